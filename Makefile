@@ -1,0 +1,92 @@
+# Everything a developer runs. `make` alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PORT ?= 8888
+ARGS ?=
+# The first Python that is new enough.
+PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
+	$(shell $(p) -c 'import sys; print("$(p)" * (sys.version_info >= (3, 11)))' 2>/dev/null)))
+
+BIN := .venv/bin
+STAGE := bash scripts/stage.sh
+PYTHON_READY := .venv/.ready
+NODE_READY := web/node_modules/.ready
+PAGES := src/airboss/static/index.html
+PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
+
+.PHONY: help setup python web runtime run test check bench generate lock browser clean
+
+help: ## list these commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+setup: python web runtime ## install everything, build the pages; repeatable, fast the second time
+
+run: setup ## serve on PORT (8888), with more options in ARGS
+	@exec $(BIN)/airboss serve --port $(PORT) $(ARGS)
+
+test: setup browser ## run every test
+	@echo "Tests of the front end"
+	@cd web && npm run --silent test
+	@echo "Tests that run alone"
+	@$(BIN)/pytest -q -m alone || test $$? -eq 5
+	@echo "All other tests"
+	@$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone"
+
+check: python web ## lint, types, layers, generated pages: all that can be known without running it
+	@$(STAGE) "ruff" $(BIN)/ruff check .
+	@$(STAGE) "format" $(BIN)/ruff format --check .
+	@$(STAGE) "layers" $(BIN)/lint-imports
+	@$(STAGE) "types" web/node_modules/.bin/pyright
+	@$(STAGE) "front end: lint" npm --prefix web run --silent lint
+	@$(STAGE) "front end: types" npm --prefix web run --silent types
+	@$(STAGE) "front end: tests" npm --prefix web run --silent test
+	@$(STAGE) "generated pages are current" $(BIN)/python scripts/generate.py --check
+
+bench: setup ## measure; writes the table in bench/
+	@$(BIN)/python -m bench $(ARGS)
+
+generate: python ## write what is generated: docs/api.json, docs/events.md, the front end's types
+	@$(BIN)/python scripts/generate.py
+
+lock: python ## resolve the dependencies anew and write the locks
+	@$(STAGE) "requirements/run.txt" $(COMPILE) pyproject.toml -o requirements/run.txt
+	@$(STAGE) "requirements/dev.txt" $(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	@$(STAGE) "web/package-lock.json" npm --prefix web install --package-lock-only
+	@$(STAGE) "web/package-lock.json for other systems" $(BIN)/python scripts/complete_lock.py web/package-lock.json
+
+clean: ## remove what the commands above made
+	rm -rf .venv build dist web/node_modules src/airboss/static .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+# The stages of setup.
+
+python: $(PYTHON_READY) ## the virtual environment, from the lock
+web: $(PAGES) ## the front end's pages
+runtime: $(PYTHON_READY) ## the agent runtime
+	@$(STAGE) "Agent runtime" $(BIN)/airboss setup
+browser:
+	@$(STAGE) "Chromium for the browser tests" bash scripts/chromium.sh
+
+COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
+	--no-emit-index-url --no-annotate --no-header
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+$(PYTHON_READY): requirements/dev.txt pyproject.toml hatch_build.py scripts/packages.sh
+	@test -n "$(PYTHON)" || { echo "Airboss needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python."; exit 1; }
+	@test -x $(BIN)/python || $(STAGE) "Virtual environment in .venv" $(PYTHON) -m venv .venv
+	@$(STAGE) "Python packages" bash scripts/packages.sh requirements/dev.txt
+	@$(STAGE) "Airboss itself" $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(NODE_READY): web/package.json web/package-lock.json
+	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null || \
+		{ echo "Airboss builds its pages with Node.js 20 or newer; it was not found."; exit 1; }
+	@$(STAGE) "Front end packages" npm --prefix web ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+$(PAGES): $(NODE_READY) $(PAGE_SOURCES)
+	@$(STAGE) "Front end pages" npm --prefix web run --silent build
+	@touch $@

@@ -1,0 +1,81 @@
+"""Writes what is generated from the code: docs/api.json and docs/events.md. `--check` only compares."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+from airboss.http.api import build_routes
+from airboss.model.events import EVENT
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def api() -> str:
+    return json.dumps(build_routes(None).openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(_type(part) for part in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_type(cast('dict[str, Any]', schema.get('items', {})))}"
+    return str(schema.get("type", "any"))
+
+
+def _section(name: str, schema: dict[str, Any]) -> list[str]:
+    fields = cast("dict[str, dict[str, Any]]", schema["properties"])
+    kind = fields.get("kind", {}).get("const")
+    about = " ".join(str(schema.get("description", "")).split())
+    rows = [
+        f"| `{field}` | {_type(told)} | {'' if field in schema.get('required', []) else 'optional'} |"
+        for field, told in fields.items()
+        if field != "kind"
+    ]
+    table = ["", "| field | type | |", "|---|---|---|", *rows] if rows else []
+    return [f"## {f'`{kind}`' if kind else name}", "", about, *table, ""]
+
+
+def events() -> str:
+    schema = EVENT.json_schema()
+    defined = cast("dict[str, dict[str, Any]]", schema["$defs"])
+    kinds = [name for name, told in defined.items() if "kind" in told["properties"]]
+    shared = [name for name in defined if name not in kinds]
+    lines = [
+        "# Events",
+        "",
+        "Everything a stream can say. Each event has a `kind`, a `seq` (its number in the stream) and",
+        "`at` (milliseconds, UTC). Written by `make generate`.",
+        "",
+    ]
+    order = {option["$ref"].rpartition("/")[2]: i for i, option in enumerate(schema["oneOf"])}
+    for name in [*sorted(kinds, key=lambda name: order[name]), *sorted(shared)]:
+        lines += _section(name, defined[name])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+PAGES = {"docs/api.json": api, "docs/events.md": events}
+
+
+def main() -> int:
+    stale: list[str] = []
+    for name, write in PAGES.items():
+        page, text = ROOT / name, write()
+        if page.exists() and page.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if "--check" not in sys.argv:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        print(f"Not current: {', '.join(stale)}. Run `make generate` and commit.")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

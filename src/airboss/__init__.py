@@ -1,0 +1,1 @@
+"""Airboss runs coding agents as dependable jobs on GitHub Copilot's agent runtime."""

@@ -1,0 +1,141 @@
+"""The composition root: settings → store → log → runtime → services. Everything is made here once."""
+
+import contextlib
+import functools
+import os
+from collections.abc import AsyncIterator, Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
+from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
+from airboss.http.callbacks import callback_of
+from airboss.http.services import Services
+from airboss.log.journal import Journal
+from airboss.log.log import EventLog, now_ms
+from airboss.model.redaction import Redactor
+from airboss.runtime.process import Runtime, RuntimePlan
+from airboss.runtime.rehearsal import RehearsalServer, Script, builtin_script, load_script
+from airboss.runtime.session import open_session
+from airboss.runtime.sweep import sweep_owner
+from airboss.service.access import Access
+from airboss.service.folders import Folders, find_repo_root
+from airboss.service.live import Live
+from airboss.service.sessions import Sessions
+from airboss.service.status import StatusDesk
+from airboss.settings import Settings
+from airboss.store.database import Database
+from airboss.store.folder import DataFolder
+from airboss.store.positions import Positions
+from airboss.store.views import ViewIndex
+
+
+def load_rehearsal(settings: Settings, identity: Identity) -> Script | None:
+    """The chosen script; the built-in one for whoever has no token and no provider."""
+    if settings.rehearsal:
+        return load_script(settings.rehearsal)
+    return None if identity.token or settings.providers else builtin_script()
+
+
+@contextlib.asynccontextmanager
+async def opened_services(
+    settings: Settings,
+    folder: DataFolder,
+    access: Access,
+    url: str,
+    stop: Callable[[], None],
+) -> AsyncIterator[Services]:
+    """Every part, started in order and ended in the opposite one."""
+    environ = dict(os.environ)
+    identity = find_identity(environ)
+    script = load_rehearsal(settings, identity)
+    async with contextlib.AsyncExitStack() as stack:
+        rehearsal = await _serve_rehearsal(stack, script, settings)
+        secrets = _secrets(settings, identity, access, rehearsal)
+        database = Database(folder.database)
+        stack.push_async_callback(database.close)
+        await database.open()
+        log = await stack.enter_async_context(EventLog(database, Journal(folder.journal)).running())
+        runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
+        stack.push_async_callback(runtime.stop)
+        folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, Path.home())
+        catalog = Catalog(
+            identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
+        )
+        sessions = Sessions(
+            log=log,
+            index=ViewIndex(database),
+            catalog=catalog,
+            folders=folders,
+            policy=settings.permissions,
+            redactor=Redactor(secrets),
+            open_session=functools.partial(open_session, runtime),
+            quiet_seconds=settings.quiet_seconds,
+            max_sessions=settings.max_sessions,
+        )
+        interrupted = await sessions.recover()
+        await sweep_owner(folder.owner_id(), interrupted)
+        live = Live(log, Positions(database), callback_of)
+        stack.push_async_callback(live.stop)
+        status = StatusDesk(
+            version=version("airboss"),
+            url=url,
+            started_at=now_ms(),
+            settings=settings,
+            environ=environ,
+            folders=folders,
+            runtime=runtime,
+            catalog=catalog,
+            sessions=sessions,
+            log=log,
+        )
+        yield Services(sessions, live, catalog, folders, status, access, log, stop)
+
+
+async def _serve_rehearsal(
+    stack: contextlib.AsyncExitStack, script: Script | None, settings: Settings
+) -> RehearsalSource | None:
+    if script is None:
+        return None
+    server = await stack.enter_async_context(RehearsalServer(script))
+    offers = tuple(
+        ModelOffer(model.id, model.name, model.multiplier, "rehearsal") for model in script.models
+    )
+    return RehearsalSource(server.base_url, server.api_key, offers, settings.rehearsal is None)
+
+
+def _secrets(
+    settings: Settings, identity: Identity, access: Access, rehearsal: RehearsalSource | None
+) -> tuple[str, ...]:
+    """Every value that must never be seen: in a log, an event, or an agent's environment."""
+    keys = [os.environ.get(provider.key_variable or "", "") for provider in settings.providers]
+    tokens = [os.environ.get(name, "") for name in TOKEN_VARIABLES]
+    known = [access.token or "", identity.token or "", *keys, *tokens]
+    if rehearsal:
+        known.append(rehearsal.api_key)
+    return tuple(dict.fromkeys(value for value in known if value))
+
+
+def _plan(
+    settings: Settings,
+    folder: DataFolder,
+    identity: Identity,
+    environ: dict[str, str],
+    secrets: tuple[str, ...],
+) -> RuntimePlan:
+    return RuntimePlan(
+        home=folder.copilot_home,
+        owner=folder.owner_id(),
+        path=settings.copilot_cli,
+        environ=environ,
+        secrets=secrets,
+        secret_names=tuple(p.key_variable for p in settings.providers if p.key_variable),
+        signed_in_user=identity.token is None,
+    )
+
+
+async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
+    return [
+        ModelOffer(model.id, model.name, 1 if model.multiplier is None else model.multiplier, "copilot")
+        for model in await runtime.list_models(token)
+    ]

@@ -1,0 +1,288 @@
+"""A session in the terminal: type, watch the agent work, stop it."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from airboss.cli.client import Client, Json
+from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line
+from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
+from airboss.cli.transcript import Transcript
+from airboss.cli.trouble import Exit, Refused, Trouble
+
+_TICK_SECONDS = 0.1
+# A turn's end and the session's rest are two events, a moment apart.
+_REST_SECONDS = 2.0
+_OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
+_RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody asked of `airboss chat`."""
+
+    model: str | None
+    cwd: Path | None
+    session: str | None
+    prompt: str | None
+    is_kept: bool
+    is_json: bool
+    patience: float
+
+
+class _Gone(Refused):
+    """The session cannot be spoken to any more."""
+
+
+@dataclass
+class Chat:
+    """One conversation: the session, and the place up to which it was shown."""
+
+    reach: Callable[[], Client]
+    wish: Wish
+    id: str
+    seq: int
+    said: Pen
+    beside: Pen
+    page: Transcript
+    client: Client
+    presses: list[int] = field(default_factory=list[int])
+
+    def turn(self, text: str) -> Exit:
+        """Send one message and show what comes of it."""
+        self._wake()
+        sent = self.client.post(f"/api/v1/sessions/{self.id}/prompts", {"text": text})
+        if sent.get("redacted"):
+            self.page.note("Secrets in your message were removed before it was stored.", "yellow")
+        follower = Follower(self.reach, self.id, self.wish.patience)
+        feed = Feed(follower, self.seq)
+        try:
+            with self._keyboard():
+                return self._listen(feed, str(sent.get("prompt", "")))
+        finally:
+            feed.leave()
+            self.page.end_line()
+
+    def close(self) -> None:
+        self.client.post(f"/api/v1/sessions/{self.id}/close")
+
+    def _wake(self) -> None:
+        """A session that a restart interrupted is taken up again before it is spoken to."""
+        view = self.client.get(f"/api/v1/sessions/{self.id}")
+        if view["state"] == "closed":
+            raise _Gone(f"The session {self.id} is closed. Start another with: airboss chat")
+        if view["state"] == "interrupted":
+            self.page.note("The session was interrupted; it is resumed.", "dim")
+            self.client.post(f"/api/v1/sessions/{self.id}/resume")
+
+    @contextmanager
+    def _keyboard(self) -> Generator[None]:
+        """While the agent works, Ctrl-C is counted instead of cutting what is being drawn."""
+
+        def pressed(number: int, frame: FrameType | None) -> None:
+            del frame
+            self.presses.append(number)
+
+        self.presses.clear()
+        before = signal.signal(signal.SIGINT, pressed)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _listen(self, feed: Feed, prompt: str) -> Exit:
+        turn = _Turn(prompt)
+        waiting = Waiting(self.beside)
+        try:
+            while turn.is_going:
+                heard = feed.next(_TICK_SECONDS)
+                if heard is not None:
+                    waiting.hide()
+                    self._show(heard)
+                    turn.hear(heard)
+                else:
+                    turn.wait(_TICK_SECONDS)
+                    if self.page.is_at_line_start:
+                        waiting.show(_doing(turn, self.page))
+                self._heed_the_keyboard(turn, feed)
+        finally:
+            waiting.hide()
+        return Exit.FAILED if turn.outcome is None else turn.outcome
+
+    def _heed_the_keyboard(self, turn: "_Turn", feed: Feed) -> None:
+        if self.presses and not turn.is_told_to_stop:
+            turn.is_told_to_stop = True
+            threading.Thread(target=self._abort, args=(feed,), daemon=True).start()
+        if len(self.presses) > 1:
+            raise Trouble("Left before the agent had stopped.", Exit.STOPPED)
+
+    def _abort(self, feed: Feed) -> None:
+        """Tell the server; how the turn ended then comes as an event."""
+        try:
+            self.reach().post(f"/api/v1/sessions/{self.id}/abort")
+        except Trouble as trouble:
+            feed.tell(Remark(f"The agent could not be stopped: {trouble} Ctrl-C again leaves."))
+
+    def _show(self, heard: Heard) -> None:
+        match heard:
+            case Record():
+                self.seq = heard.seq
+                if self.wish.is_json:
+                    print_json(heard.told_of(self.id))
+                else:
+                    self.page.draw(heard)
+            case Remark():
+                self.page.remark(heard.text)
+            case End():
+                pass
+
+
+def _doing(turn: "_Turn", page: Transcript) -> str:
+    return "Stopping (Ctrl-C again leaves)" if turn.is_told_to_stop else f"{page.doing} …"
+
+
+@dataclass
+class _Turn:
+    """What became of one message."""
+
+    prompt: str
+    id: str | None = None
+    outcome: Exit | None = None
+    is_going: bool = True
+    is_told_to_stop: bool = False
+    _rest: float = 0.0
+
+    def hear(self, heard: Heard) -> None:
+        if isinstance(heard, Record):
+            self._hear(heard.kind, heard.event)
+        elif isinstance(heard, End):
+            if heard.trouble:
+                raise heard.trouble
+            self.is_going = False
+
+    def _hear(self, kind: str, event: dict[str, Any]) -> None:
+        if self.outcome is not None:
+            self.is_going = kind not in _RESTING
+        elif kind == "turn.started" and event.get("prompt") == self.prompt:
+            self.id = str(event.get("turn"))
+        elif kind == "turn.ended" and self.id is not None and event.get("turn") == self.id:
+            self.outcome = _OUTCOMES.get(str(event.get("outcome")), Exit.FAILED)
+        elif kind == "prompt.dropped" and event.get("prompt") == self.prompt:
+            self.outcome = Exit.STOPPED if self.is_told_to_stop else Exit.FAILED
+        elif kind in ("session.interrupted", "session.closed"):
+            self.is_going = False
+
+    def wait(self, seconds: float) -> None:
+        """Once the outcome is known, the session's rest is waited for, but not for ever."""
+        if self.outcome is not None:
+            self._rest += seconds
+            self.is_going = self._rest < _REST_SECONDS
+
+
+def run(reach: Callable[[], Client], wish: Wish) -> Exit:
+    """`airboss chat`: one turn when there is something to say already, else a conversation."""
+    prompt = wish.prompt
+    if prompt is None and not sys.stdin.isatty():
+        prompt = sys.stdin.read()
+    if prompt is not None and not prompt.strip():
+        raise Refused('There is nothing to say. Give a message: airboss chat "look around"')
+    chat = _begin(reach, wish)
+    try:
+        return chat.turn(prompt) if prompt is not None else _converse(chat)
+    finally:
+        _leave(chat)
+
+
+def _begin(reach: Callable[[], Client], wish: Wish) -> Chat:
+    client = reach()
+    if wish.session:
+        view = client.get(f"/api/v1/sessions/{wish.session}")
+    else:
+        view = client.post("/api/v1/sessions", _asked(client, wish))
+    said, beside = out(), aside()
+    page = Transcript(said, beside)
+    told = f"{view['id']} · {view['model']} · {view['cwd']} · permissions {view['policy']}"
+    page.note(f"Session {visible_line(told)}", "dim")
+    # A session that is continued begins behind what its view has seen, a new one at its beginning.
+    seq = int(view["seq"]) if wish.session else 0
+    return Chat(reach, wish, str(view["id"]), seq, said, beside, page, client)
+
+
+def _asked(client: Client, wish: Wish) -> Json:
+    asked: Json = {}
+    if wish.model:
+        asked["model"] = wish.model
+    if wish.cwd:
+        asked["cwd"] = str(wish.cwd.expanduser().absolute())
+    elif client.address.is_local:
+        asked["cwd"] = str(Path.cwd())
+    return asked
+
+
+def _leave(chat: Chat) -> None:
+    """What chat opened it closes; what was there before, or shall be kept, stays."""
+    if chat.wish.session or chat.wish.is_kept:
+        chat.page.note(f"Go on with: airboss chat --session {chat.id}", "dim")
+        return
+    with suppress(Trouble):
+        chat.close()
+
+
+def _converse(chat: Chat) -> Exit:
+    with suppress(ImportError):
+        # Line editing and a history of this conversation, where the system has them.
+        import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    chat.page.note("Ctrl-C stops the agent, Ctrl-D leaves, a line ending in \\ goes on.", "dim")
+    is_leaving = False
+    while True:
+        try:
+            text = _read(chat.said)
+        except EOFError:
+            chat.said.line()
+            return Exit.DONE
+        except KeyboardInterrupt:
+            chat.said.line()
+            if is_leaving:
+                return Exit.DONE
+            is_leaving = True
+            chat.page.note("Ctrl-C again leaves.", "dim")
+            continue
+        is_leaving = False
+        if text.strip():
+            _take_turn(chat, text)
+
+
+def _take_turn(chat: Chat, text: str) -> None:
+    """In a conversation a refusal, or a server that is away, is no reason to leave."""
+    try:
+        chat.turn(text)
+    except _Gone:
+        raise
+    except Trouble as trouble:
+        if trouble.code == Exit.STOPPED:
+            raise
+        chat.page.note(str(trouble), "red")
+
+
+def _read(pen: Pen) -> str:
+    """One message: a line, or several of which all but the last end in a backslash."""
+    lines: list[str] = []
+    while True:
+        line = _read_line("… " if lines else "> ", pen)
+        if not line.endswith("\\"):
+            return "\n".join([*lines, line])
+        lines.append(line[:-1])
+
+
+def _read_line(sign: str, pen: Pen) -> str:
+    if pen.is_terminal:
+        return input(sign)
+    # The output goes to a file: what belongs to the keyboard stays out of it.
+    aside().write(sign)
+    return input()

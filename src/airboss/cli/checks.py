@@ -1,0 +1,252 @@
+"""The checks that need no server: this machine, this user, this data folder."""
+
+import getpass
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from airboss.cli.client import data_folder
+from airboss.errors import AirbossError
+from airboss.runtime.install import version_of
+from airboss.runtime.locate import CLI_VERSION, locate
+from airboss.store.folder import DataFolder
+
+State: TypeAlias = Literal["ok", "warn", "fail"]
+
+_MEBIBYTE = 1024 * 1024
+_LOW_DISK = 1024 * _MEBIBYTE
+_FULL_DISK = 100 * _MEBIBYTE
+_PROGRAM_SECONDS = 4.0
+# The order in which they count.
+_SIGN_IN_VARIABLES = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found, and what to do about it."""
+
+    state: State
+    summary: str
+    detail: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is examined."""
+
+    folder: DataFolder
+    environ: Mapping[str, str]
+
+    @classmethod
+    def of(cls, data: Path | None, environ: Mapping[str, str] = os.environ) -> "Subject":
+        return cls(data_folder(data, environ), environ)
+
+
+Check: TypeAlias = Callable[[Subject], Finding]
+
+
+def check_python(subject: Subject) -> Finding:
+    del subject
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    return Finding("ok", f"Python {version}", sys.executable)
+
+
+def check_data_folder(subject: Subject) -> Finding:
+    path = subject.folder.path
+    if not path.exists():
+        parent = next(above for above in path.parents if above.exists())
+        if not os.access(parent, os.W_OK):
+            remedy = "Choose another folder with --data or AIRBOSS_DATA."
+            return Finding("fail", f"{path} is not there and cannot be made.", remedy=remedy)
+        return Finding("ok", f"{path} is not there yet; the first start makes it.")
+    if not path.is_dir():
+        return Finding("fail", f"{path} is not a folder.", remedy="Choose another with --data.")
+    if not os.access(path, os.W_OK | os.X_OK):
+        remedy = f"Mend its rights (chmod u+rwx {path}), or choose another folder with --data."
+        return Finding("fail", f"{path} cannot be written.", remedy=remedy)
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        remedy = f"chmod 700 {path}"
+        return Finding("warn", f"{path} is open to other users ({mode:04o}).", remedy=remedy)
+    return Finding("ok", f"{path} can be written, by its owner only.")
+
+
+def check_disk(subject: Subject) -> Finding:
+    path = subject.folder.path
+    there = next(place for place in (path, *path.parents) if place.exists())
+    free = shutil.disk_usage(there).free
+    summary = f"{free / 1024 / _MEBIBYTE:.1f} GiB are free for {path}."
+    if free < _FULL_DISK:
+        return Finding("fail", summary, remedy="Free some space: every event is written to disk.")
+    if free < _LOW_DISK:
+        return Finding("warn", summary, remedy="Free some space soon.")
+    return Finding("ok", summary)
+
+
+def check_settings(subject: Subject) -> Finding:
+    # Its models cost a tenth of a second, which only this command has.
+    from airboss.settings import load_settings
+
+    file = subject.folder.settings
+    try:
+        load_settings(file, {"data": subject.folder.path})
+    except AirbossError as error:
+        return Finding("fail", str(error), remedy=f"Mend {file}.")
+    told = f"{file} is valid." if file.exists() else f"No settings file ({file}); defaults count."
+    return Finding("ok", told)
+
+
+def check_provider_keys(subject: Subject) -> Finding:
+    from airboss.settings import load_settings
+
+    try:
+        providers = load_settings(subject.folder.settings, {"data": subject.folder.path}).providers
+    except AirbossError:
+        remedy = "Mend the settings file first."
+        return Finding("warn", "Unknown, since the settings file cannot be used.", remedy=remedy)
+    if not providers:
+        return Finding("ok", "No providers of your own are configured.")
+    missing = [
+        f"{provider.key_variable} (for {provider.name})"
+        for provider in providers
+        if provider.key_variable and not subject.environ.get(provider.key_variable)
+    ]
+    if missing:
+        remedy = "Set it in the environment that the server is started from."
+        return Finding("warn", f"Not set here: {', '.join(missing)}.", remedy=remedy)
+    return Finding("ok", f"{len(providers)} configured, every key is set.")
+
+
+def check_sign_in(subject: Subject) -> Finding:
+    """Names only: a value is never read further than whether it is there."""
+    there = [name for name in _SIGN_IN_VARIABLES if subject.environ.get(name)]
+    if not there:
+        remedy = (
+            "To use Copilot's models, set COPILOT_GITHUB_TOKEN where the server is started, or "
+            "sign in with the Copilot CLI. The rehearsal model needs neither."
+        )
+        names = ", ".join(_SIGN_IN_VARIABLES)
+        return Finding("warn", f"None of {names} is set here.", remedy=remedy)
+    others = f" {', '.join(there[1:])} is passed over." if there[1:] else ""
+    return Finding("ok", f"{there[0]} is set and counts.{others}")
+
+
+def check_runtime(subject: Subject) -> Finding:
+    try:
+        found = locate(_configured_runtime(subject), subject.environ)
+    except AirbossError as error:
+        return Finding("fail", str(error), remedy="Run: airboss setup")
+    kind = "native" if found.native else "single file"
+    where = f"{found.path} ({kind}, from {found.source})"
+    version = version_of(found.path)
+    if version is None:
+        remedy = "Install it anew: delete its folder, then run airboss setup."
+        return Finding("fail", "The agent runtime is there but does not run.", where, remedy)
+    if version != CLI_VERSION:
+        remedy = f"Airboss is made for {CLI_VERSION}. Run: airboss setup"
+        return Finding("warn", f"The agent runtime is another version: {version}.", where, remedy)
+    return Finding("ok", f"Agent runtime {CLI_VERSION} runs.", where)
+
+
+def _configured_runtime(subject: Subject) -> Path | None:
+    from airboss.settings import load_settings
+
+    try:
+        return load_settings(subject.folder.settings, {"data": subject.folder.path}).copilot_cli
+    except AirbossError:
+        return None
+
+
+def check_node(subject: Subject) -> Finding:
+    del subject
+    npm = shutil.which("npm")
+    node = shutil.which("node")
+    if npm is None or node is None:
+        remedy = "Only airboss setup needs it: install Node.js 20 or newer (https://nodejs.org)."
+        return Finding("warn", "Node.js with npm was not found.", remedy=remedy)
+    return Finding("ok", f"Node.js {_version_of([node, '--version']) or '?'} with npm", npm)
+
+
+def check_git(subject: Subject) -> Finding:
+    del subject
+    git = shutil.which("git")
+    if git is None:
+        remedy = "Agents use it for nearly everything: install git."
+        return Finding("warn", "git was not found.", remedy=remedy)
+    return Finding("ok", _version_of([git, "--version"]) or "git", git)
+
+
+def check_token_file(subject: Subject) -> Finding:
+    file = subject.folder.token
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode)
+    except FileNotFoundError:
+        return Finding("ok", "No token yet; the first start of a server makes it.")
+    except OSError as error:
+        remedy = "Mend the data folder's rights, or choose another with --data."
+        return Finding("fail", f"{file} cannot be read: {error.strerror}.", remedy=remedy)
+    if os.name == "posix" and mode & 0o077:
+        remedy = f"chmod 600 {file}; whoever may have read it: delete it and restart the server."
+        return Finding("fail", f"{file} can be read by others ({mode:04o}).", remedy=remedy)
+    return Finding("ok", f"{file} is its owner's alone.")
+
+
+def check_server(subject: Subject) -> Finding:
+    note = subject.folder.note()
+    if note is None:
+        remedy = "Start one with: airboss serve"
+        return Finding("ok", "No server runs on this data folder.", remedy=remedy)
+    return Finding("ok", f"A server runs at {note.url} (process id {note.pid}).")
+
+
+def check_agents_user(subject: Subject) -> Finding:
+    del subject
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "the server's user"
+    remedy = (
+        "Run the server as a user of its own, who can read only what agents shall work on:\n"
+        "  sudo useradd --create-home airboss\n"
+        "  sudo -u airboss -H airboss serve"
+    )
+    what = "everything on this machine" if user == "root" else "all your files, the token included"
+    return Finding("warn", f"Agents run as {user}, so they can read {what}.", remedy=remedy)
+
+
+def _version_of(command: list[str]) -> str | None:
+    try:
+        done = subprocess.run(  # noqa: S603 - programs that this machine offers under these names
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=_PROGRAM_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else ""
+
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("python", check_python),
+    ("data-folder", check_data_folder),
+    ("disk", check_disk),
+    ("settings", check_settings),
+    ("token-file", check_token_file),
+    ("runtime", check_runtime),
+    ("node", check_node),
+    ("git", check_git),
+    ("sign-in", check_sign_in),
+    ("provider-keys", check_provider_keys),
+    ("agents-user", check_agents_user),
+    ("server", check_server),
+)

@@ -1,0 +1,186 @@
+"""Finds the running server by its data folder and speaks v1 with it. Nobody else sends HTTP."""
+
+import json
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import httpx2
+from platformdirs import user_data_path
+
+from airboss.cli.screen import visible_line
+from airboss.cli.trouble import Busy, Refused, Trouble, Unreachable
+from airboss.store.folder import DataFolder
+
+NO_SERVER = "No server runs on this data folder. Start one with: airboss serve"
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# An answer may wait for the agent runtime's first start.
+_ANSWER_SECONDS = 60.0
+_CONNECT_SECONDS = 5.0
+# The server's heartbeat comes every 10 s; two missed ones mean that nobody is there.
+_STREAM_QUIET_SECONDS = 25.0
+
+_BUSY = (408, 429, 502, 503, 504)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is, and what opens it."""
+
+    url: str
+    token: str | None
+
+    @property
+    def is_local(self) -> bool:
+        return urlsplit(self.url).hostname in _LOOPBACK
+
+
+def data_folder(chosen: Path | None, environ: Mapping[str, str] = os.environ) -> DataFolder:
+    """The folder named, else the one that a server uses which was told nothing.
+
+    `airboss.settings` says the same; asking it would cost half of the start-up time.
+    """
+    named = chosen or environ.get("AIRBOSS_DATA")
+    return DataFolder(Path(named).expanduser().absolute() if named else user_data_path("airboss"))
+
+
+def find(chosen: Path | None, environ: Mapping[str, str] = os.environ) -> Address:
+    """`AIRBOSS_URL`, else the server that runs on the data folder; its token goes with it."""
+    folder = data_folder(chosen, environ)
+    token = environ.get("AIRBOSS_TOKEN", "").strip() or None
+    if url := environ.get("AIRBOSS_URL", "").strip():
+        named = Address(_checked(url), token)
+        # A token that lies on this machine is not shown to another one unasked.
+        return Address(named.url, token or _token_of(folder)) if named.is_local else named
+    note = folder.note()
+    if note is None:
+        raise Unreachable(NO_SERVER)
+    return Address(note.url.rstrip("/"), token or _token_of(folder))
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Refused("AIRBOSS_URL must be an address such as http://127.0.0.1:8888.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _token_of(folder: DataFolder) -> str | None:
+    try:
+        return folder.token.read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+class Client:
+    """One server's v1. Every refusal becomes a `Trouble` that says what to do."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
+        self._http = httpx2.Client(
+            base_url=address.url,
+            headers=headers,
+            timeout=httpx2.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
+            # Plain HTTP needs no certificates, and reading them is a third of the start-up time.
+            verify=address.url.startswith("https:"),
+            # A proxy is for other machines.
+            trust_env=not address.is_local,
+        )
+
+    def get(self, path: str, **query: Any) -> Json:
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._call("GET", path, params=given)
+
+    def post(self, path: str, body: Json | None = None) -> Json:
+        return self._call("POST", path, json=body or {})
+
+    def healthy(self) -> bool:
+        """Whether a server answers there, without a word on who asks."""
+        try:
+            return self._http.get("/healthz", timeout=2.0).status_code == 200
+        except httpx2.HTTPError:
+            return False
+
+    @contextmanager
+    def stream(self, path: str, after: int) -> Generator[httpx2.Response]:
+        """An open stream of server-sent events behind `after`."""
+        quiet = httpx2.Timeout(_STREAM_QUIET_SECONDS, connect=_CONNECT_SECONDS)
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        with self._spoken(), self._http.stream("GET", path, headers=headers, timeout=quiet) as got:
+            if got.status_code != 200:
+                got.read()
+                raise self._refusal(got)
+            yield got
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _call(self, method: str, path: str, **kwargs: Any) -> Json:
+        with self._spoken():
+            answer = self._http.request(method, path, **kwargs)
+        if not answer.is_success:
+            raise self._refusal(answer)
+        if not answer.content:
+            return {}
+        try:
+            return cast("Json", answer.json())
+        except ValueError:
+            text = f"What answers at {self.address.url} is not Airboss, or another version of it."
+            raise Trouble(text) from None
+
+    @contextmanager
+    def _spoken(self) -> Generator[None]:
+        try:
+            yield
+        except httpx2.TimeoutException:
+            text = f"The server at {self.address.url} does not answer in time."
+            raise Unreachable(text) from None
+        except httpx2.TransportError as error:
+            # The transport's own words may quote what the other side sent.
+            why = visible_line(str(error)) or type(error).__name__
+            text = f"The server at {self.address.url} cannot be reached: {why}"
+            raise Unreachable(text) from None
+
+    def _refusal(self, answer: httpx2.Response) -> Trouble:
+        if answer.status_code == 401:
+            return Refused(self._unknown_token(), 401)
+        problem = _problem(answer)
+        text = visible_line(str(problem.get("detail") or problem.get("title") or ""))
+        text = text or f"The server answered with {answer.status_code}."
+        if answer.status_code in _BUSY:
+            return Busy(text)
+        if answer.status_code < 500:
+            return Refused(text, answer.status_code)
+        request = problem.get("request_id")
+        return Trouble(f"{text} (request {visible_line(str(request))})" if request else text)
+
+    def _unknown_token(self) -> str:
+        if self.address.token is None:
+            return (
+                "The server wants a token and none was found. Use the data folder that the server "
+                "runs on (--data DIR), or give a token with AIRBOSS_TOKEN."
+            )
+        if os.environ.get("AIRBOSS_TOKEN"):
+            return (
+                "The server does not know the token in AIRBOSS_TOKEN. Unset it to use the data "
+                "folder's own, or make a new one with: airboss token add NAME"
+            )
+        return (
+            "The server does not know the token of this data folder. It was started with another "
+            "one (AIRBOSS_TOKEN): set that here too, or start the server again without it."
+        )
+
+
+def _problem(answer: httpx2.Response) -> Json:
+    try:
+        told: object = json.loads(answer.content)
+    except ValueError:
+        return {}
+    return cast("Json", told) if isinstance(told, dict) else {}

@@ -1,0 +1,144 @@
+"""The commands that ask one thing and show the answer: sessions, models, status, link, stop."""
+
+import time
+from typing import cast
+
+from airboss.cli.client import Client, Json
+from airboss.cli.screen import (
+    Waiting,
+    aside,
+    moment,
+    out,
+    print_json,
+    print_table,
+    visible_line,
+)
+from airboss.cli.trouble import Trouble
+from airboss.store.folder import DataFolder
+
+_PAGE = 200
+_STOP_SECONDS = 15.0
+
+
+def show_sessions(client: Client, state: str | None, limit: int, *, is_json: bool) -> None:
+    items = _sessions(client, state, limit)
+    if is_json:
+        print_json({"items": items})
+        return
+    if not items:
+        which = f"in the state {state}" if state else "yet"
+        aside().line(f"No sessions {which}. Start one with: airboss chat")
+        return
+    heads = ("Session", "State", "Model", "Turns", "Changed", "Folder", "Title")
+    rows = [
+        (
+            item["id"],
+            item["state"],
+            item["model"],
+            str(item["turns"]),
+            moment(item["updated_at"]),
+            item["cwd"],
+            item["title"],
+        )
+        for item in items
+    ]
+    print_table(heads, rows, out())
+
+
+def _sessions(client: Client, state: str | None, limit: int) -> list[Json]:
+    items: list[Json] = []
+    cursor: str | None = None
+    while len(items) < limit:
+        asked = min(limit - len(items), _PAGE)
+        page = client.get("/api/v1/sessions", limit=asked, cursor=cursor, state=state)
+        items.extend(page["items"])
+        cursor = page.get("next_cursor")
+        if not cursor:
+            break
+    return items[:limit]
+
+
+def show_models(client: Client, *, is_json: bool) -> None:
+    told = client.get("/api/v1/models")
+    if is_json:
+        print_json(told)
+        return
+    items = cast("list[Json]", told["items"])
+    rows = [(i["id"], i["name"], f"{i['multiplier']:g}", str(i["source"])) for i in items]
+    print_table(("Model", "Name", "Multiplier", "From"), rows, out())
+    if not items:
+        aside().line("No models. Sign in to Copilot, or add a provider; airboss doctor says how.")
+    for problem in told.get("problems", ()):
+        aside().line(visible_line(str(problem)))
+
+
+def show_status(client: Client, *, is_json: bool) -> None:
+    told = client.get("/api/v1/status")
+    if is_json:
+        print_json(told)
+        return
+    pen = out()
+    for name, value in _status_lines(told):
+        pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(value)}")
+    if told.get("trouble"):
+        pen.line(pen.styled(visible_line(str(told["trouble"])), "red"))
+
+
+def _status_lines(told: Json) -> list[tuple[str, str]]:
+    runtime = cast("Json", told["runtime"])
+    copilot = cast("Json", told["copilot"])
+    sessions = cast("Json", told["sessions"])
+    rehearsal = cast("Json", told["rehearsal"])
+    lines = [
+        ("Server", f"{told['url']} (version {told['version']})"),
+        ("Since", moment(told["started_at"])),
+        ("Data", str(told["data_folder"])),
+        ("You are", str(told["who"])),
+        ("Permissions", str(told["policy"])),
+        ("Folders", ", ".join(told["roots"])),
+        ("Runtime", " ".join(_known(runtime, "state", "version", "path", "detail"))),
+        ("Copilot", str(copilot.get("detail") or _signed_in(copilot))),
+        ("Sessions", f"{sessions['open']} open, {sessions['working']} working"),
+    ]
+    for provider in told.get("providers", ()):
+        models = ", ".join(provider["models"])
+        lines.append(("Provider", f"{provider['name']}: {models} (key: {provider['key']})"))
+    if rehearsal["on"]:
+        which = "the built-in script" if rehearsal["builtin"] else str(rehearsal["script"])
+        lines.append(("Rehearsal", which))
+    return lines
+
+
+def _known(told: Json, *names: str) -> list[str]:
+    return [str(told[name]) for name in names if told.get(name)]
+
+
+def _signed_in(copilot: Json) -> str:
+    if not copilot.get("signed_in"):
+        return "not signed in"
+    return f"signed in as {copilot.get('login') or 'somebody'} by {copilot.get('how')}"
+
+
+def show_link(client: Client) -> None:
+    """The address alone on the output, so that it can be handed to another program."""
+    out().line(visible_line(str(client.post("/api/v1/links")["url"])))
+    pen = aside()
+    if pen.is_terminal:
+        pen.line(pen.styled("Opens once, in one browser.", "dim"))
+
+
+def stop_server(client: Client, folder: DataFolder) -> None:
+    """Ask it to stop, then wait until it is gone and its data folder is free."""
+    note = folder.note()
+    client.post("/api/v1/stop")
+    waiting = Waiting(aside())
+    until = time.monotonic() + _STOP_SECONDS
+    while client.healthy() or (note is not None and folder.note() == note):
+        if time.monotonic() > until:
+            waiting.hide()
+            which = f" Its process id is {note.pid}." if note else ""
+            raise Trouble(f"The server did not stop within {int(_STOP_SECONDS)} seconds.{which}")
+        waiting.show("Waiting for the server to stop")
+        time.sleep(0.1)
+    waiting.hide()
+    aside().line("The server has stopped.")

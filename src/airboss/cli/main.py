@@ -1,0 +1,332 @@
+"""The command `airboss`: its commands, each thin. What a command needs is imported when it runs."""
+
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from airboss.cli.screen import say_wrong
+from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.errors import AirbossError
+
+if TYPE_CHECKING:
+    from airboss.cli.client import Client
+
+
+class Commands(TyperGroup):
+    """The border of every command: how it ends, in words and as an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Trouble as trouble:
+            say_wrong(str(trouble))
+            raise typer.Exit(trouble.code) from None
+        except AirbossError as error:
+            say_wrong(str(error))
+            raise typer.Exit(Exit.REFUSED) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(Exit.STOPPED) from None
+        except BrokenPipeError:
+            _drop_output()
+            raise typer.Exit(Exit.PIPE_CLOSED) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Runs coding agents as dependable jobs, watched live.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help: the drawn one costs a third of the start-up time.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+tokens_app = typer.Typer(help="Tokens with a name, for other people and programs.")
+app.add_typer(tokens_app, name="token", no_args_is_help=True)
+
+
+class Permissions(StrEnum):
+    """What sessions may do without being asked."""
+
+    APPROVE_ALL = "approve-all"
+    READ_ONLY = "read-only"
+    DENY_ALL = "deny-all"
+
+
+class States(StrEnum):
+    """The states of a session."""
+
+    OPENING = "opening"
+    IDLE = "idle"
+    WORKING = "working"
+    INTERRUPTED = "interrupted"
+    CLOSED = "closed"
+
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="The data folder (or AIRBOSS_DATA)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="For scripts: JSON.")]
+Patience = Annotated[
+    float,
+    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a lost server."),
+]
+
+
+def _reach(data: Path | None) -> "Callable[[], Client]":
+    """A client of the server that runs now; asked again, of the one that runs then."""
+    from airboss.cli.client import Client, find
+
+    return lambda: Client(find(data))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"airboss {version('airboss')}")
+        raise typer.Exit
+
+
+@app.callback()
+def airboss(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command()
+def serve(
+    port: Annotated[int | None, typer.Option(help="The port; 0 takes any. [8888]")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to bind. [127.0.0.1]")] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another name to be called by; repeatable."),
+    ] = None,
+    tls_certificate: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    trusted_proxy: Annotated[
+        bool, typer.Option("--trusted-proxy", help="A proxy in front ends TLS.")
+    ] = False,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let everybody on this machine in.")
+    ] = False,
+    data: Data = None,
+    test: Annotated[bool, typer.Option("--test", help="The portal's test mode.")] = False,
+    test_folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the test mode finds its entries.")
+    ] = None,
+    permissions: Annotated[
+        Permissions | None, typer.Option(help="What sessions may do. [read-only]")
+    ] = None,
+    root: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Where sessions may work; repeatable."),
+    ] = None,
+    rehearsal: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A script for the rehearsal model.")
+    ] = None,
+    copilot_cli: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The agent runtime to use.")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The settings. [DATA/settings.toml]")
+    ] = None,
+) -> None:
+    """Run the server."""
+    from airboss.cli.client import data_folder
+    from airboss.settings import load_settings
+
+    if settings is not None and not settings.is_file():
+        raise Refused(f"There is no settings file {settings}.")
+    options = {
+        "port": port,
+        "host": host,
+        "hosts": tuple(allow_host) if allow_host else None,
+        "tls_certificate": _whole(tls_certificate),
+        "tls_key": _whole(tls_key),
+        "trusted_proxy": trusted_proxy or None,
+        "no_token": no_token or None,
+        "data": _whole(data),
+        "test": test or None,
+        "test_folder": _whole(test_folder),
+        "permissions": permissions.value if permissions else None,
+        "roots": tuple(_whole(path) for path in root) if root else None,
+        "rehearsal": _whole(rehearsal),
+        "copilot_cli": _whole(copilot_cli),
+    }
+    chosen = load_settings(settings or data_folder(data).settings, options)
+    # Imported last: a wrong option is told at once.
+    from airboss.server import serve as run_server
+
+    raise typer.Exit(run_server(chosen))
+
+
+def _whole(path: Path | None) -> Path | None:
+    return path.expanduser().absolute() if path else None
+
+
+@app.command()
+def setup() -> None:
+    """Install the agent runtime; does nothing when it is there."""
+    from airboss.cli.screen import out
+    from airboss.runtime.install import install
+
+    try:
+        found = install(out().line)
+    except AirbossError as error:
+        raise Trouble(str(error)) from error
+    out().line(f"The agent runtime is ready: {found.path}")
+
+
+@app.command()
+def doctor(data: Data = None, as_json: AsJson = False) -> None:
+    """Examine this machine and the server."""
+    from airboss.cli.doctor import run
+
+    raise typer.Exit(run(data, is_json=as_json))
+
+
+@app.command()
+def chat(
+    prompt: Annotated[
+        str | None, typer.Argument(help="One message: it is worked on, then chat ends.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="ID", help="See: airboss models")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to work. [this folder]")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with this session.")
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the session open at the end.")
+    ] = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Talk with an agent in the terminal, or in a script."""
+    from airboss.cli.chat import Wish, run
+
+    if session and (model or cwd):
+        raise Refused("A session keeps its model and its folder: --session goes without them.")
+    wish = Wish(model, cwd, session, prompt, keep, as_json, wait)
+    raise typer.Exit(run(_reach(data), wish))
+
+
+@app.command()
+def watch(
+    session: Annotated[str, typer.Argument(metavar="ID", help="The session.")],
+    after: Annotated[int, typer.Option(min=0, help="Begin behind this event's seq.")] = 0,
+    once: Annotated[bool, typer.Option("--once", help="Leave when the agent rests.")] = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Follow a session's events live."""
+    from airboss.cli.watch import Watch
+
+    raise typer.Exit(Watch(_reach(data), session, after, once, as_json, wait).run())
+
+
+@app.command()
+def sessions(
+    state: Annotated[States | None, typer.Option(help="Only those in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """List sessions, the newest first."""
+    from airboss.cli.listing import show_sessions
+
+    show_sessions(_reach(data)(), state.value if state else None, limit, is_json=as_json)
+
+
+@app.command()
+def models(data: Data = None, as_json: AsJson = False) -> None:
+    """List the models that sessions can use."""
+    from airboss.cli.listing import show_models
+
+    show_models(_reach(data)(), is_json=as_json)
+
+
+@app.command()
+def status(data: Data = None, as_json: AsJson = False) -> None:
+    """Show how the server is."""
+    from airboss.cli.listing import show_status
+
+    show_status(_reach(data)(), is_json=as_json)
+
+
+@app.command()
+def link(data: Data = None) -> None:
+    """Print an address that lets a browser in, once."""
+    from airboss.cli.listing import show_link
+
+    show_link(_reach(data)())
+
+
+@app.command()
+def stop(data: Data = None) -> None:
+    """Stop the server, and wait until it is gone."""
+    from airboss.cli.client import data_folder
+    from airboss.cli.listing import stop_server
+
+    stop_server(_reach(data)(), data_folder(data))
+
+
+@tokens_app.command("add")
+def token_add(name: str, data: Data = None) -> None:
+    """Make a token and print it; it is not shown again."""
+    from airboss.cli.client import data_folder
+    from airboss.cli.tokens import add_token
+
+    add_token(data_folder(data), name)
+
+
+@tokens_app.command("list")
+def token_list(data: Data = None, as_json: AsJson = False) -> None:
+    """List the names that have a token."""
+    from airboss.cli.client import data_folder
+    from airboss.cli.tokens import list_tokens
+
+    list_tokens(data_folder(data), is_json=as_json)
+
+
+@tokens_app.command("remove")
+def token_remove(name: str, data: Data = None) -> None:
+    """Revoke a token at once."""
+    from airboss.cli.client import data_folder
+    from airboss.cli.tokens import remove_token
+
+    remove_token(data_folder(data), name)
+
+
+def _drop_output() -> None:
+    """The reader is gone; what is left unwritten has nowhere to go."""
+    import os
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+
+
+def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that cannot show a character shows its number.
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+if __name__ == "__main__":
+    main()

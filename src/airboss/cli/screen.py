@@ -1,0 +1,158 @@
+"""What reaches the terminal: safe text, colour where somebody looks, tables, a sign of waiting."""
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TextIO
+
+# Controls, halves of characters, and what turns the direction of a text or cannot be seen: they
+# could drive the terminal or make a text lie. Tabs and line ends stay.
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SPACES: Final = re.compile(r"[\t\r\n]+")
+_SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_PLAIN_SPINNER: Final = "|/-\\"
+_STYLES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+}
+
+
+def visible(text: str) -> str:
+    """Text of a model or a stranger, with everything that could drive a terminal made visible.
+
+    It works character by character, so a text that arrives in pieces is as safe as a whole one.
+    """
+    return _HIDDEN.sub(lambda hit: f"⟨U+{ord(hit[0]):04X}⟩", text.replace("\r", ""))
+
+
+def visible_line(text: str, length: int | None = None) -> str:
+    """The same on one line, and not longer than `length`."""
+    line = visible(_SPACES.sub(" ", text)).strip()
+    return line if length is None or len(line) <= length else line[: length - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Pen:
+    """Writes to one stream, and knows whether somebody looks at it."""
+
+    stream: TextIO
+    is_terminal: bool
+    has_colour: bool
+
+    @classmethod
+    def on(cls, stream: TextIO) -> "Pen":
+        is_terminal = stream.isatty()
+        wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return cls(stream, is_terminal, is_terminal and wanted)
+
+    def write(self, text: str) -> None:
+        self.stream.write(text)
+        self.stream.flush()
+
+    def line(self, text: str = "") -> None:
+        self.write(text + "\n")
+
+    def styled(self, text: str, *styles: str) -> str:
+        if not self.has_colour or not styles or not text:
+            return text
+        return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
+
+
+def out() -> Pen:
+    return Pen.on(sys.stdout)
+
+
+def aside() -> Pen:
+    """For people: what a script that reads the output does not want in it."""
+    return Pen.on(sys.stderr)
+
+
+def say_wrong(text: str) -> None:
+    pen = aside()
+    pen.line(f"{pen.styled('error:', 'red', 'bold')} {visible(text)}")
+
+
+def print_json(value: Any) -> None:
+    """One line of pure ASCII: safe for every terminal and every pipe."""
+    out().line(json.dumps(value, separators=(",", ":")))
+
+
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], pen: Pen) -> None:
+    """A table where somebody looks; else one line a row, its cells parted by tabs."""
+    cells = [[visible_line(cell) for cell in row] for row in rows]
+    if not pen.is_terminal:
+        for row in cells:
+            pen.line("\t".join(row))
+        return
+    # Known only here: a script never pays for it.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(file=pen.stream, no_color=not pen.has_colour, highlight=False).print(table)
+
+
+class Waiting:
+    """A turning sign on the terminal's last line, drawn by whoever waits; nothing in a pipe."""
+
+    def __init__(self, pen: Pen, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pen = pen
+        self._clock = clock
+        self._since = clock()
+        self._shown = False
+        plain = (pen.stream.encoding or "").lower().replace("-", "") not in ("utf8", "utf16")
+        self._signs = _PLAIN_SPINNER if plain else _SPINNER
+
+    def restart(self) -> None:
+        self._since = self._clock()
+
+    def show(self, what: str) -> None:
+        if not self._pen.is_terminal or os.environ.get("TERM") == "dumb":
+            return
+        passed = self._clock() - self._since
+        sign = self._signs[int(passed * 10) % len(self._signs)]
+        width = max(_width() - len(sign) - 10, 8)
+        text = f"{sign} {visible_line(what, width)} {duration(passed)}"
+        self._pen.write(f"\r\x1b[K{self._pen.styled(text, 'dim')}")
+        self._shown = True
+
+    def hide(self) -> None:
+        if self._shown:
+            self._pen.write("\r\x1b[K")
+            self._shown = False
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        return 80
+
+
+def duration(seconds: float) -> str:
+    """`m:ss`, or `h:mm:ss`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def moment(at: int) -> str:
+    """A time of the log on the reader's clock."""
+    return datetime.fromtimestamp(at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")

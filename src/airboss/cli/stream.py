@@ -1,0 +1,187 @@
+"""Follows one session's events, over lost connections and restarts of the server, without a gap."""
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from airboss.cli.client import Client
+from airboss.cli.trouble import Busy, Exit, Trouble, Unreachable
+
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
+
+
+@dataclass(frozen=True)
+class Record:
+    """One event, with its place in the session's stream."""
+
+    seq: int
+    at: int
+    event: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return str(self.event.get("kind", ""))
+
+    def told_of(self, session: str) -> dict[str, Any]:
+        """For scripts: the event with its place and its session."""
+        return {"session": session, "seq": self.seq, "at": self.at, "event": self.event}
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A word on the connection, for the person who waits."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class End:
+    """Nothing comes any more: the session is closed, or following it failed for good."""
+
+    trouble: Trouble | None = None
+
+
+Heard: TypeAlias = Record | Remark | End
+
+
+@dataclass(frozen=True)
+class Follower:
+    """Whom to follow, and how long to wait for a server that went away.
+
+    `reach` finds the server anew each time: after a restart it may be at another address.
+    """
+
+    reach: Callable[[], Client]
+    session: str
+    patience: float
+    pause: Callable[[float], object] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+
+    def after(self, seq: int) -> Iterator[Heard]:
+        """All that came after `seq`, then all that comes, until the session is closed."""
+        away_since: float | None = None
+        wait = _FIRST_PAUSE
+        while True:
+            before, reason = seq, "The server ended it."
+            for heard in self._connected(seq):
+                if isinstance(heard, _Broken):
+                    reason = heard.reason
+                    continue
+                if away_since is not None:
+                    away_since = None
+                    yield Remark("Connected again; nothing was missed.")
+                if heard is None:
+                    continue
+                yield heard
+                seq = heard.seq if isinstance(heard, Record) else seq
+                if isinstance(heard, End):
+                    return
+            if seq > before:
+                # A stream that brought something and was cut is taken up again without a word.
+                wait = _FIRST_PAUSE
+                continue
+            if away_since is None:
+                away_since = self.clock()
+                yield Remark(f"Connection lost: {reason} Trying again …")
+            self._wait(away_since, wait, seq)
+            wait = min(wait * 2, _LONGEST_PAUSE)
+
+    def _wait(self, away_since: float, seconds: float, seq: int) -> None:
+        if self.clock() - away_since > self.patience:
+            raise Unreachable(
+                f"The server has been away for {int(self.patience)} seconds. Go on later with: "
+                f"airboss watch {self.session} --after {seq}"
+            )
+        self.pause(seconds)
+
+    def _connected(self, seq: int) -> Iterator["Record | End | _Broken | None"]:
+        """What one connection brings. `None` says that it is there."""
+        try:
+            client = self.reach()
+            with client.stream(f"/api/v1/sessions/{self.session}/stream", seq) as answer:
+                yield None
+                for name, data in sent_events(answer.iter_bytes()):
+                    if name == "end":
+                        yield End()
+                    elif name != "heartbeat" and (record := _record(data)):
+                        yield record
+        except (Unreachable, Busy) as trouble:
+            yield _Broken(str(trouble))
+
+
+@dataclass(frozen=True)
+class _Broken:
+    reason: str
+
+
+def sent_events(chunks: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Server-sent events as (name, data). Lines end as the protocol says, not as Unicode does."""
+    name, data = "message", list[str]()
+    for line in _lines(chunks):
+        if not line:
+            if data:
+                yield name, "\n".join(data)
+            name, data = "message", []
+            continue
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            data.append(value)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.removesuffix(b"\r").decode("utf-8", errors="replace")
+
+
+def _record(data: str) -> Record | None:
+    try:
+        told = json.loads(data)
+        return Record(int(told["seq"]), int(told["at"]), dict(told["event"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+class Feed:
+    """A follower in the background, so that whoever listens can also wait for the keyboard."""
+
+    def __init__(self, follower: Follower, after: int) -> None:
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        self._is_left = threading.Event()
+        self._follower = follower
+        threading.Thread(target=self._run, args=(after,), daemon=True).start()
+
+    def next(self, seconds: float) -> Heard | None:
+        """What was said next, or nothing within so many seconds."""
+        try:
+            return self._heard.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def tell(self, heard: Heard) -> None:
+        """Put something in from outside, behind all that was heard."""
+        self._heard.put(heard)
+
+    def leave(self) -> None:
+        self._is_left.set()
+
+    def _run(self, after: int) -> None:
+        try:
+            for heard in self._follower.after(after):
+                if self._is_left.is_set():
+                    return
+                self._heard.put(heard)
+        except Trouble as trouble:
+            self._heard.put(End(trouble))
+        except Exception as error:  # noqa: BLE001 - a thread's border: the listener must hear of it
+            self._heard.put(End(Trouble(f"Following failed: {error!r}", Exit.FAILED)))

@@ -1,0 +1,102 @@
+"""Everything Airboss says no with: a stable code and a sentence for a person. HTTP is not known here."""
+
+
+class AirbossError(Exception):
+    """A refusal we foresaw. `code` is for programs and never changes; the text is for people."""
+
+    code = "airboss_error"
+
+
+class NotFound(AirbossError):
+    """What was named does not exist, or no longer."""
+
+    code = "not_found"
+
+    def __init__(self, kind: str, key: str) -> None:
+        super().__init__(f"There is no {kind} {key}.")
+        self.kind = kind
+        self.key = key
+
+
+class Invalid(AirbossError):
+    """The request itself is wrong, and stays wrong when it is repeated."""
+
+    code = "invalid"
+
+
+class Conflict(AirbossError):
+    """The request is right, but not in the state that things are in."""
+
+    code = "conflict"
+
+
+class TooMuch(AirbossError):
+    """A bound was reached: size, count or time."""
+
+    code = "too_much"
+
+
+class ModelIdNotFound(Invalid):
+    """No configured source offers this model."""
+
+    code = "model_not_found"
+
+
+class WorkingDirectoryNotAbsolute(Invalid):
+    """A working directory is written out in full."""
+
+    code = "working_directory_not_absolute"
+
+
+class WorkingDirectoryMissing(Invalid):
+    """The working directory is not there, or is not a directory."""
+
+    code = "working_directory_missing"
+
+
+class WorkingDirectoryNotAllowed(Invalid):
+    """The working directory lies outside the configured roots."""
+
+    code = "working_directory_not_allowed"
+
+
+class SettingsInvalid(AirbossError):
+    """A setting, an option or a settings file that cannot be used."""
+
+    code = "settings_invalid"
+
+
+class DataFolderTaken(AirbossError):
+    """Another server has this data folder."""
+
+    code = "data_folder_taken"
+
+
+class StoreUnavailable(AirbossError):
+    """The data folder cannot be written: full disk, read-only, or gone."""
+
+    code = "store_unavailable"
+
+
+class RuntimeMissing(AirbossError):
+    """The agent runtime is not installed where we look for it."""
+
+    code = "runtime_missing"
+
+
+class RuntimeUnavailable(AirbossError):
+    """The agent runtime cannot be reached, or died while it was asked."""
+
+    code = "runtime_unavailable"
+
+
+class SessionGone(AirbossError):
+    """The runtime has no record of the session any more, so it cannot be resumed."""
+
+    code = "session_gone"
+
+
+class NotSignedIn(AirbossError):
+    """The service needs a sign-in that is missing or was refused."""
+
+    code = "not_signed_in"

@@ -1,0 +1,1 @@
+"""What others bring: their discovery, their process, their tools and hooks."""

@@ -1,0 +1,122 @@
+"""Which models there are, and how a session reaches the one it asked for."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn
+from airboss.harness.identity import Identity
+from airboss.settings import Provider
+
+_KEPT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class ModelOffer:
+    """One model that a session can be started on."""
+
+    id: str
+    name: str
+    multiplier: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Route:
+    """What the runtime needs to know to reach a model. It holds secrets: it is never shown."""
+
+    model: str
+    provider: Mapping[str, Any] | None = None
+    github_token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class RehearsalSource:
+    """The rehearsal model's address, once it is served."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    offers: tuple[ModelOffer, ...] = ()
+    builtin: bool = False
+
+
+@dataclass
+class Catalog:
+    """The models of Copilot, of one's own providers and of the rehearsal, as one list."""
+
+    identity: Identity
+    providers: tuple[Provider, ...]
+    environ: Mapping[str, str]
+    ask_copilot: Callable[[str | None], Awaitable[list[ModelOffer]]]
+    rehearsal: RehearsalSource | None = None
+    problem: str | None = None
+    _copilot: list[ModelOffer] = field(default_factory=list[ModelOffer])
+    _asked_at: float = -_KEPT_SECONDS
+
+    async def offers(self) -> list[ModelOffer]:
+        """Rehearsed models come first in a clash of names: nobody pays by mistake.
+
+        The built-in script is for those who have nothing else; the others never see it.
+        """
+        real = [*self._own(), *await self._of_copilot()]
+        source = self.rehearsal
+        rehearsed = source.offers if source and not (source.builtin and real) else ()
+        found: dict[str, ModelOffer] = {}
+        for offer in (*rehearsed, *real):
+            found.setdefault(offer.id, offer)
+        return list(found.values())
+
+    def _own(self) -> list[ModelOffer]:
+        return [
+            ModelOffer(f"{provider.name}/{model}", f"{model} ({provider.name})", 0, provider.name)
+            for provider in self.providers
+            for model in provider.models
+        ]
+
+    async def _of_copilot(self) -> list[ModelOffer]:
+        if time.monotonic() - self._asked_at < _KEPT_SECONDS:
+            return self._copilot
+        try:
+            self._copilot = await self.ask_copilot(self.identity.token)
+            self.problem = None
+        except NotSignedIn as error:
+            self._copilot, self.problem = [], str(error)
+        except AirbossError as error:
+            self.problem = str(error)
+            if not self.rehearsal and not self.providers:
+                raise
+            return self._copilot
+        self._asked_at = time.monotonic()
+        return self._copilot
+
+    async def route(self, model: str) -> Route:
+        """How to reach `model`. Sources that need no network are looked at first."""
+        if self.rehearsal and any(offer.id == model for offer in self.rehearsal.offers):
+            source = self.rehearsal
+            return Route(model, _wire("openai", source.base_url, source.api_key))
+        for provider in self.providers:
+            prefix, _, name = model.partition("/")
+            if prefix == provider.name and name in provider.models:
+                key = self.environ.get(provider.key_variable or "")
+                return Route(name, _wire(provider.type, provider.base_url, key))
+        if any(offer.id == model for offer in await self._of_copilot()):
+            return Route(model, github_token=self.identity.token)
+        raise ModelIdNotFound(
+            f"No model {model} is offered. `airboss models` lists those that are."
+        )
+
+    async def default(self) -> str:
+        offers = await self.offers()
+        if not offers:
+            raise NotSignedIn(
+                "There is no model to use. Sign in to Copilot (set COPILOT_GITHUB_TOKEN), add a "
+                "provider to the settings, or start with --rehearsal FILE."
+            )
+        wanted = next((offer for offer in offers if offer.id == "gpt-5.2"), None)
+        return (wanted or min(offers, key=lambda offer: offer.multiplier)).id
+
+
+def _wire(kind: str, base_url: str, key: str | None) -> dict[str, Any]:
+    """The runtime's own form of a provider."""
+    return {"type": kind, "base_url": base_url, **({"api_key": key} if key else {})}

@@ -1,0 +1,1 @@
+"""The door: parse, one verb, answer. The only place that knows FastAPI."""

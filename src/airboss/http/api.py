@@ -1,0 +1,34 @@
+"""The whole surface: routes inside, the perimeter around them."""
+
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from airboss.http import metrics, portal, problems, signin, static
+from airboss.http.perimeter import Perimeter
+from airboss.http.services import Services
+from airboss.http.v1 import sessions, status
+from airboss.settings import Settings
+
+
+def build_routes(use: Services | None) -> FastAPI:
+    """The routes alone. Without services they can still be listed and described."""
+    app = FastAPI(
+        title="Airboss",
+        version=version("airboss"),
+        summary="Runs coding agents as dependable jobs.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.services = use
+    for router in (metrics.router, signin.router, status.router, sessions.router, portal.router):
+        app.include_router(router)
+    problems.install(app)
+    static.install(app)
+    return app
+
+
+def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
+    return Perimeter(build_routes(use), use.access, settings, port)

@@ -1,0 +1,67 @@
+"""What a browser is told with every answer, and an answer that is dressed so on its way out."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.types import Message, Send
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_OURS = frozenset(name for name, _ in SECURITY_HEADERS)
+
+
+class StreamCut(OSError):
+    """Said to an app that goes on after its reader was cut off."""
+
+
+class DressedAnswer:
+    """Passes on what the app says, at once. A stream is asked about before each of its pieces."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self._is_stream = False
+        # Whether the reader may go on; without one, nobody is asked.
+        self.may_go_on: Callable[[], Awaitable[bool]] | None = None
+        self.started = False
+        self.was_cut = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            message = {**message, "headers": self._dress(message)}
+        elif self._is_stream and self.may_go_on is not None and not await self.may_go_on():
+            await self._cut()
+        await self._send(message)
+
+    def _dress(self, message: Message) -> list[tuple[bytes, bytes]]:
+        kept: list[tuple[bytes, bytes]] = []
+        is_cached = False
+        for name, value in message.get("headers", ()):
+            if name in _OURS or name.startswith(b"access-control-"):
+                continue
+            kept.append((name, value))
+            if name == b"content-type":
+                self._is_stream = value.startswith(b"text/event-stream")
+            is_cached = is_cached or name == b"cache-control"
+        kept.extend(SECURITY_HEADERS)
+        kept.append((b"x-request-id", self._request_id.encode()))
+        if not is_cached:
+            kept.append((b"cache-control", b"no-store"))
+        return kept
+
+    async def _cut(self) -> None:
+        """Ends the stream as a whole one, so that its reader comes back and is refused in words."""
+        if not self.was_cut:
+            self.was_cut = True
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        raise StreamCut("The reader of this stream may not go on.")

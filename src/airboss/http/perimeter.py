@@ -1,0 +1,240 @@
+"""What every request passes first: bounds, the name it calls us by, its origin, the token."""
+
+import asyncio
+import logging
+import re
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from airboss.http import problems
+from airboss.http.bounds import (
+    Bounds,
+    CallerGone,
+    Headers,
+    check_head,
+    gather,
+    has_body,
+    linger,
+    read_body,
+    replay,
+)
+from airboss.http.headers import DressedAnswer
+from airboss.http.names import served_names
+from airboss.http.refusals import Gate, Refused
+from airboss.service.access import Access
+from airboss.service.tokens import LOCAL
+from airboss.settings import Settings
+
+# Open without a token: what is built into the package and the same for everybody. All else is
+# closed, so that a new route is closed until it is named here.
+_PAGE = re.compile(r"/(?:[\w-]+\.(?:html|ico|svg|png|txt|webmanifest)|assets/.*)?", re.ASCII)
+_HEALTH = "/healthz"
+_SIGN_IN = "/api/v1/signin"
+
+# A stream that is open hears so soon that its token is gone.
+_LOOK_SECONDS = 0.25
+_COOKIES_TRIED = 4
+
+_log = logging.getLogger("airboss.http")
+
+
+class Perimeter:
+    """ASGI middleware around the whole app. `port` is the one that was bound."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        settings: Settings,
+        port: int,
+        bounds: Bounds | None = None,
+        gate: Gate | None = None,
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._needs_token = not settings.no_token
+        self._names = served_names(settings, port)
+        self._bounds = bounds or Bounds(body_bytes=settings.max_body_bytes)
+        self._gate = gate or Gate()
+        # Its own thread: whoever has the right token does not wait for the database's.
+        self._disk = ThreadPoolExecutor(1, "airboss-access")
+        self._looked = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._visit(scope, receive, send)
+        elif scope["type"] == "websocket":
+            self._gate.log.note(scope, 403, "no_websockets")
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._app(scope, receive, send)
+
+    async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = f"req_{secrets.token_hex(8)}"
+        problems.request_id.set(request_id)
+        headers = gather(scope)
+        answer = DressedAnswer(send, request_id)
+        try:
+            receive = await self._admit(scope, headers, receive)
+        except Refused as refused:
+            refused = await self._gate.refuse(scope, refused)
+            await self._say_no(_in_words(scope, headers, refused), headers, receive, answer)
+            return
+        except CallerGone:
+            return
+        self._watch(scope, answer)
+        try:
+            await self._app(scope, receive, answer.send)
+        except Exception:  # noqa: BLE001 - the border: beyond it only the server's own words are left
+            await self._after_failure(scope, answer)
+
+    async def _admit(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+        """Lets the request pass, with its body read and `who` and `origin` in its scope."""
+        path, method = scope["path"], scope["method"]
+        is_sign_in = path == _SIGN_IN and method == "POST"
+        most = self._bounds.stranger_body_bytes if is_sign_in else self._bounds.body_bytes
+        check_head(scope, headers, self._bounds, most)
+        origin = self._origin(headers)
+        scope["airboss.origin"] = origin
+        scope["airboss.gate"] = self._gate
+        if not _is_open(path, method):
+            _check_same_origin(headers, origin)
+            await self._look()
+            if not self._needs_token:
+                scope["airboss.who"] = LOCAL
+            elif not is_sign_in:
+                scope["airboss.who"] = self._who(headers)
+        if not has_body(headers):
+            return receive
+        return replay(await read_body(receive, self._bounds, most), receive)
+
+    def _origin(self, headers: Headers) -> str:
+        hosts = headers.get(b"host", ())
+        origin = self._names.origin_of(hosts[0]) if len(hosts) == 1 else None
+        if origin is None:
+            raise Refused(
+                421,
+                "unknown_host",
+                "This server does not go by that name. Names beside loopback's are given to it by "
+                "`hosts` in its settings, with the port where the address shows one.",
+            )
+        return origin
+
+    def _who(self, headers: Headers) -> str:
+        bearers = _bearers(headers)
+        cookies = _cookies(headers, self._access.cookie_name)
+        who = None
+        if len(bearers) == 1:
+            who = self._access.who(bearers[0])
+        elif not bearers:
+            known = (self._access.who_by_cookie(cookie) for cookie in cookies)
+            who = next((name for name in known if name), None)
+        if who is None:
+            raise _unknown(guessed=bool(bearers or cookies))
+        return who
+
+    async def _look(self) -> None:
+        """Asks the disk for tokens that came or went, so that a removed one is out at once."""
+        if self._needs_token:
+            self._looked = time.monotonic()
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._disk, self._access.refresh)
+
+    def _watch(self, scope: Scope, answer: DressedAnswer) -> None:
+        """A stream outlives its request's check, so it is asked again and again, cheaply."""
+        who = scope.get("airboss.who")
+        if who is None or not self._needs_token:
+            return
+        fingerprint = self._access.fingerprint(who)
+
+        async def may_go_on() -> bool:
+            if time.monotonic() - self._looked >= _LOOK_SECONDS:
+                await self._look()
+            return self._access.fingerprint(who) == fingerprint
+
+        answer.may_go_on = may_go_on
+
+    async def _after_failure(self, scope: Scope, answer: DressedAnswer) -> None:
+        """The app has answered where it could; what is cut short, the server below closes."""
+        if answer.was_cut:
+            self._gate.log.note(scope, 401, "token_removed")
+            return
+        _log.exception("%s failed", problems.request_id.get())
+        if not answer.started:
+            await _send_whole(problems.internal_error(scope["path"]), answer)
+
+    async def _say_no(
+        self, response: Response, headers: Headers, receive: Receive, answer: DressedAnswer
+    ) -> None:
+        if not has_body(headers):
+            await _send_whole(response, answer)
+            return
+        await _send_whole(response, answer, more=True)
+        await linger(receive, self._bounds.linger_seconds)
+        await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _send_whole(response: Response, answer: DressedAnswer, more: bool = False) -> None:
+    status, headers = response.status_code, response.raw_headers
+    await answer.send({"type": "http.response.start", "status": status, "headers": headers})
+    await answer.send({"type": "http.response.body", "body": response.body, "more_body": more})
+
+
+def _in_words(scope: Scope, headers: Headers, refused: Refused) -> Response:
+    told = {"Connection": "close"} if has_body(headers) else {}
+    if refused.status == 401:
+        told["WWW-Authenticate"] = "Bearer"
+    return problems.answer(scope["path"], refused.status, refused.code, refused.detail, told)
+
+
+def _is_open(path: str, method: str) -> bool:
+    return method in ("GET", "HEAD") and (path == _HEALTH or bool(_PAGE.fullmatch(path)))
+
+
+def _check_same_origin(headers: Headers, origin: str) -> None:
+    """A browser says where a request comes from; one of another page is not its reader's wish."""
+    sites = headers.get(b"sec-fetch-site", ())
+    origins = headers.get(b"origin", ())
+    ours = origin.encode()
+    if any(site not in (b"same-origin", b"none") for site in sites) or any(
+        named != ours for named in origins
+    ):
+        raise Refused(403, "foreign_origin", "A page of another origin may not ask this.")
+
+
+def _bearers(headers: Headers) -> list[str]:
+    """Other schemes are not for us: a proxy in front may have one of its own."""
+    found: list[str] = []
+    for value in headers.get(b"authorization", ()):
+        scheme, _, token = value.decode("latin-1").partition(" ")
+        if scheme.lower() == "bearer":
+            found.append(token.strip())
+    return found
+
+
+def _cookies(headers: Headers, name: str) -> list[str]:
+    """A neighbour on another port of this host may have set one of the same name beside ours."""
+    pairs = (pair for line in headers.get(b"cookie", ()) for pair in line.split(b";"))
+    parts = (pair.decode("latin-1").strip().partition("=") for pair in pairs)
+    return [value for key, _, value in parts if key == name][:_COOKIES_TRIED]
+
+
+def _unknown(guessed: bool) -> Refused:
+    if guessed:
+        return Refused(
+            401,
+            "wrong_token",
+            "This token is not, or no longer, one of this server's. "
+            "`airboss serve` prints an address that gets in.",
+            guessed=True,
+        )
+    return Refused(
+        401,
+        "token_needed",
+        "This needs the token: as `Authorization: Bearer …`, or by the address that "
+        "`airboss serve` printed.",
+    )

@@ -1,0 +1,150 @@
+"""How we say no over HTTP: a problem under v1, `{"error": …}` for seed 001, else plain text."""
+
+import json
+from collections.abc import Mapping
+from contextvars import ContextVar
+from http import HTTPStatus
+from typing import Literal, cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from airboss import errors
+
+# Set by the perimeter for as long as it answers a request.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+# From the special to the general: the first that fits counts.
+_STATUS: tuple[tuple[type[errors.AirbossError], int], ...] = (
+    (errors.NotFound, 404),
+    (errors.Conflict, 409),
+    (errors.SessionGone, 410),
+    (errors.Invalid, 422),
+    (errors.TooMuch, 429),
+    (errors.StoreUnavailable, 503),
+    (errors.RuntimeMissing, 503),
+    (errors.RuntimeUnavailable, 503),
+    (errors.NotSignedIn, 503),
+    (errors.DataFolderTaken, 503),
+)
+_RETRYABLE = frozenset({408, 429, 503})
+_RETRY_SECONDS = "1"
+_PROBLEM_PLACES = ("/metrics", "/readyz", "/healthz")
+# Where the standard phrase leaves one alone.
+_WORDS = {
+    404: "There is nothing at this address.",
+    405: "This address does not answer to that method.",
+    500: "Something went wrong inside the server. Its log says what, under this request's id.",
+}
+
+
+class Problem(BaseModel):
+    """RFC 9457, with a code for programs and whether trying again may help."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Literal["about:blank"] = "about:blank"
+    title: str
+    status: int
+    code: str
+    detail: str
+    request_id: str
+    retryable: bool
+
+
+def status_of(error: errors.AirbossError) -> int:
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    retryable: bool | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    told = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        code=code,
+        detail=detail,
+        request_id=request_id.get(),
+        retryable=status in _RETRYABLE if retryable is None else retryable,
+    )
+    return Response(told.model_dump_json(), status, headers, "application/problem+json")
+
+
+def answer(
+    path: str,
+    status: int,
+    code: str,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The refusal in the form that callers of this path expect. Never HTML."""
+    given = {"Cache-Control": "no-store", **(headers or {})}
+    if status in _RETRYABLE:
+        given.setdefault("Retry-After", _RETRY_SECONDS)
+    if _is_v1(path) or path in _PROBLEM_PLACES:
+        return problem(status, code, detail, headers=given)
+    if path == "/api" or path.startswith("/api/"):
+        return Response(json.dumps({"error": detail}), status, given, "application/json")
+    return Response(f"{detail}\n", status, given, "text/plain")
+
+
+def internal_error(path: str) -> Response:
+    """Where it happened and why is in our log only."""
+    return answer(path, 500, "internal_error", _WORDS[500])
+
+
+def install(app: FastAPI) -> None:
+    """Every error of the app's routes is answered here; the perimeter logs the unforeseen."""
+    app.add_exception_handler(errors.AirbossError, _foreseen)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _of_the_framework)
+    app.add_exception_handler(Exception, _unforeseen)
+    # An address with one slash too many is unknown, not moved.
+    app.router.redirect_slashes = False
+
+
+async def _foreseen(request: Request, error: Exception) -> Response:
+    refusal = cast("errors.AirbossError", error)
+    return answer(_path(request), status_of(refusal), refusal.code, str(refusal))
+
+
+async def _not_valid(request: Request, error: Exception) -> Response:
+    """Says what is wrong and where, and never repeats what was sent: it may hold a secret."""
+    places = [
+        f"{'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}"
+        for wrong in cast("RequestValidationError", error).errors()
+    ]
+    return answer(_path(request), 422, "invalid", "; ".join(places) + ".")
+
+
+async def _of_the_framework(request: Request, error: Exception) -> Response:
+    refusal = cast("HTTPException", error)
+    path, status = _path(request), refusal.status_code
+    phrase = HTTPStatus(status).phrase
+    detail = str(refusal.detail)
+    if detail == phrase:
+        detail = _WORDS.get(status, phrase)
+    if status == 404 and path.startswith("/api") and not _is_v1(path):
+        detail = "Unknown API endpoint"
+    code = phrase.lower().replace(" ", "_").replace("-", "_")
+    return answer(path, status, code, detail, refusal.headers)
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    return internal_error(_path(request))
+
+
+def _path(request: Request) -> str:
+    return request.scope["path"]
+
+
+def _is_v1(path: str) -> bool:
+    return path.startswith("/api/v1/")

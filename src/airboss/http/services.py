@@ -1,0 +1,47 @@
+"""What the routes may ask for. It hangs on the application; nothing is fetched from the air."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from airboss.harness.models import Catalog
+from airboss.log.log import EventLog
+from airboss.service.access import Access
+from airboss.service.folders import Folders
+from airboss.service.live import Live
+from airboss.service.sessions import Sessions
+from airboss.service.status import StatusDesk
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything behind the door."""
+
+    sessions: Sessions
+    live: Live
+    catalog: Catalog
+    folders: Folders
+    status: StatusDesk
+    access: Access
+    log: EventLog
+    stop: Callable[[], None]
+
+
+def services(request: Request) -> Services:
+    return request.app.state.services
+
+
+def caller(request: Request) -> str:
+    """The name of the token that came in, as the perimeter found it."""
+    return request.scope["airboss.who"]
+
+
+def _sessions(request: Request) -> Sessions:
+    return services(request).sessions
+
+
+Use = Annotated[Services, Depends(services)]
+UseSessions = Annotated[Sessions, Depends(_sessions)]
+Who = Annotated[str, Depends(caller)]

@@ -1,0 +1,67 @@
+"""Server-sent events: one stream to one viewer, from any point, in order, without a gap."""
+
+import asyncio
+import time
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from airboss.model.events import Recorded
+from airboss.service.sessions import Sessions
+
+HEARTBEAT_SECONDS = 10.0
+# A reader that takes nothing for so long is cut; it comes back with the last id it has seen.
+STALLED_SECONDS = 15.0
+
+_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class EventStream:
+    """An answer that goes on until the session is closed, the reader leaves or the server stops."""
+
+    def __init__(self, sessions: Sessions, session: str, after: int) -> None:
+        self._sessions = sessions
+        self._session = session
+        self._after = after
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        try:
+            await self._tell(request, send)
+        except TimeoutError:
+            return  # stalled: nothing more can be said to this reader
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _tell(self, request: Request, send: Send) -> None:
+        async with self._sessions.follow(self._session, self._after) as follower:
+            await _write(send, b"retry: 1000\n\n")
+            while True:
+                closed = follower.view is not None and follower.view.state == "closed"
+                found = await follower.next(0 if closed else HEARTBEAT_SECONDS)
+                if found:
+                    await _write(send, b"".join(map(frame, found)))
+                elif closed:
+                    await _write(send, _note("end", follower.seq))
+                    return
+                elif self._sessions.log.is_closing or await request.is_disconnected():
+                    return
+                else:
+                    await _write(send, _note("heartbeat", follower.seq))
+
+
+async def _write(send: Send, body: bytes) -> None:
+    async with asyncio.timeout(STALLED_SECONDS):
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+def frame(recorded: Recorded) -> bytes:
+    return f"id: {recorded.seq}\ndata: {recorded.json}\n\n".encode()
+
+
+def _note(name: str, seq: int) -> bytes:
+    return f'event: {name}\ndata: {{"seq":{seq},"at":{time.time_ns() // 1_000_000}}}\n\n'.encode()

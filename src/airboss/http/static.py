@@ -1,0 +1,83 @@
+"""The built front end: what lies in the package's `static` folder, and nothing else."""
+
+import os
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
+
+import airboss
+
+PAGES = Path(airboss.__file__).parent / "static"
+
+_FOR_EVER = "public, max-age=31536000, immutable"
+_ASK_AGAIN = "no-cache"
+# Not asked of the system: some call a script plain text, and under nosniff it would not run.
+_KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/vnd.microsoft.icon",
+    ".woff2": "font/woff2",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".webmanifest": "application/manifest+json",
+    ".txt": "text/plain",
+}
+_NOT_BUILT = (
+    "The pages of Airboss are not built yet, so there is nothing to show; its API works.\n"
+    "In a clone of the project run: make web\n"
+)
+
+
+class Pages(StaticFiles):
+    """Files by their name; `/` is `/index.html`."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(directory=folder, check_dir=False)
+        self._index = folder / "index.html"
+        # The folder may come later, when the pages are built while we serve.
+        self.config_checked = True
+
+    async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
+        name = "index.html" if scope["path"] == "/" else path
+        try:
+            response = await super().get_response(name, scope)
+        except HTTPException as error:
+            if error.status_code != 405 and not await self._is_built():
+                return PlainTextResponse(_NOT_BUILT, 503, {"Cache-Control": "no-store"})
+            # A file that may not be read is, to the outside, not there.
+            raise HTTPException(405 if error.status_code == 405 else 404) from error
+        # The builder puts a hash of the content into the names below `assets`.
+        hashed = scope["path"].startswith("/assets/")
+        response.headers["Cache-Control"] = _FOR_EVER if hashed else _ASK_AGAIN
+        return response
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: MutableMapping[str, Any],
+        status_code: int = 200,
+    ) -> Response:
+        kind = _KINDS.get(Path(full_path).suffix, "application/octet-stream")
+        response = FileResponse(full_path, status_code, media_type=kind, stat_result=stat_result)
+        if self.is_not_modified(response.headers, Headers(scope=scope)):
+            return NotModifiedResponse(response.headers)
+        return response
+
+    async def _is_built(self) -> bool:
+        return await anyio.to_thread.run_sync(self._index.is_file)
+
+
+def install(app: FastAPI, folder: Path = PAGES) -> None:
+    """Serves the pages wherever no route is: a mount would also take the routes' wrong methods."""
+    app.router.default = Pages(folder)

@@ -1,0 +1,1 @@
+"""The API of our own: resources, problems, cursors, one live feed."""

@@ -1,0 +1,156 @@
+"""Sessions over v1: start, list, show, ask, stop, resume, read and follow."""
+
+import json
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from airboss.errors import Invalid
+from airboss.http.services import UseSessions, Who
+from airboss.http.sse import EventStream
+from airboss.model.events import Event
+from airboss.model.ids import PromptId
+from airboss.model.views import SessionState, SessionView
+
+router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
+
+After = Annotated[int, Query(ge=0, le=2**53, description="Only what came behind this seq.")]
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StartSession(_Asked):
+    """Both may be left out: the default model, in the repository's root."""
+
+    model: str | None = Field(default=None, max_length=400)
+    cwd: str | None = Field(default=None, max_length=4096)
+
+
+class SendPrompt(_Asked):
+    """What the agent is to do."""
+
+    text: str = Field(min_length=1)
+
+
+class SessionList(BaseModel):
+    """Sessions, newest first."""
+
+    items: list[SessionView]
+    next_cursor: str | None
+
+
+class PromptReceipt(BaseModel):
+    """The request is on disk. `redacted` counts the secrets that were taken out of it."""
+
+    prompt: PromptId
+    seq: int
+    redacted: int
+
+
+class RecordedEvent(BaseModel):
+    """An event with its place in the stream and its time (ms, UTC)."""
+
+    seq: int
+    at: int
+    event: Event
+
+
+class EventPage(BaseModel):
+    """A page of a stream: go on with `after=next_after` as long as there is more."""
+
+    items: list[RecordedEvent]
+    next_after: int
+    seq: int
+    more: bool
+
+
+@router.post("", status_code=201)
+async def start_session(
+    asked: StartSession, sessions: UseSessions, who: Who, response: Response
+) -> SessionView:
+    view = await sessions.start(asked.model, asked.cwd, who)
+    response.headers["Location"] = f"/api/v1/sessions/{view.id}"
+    return view
+
+
+@router.get("")
+async def list_sessions(
+    sessions: UseSessions,
+    state: Annotated[list[SessionState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> SessionList:
+    page = await sessions.page(tuple(state), cursor, limit)
+    return SessionList(items=page.items, next_cursor=page.next_cursor)
+
+
+@router.get("/{session}")
+async def show_session(session: str, sessions: UseSessions) -> SessionView:
+    return await sessions.show(session)
+
+
+@router.post("/{session}/prompts", status_code=202)
+async def send_prompt(
+    session: str, asked: SendPrompt, sessions: UseSessions, who: Who
+) -> PromptReceipt:
+    receipt = await sessions.prompt(session, asked.text, who)
+    return PromptReceipt(prompt=receipt.prompt, seq=receipt.seq, redacted=receipt.redacted)
+
+
+@router.post("/{session}/abort")
+async def abort_turn(session: str, sessions: UseSessions) -> SessionView:
+    return await sessions.abort(session)
+
+
+@router.post("/{session}/close")
+async def close_session(session: str, sessions: UseSessions, who: Who) -> SessionView:
+    return await sessions.close(session, who)
+
+
+@router.post("/{session}/resume")
+async def resume_session(session: str, sessions: UseSessions, who: Who) -> SessionView:
+    return await sessions.resume(session, who)
+
+
+@router.get("/{session}/events", response_model=EventPage)
+async def read_events(
+    session: str,
+    sessions: UseSessions,
+    after: After = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Response:
+    """Composed from the stored JSON: parsing a long page only to write it again is waste."""
+    view = await sessions.show(session)
+    found = await sessions.events(session, after, limit)
+    last = found[-1].seq if found else after
+    told = {"next_after": last, "seq": view.seq, "more": len(found) == limit}
+    items = ",".join(recorded.json for recorded in found)
+    body = f'{{"items":[{items}],{json.dumps(told)[1:]}'
+    return Response(body, media_type="application/json")
+
+
+@router.get(
+    "/{session}/stream",
+    response_class=JSONResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "model": RecordedEvent}},
+)
+async def follow_events(
+    session: str,
+    sessions: UseSessions,
+    after: After = 0,
+    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+) -> Response:
+    """The id of each event is its seq; `Last-Event-ID` goes before `after`."""
+    await sessions.show(session)
+    start = _seq(last_event_id) if last_event_id else after
+    return EventStream(sessions, session, start)  # pyright: ignore[reportReturnType] - plain ASGI
+
+
+def _seq(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise Invalid("Last-Event-ID must be the id of an event, a whole number.")
+    return int(text)

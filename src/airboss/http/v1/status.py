@@ -1,0 +1,56 @@
+"""How the server is: its status, the doctor, the models, and how it is stopped."""
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.background import BackgroundTask
+
+from airboss.http.services import Use, Who
+from airboss.service.status import Check, Status
+
+router = APIRouter(prefix="/api/v1", tags=["server"])
+
+
+class Model(BaseModel):
+    """A model that a session can be started on."""
+
+    id: str
+    name: str
+    multiplier: float
+    source: str
+
+
+class ModelList(BaseModel):
+    """All models, and why some may be missing."""
+
+    items: list[Model]
+    problems: list[str]
+
+
+class DoctorReport(BaseModel):
+    """Every check, with what it found and what to do."""
+
+    checks: list[Check]
+
+
+@router.get("/status")
+async def show_status(use: Use, who: Who) -> Status:
+    return await use.status.show(who)
+
+
+@router.get("/doctor")
+async def examine(use: Use) -> DoctorReport:
+    return DoctorReport(checks=await use.status.examine())
+
+
+@router.get("/models")
+async def list_models(use: Use) -> ModelList:
+    offers = await use.catalog.offers()
+    items = [Model(id=o.id, name=o.name, multiplier=o.multiplier, source=o.source) for o in offers]
+    return ModelList(items=items, problems=[use.catalog.problem] if use.catalog.problem else [])
+
+
+@router.post("/stop", status_code=202)
+async def stop_server(use: Use) -> Response:
+    """Answers first. Open sessions can be resumed by the next server."""
+    return JSONResponse({}, status_code=202, background=BackgroundTask(use.stop))

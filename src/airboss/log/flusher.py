@@ -1,0 +1,179 @@
+"""Brings what was said to the disk: in batches, in order, and again until it is there."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+
+from airboss.errors import StoreUnavailable
+from airboss.log import rows
+from airboss.log.journal import Journal
+from airboss.log.portion import Portion
+from airboss.log.rows import Batch
+from airboss.log.stream import Stream
+from airboss.store.database import Database
+
+_log = logging.getLogger(__name__)
+
+# Long enough to make few transactions of many deltas, and a loss of power takes no more than this.
+BATCH_SECONDS = 0.03
+RETRY_SECONDS = 1.0
+
+_FAULT = (
+    "An event could not be written ({error}). This is a fault in Airboss, and its own log has the "
+    "details; other events are written as before."
+)
+_CLOSED = "The log is closed: the server is stopping."
+
+
+class Flusher:
+    """One at a time writes for all streams."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+        self._touched: dict[str, Stream] = {}
+        self._dirty = asyncio.Event()
+        self._urgent = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._round = asyncio.Event()
+        self.is_stopped = False
+        self.trouble: StoreUnavailable | None = None
+        self.events = 0
+        self.flushes = 0
+
+    def touch(self, stream: Stream, *, urgent: bool) -> None:
+        """The stream has something to write; what is urgent does not wait for the batch's end."""
+        self._touched[stream.name] = stream
+        self._dirty.set()
+        if urgent:
+            self._urgent.set()
+
+    def stop(self) -> None:
+        self._ending.set()
+        self._dirty.set()
+        self._urgent.set()
+
+    def must_run(self) -> None:
+        if self.is_stopped:
+            raise StoreUnavailable(_CLOSED)
+
+    async def settle(self, stream: Stream) -> None:
+        """Wait until all that the stream said is on disk."""
+        while stream.is_busy:
+            self.must_run()
+            if self.trouble:
+                raise StoreUnavailable(str(self.trouble))
+            round_ended = self._round
+            self._urgent.set()
+            await round_ended.wait()
+
+    async def run(self) -> None:
+        try:
+            while not self._ending.is_set():
+                await self._dirty.wait()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(BATCH_SECONDS):
+                        await self._urgent.wait()
+                await self._flush()
+            await self._flush()  # also where the disk was full until now
+            while self._touched and not self.trouble:
+                await self._flush()
+        finally:
+            self.is_stopped = True
+            if not self._ending.is_set():
+                self.trouble = StoreUnavailable("The log's writer failed. Restart the server.")
+            for stream in self._touched.values():
+                _log.error("The log ends before %d events of %s", stream.waiting, stream.name)
+                stream.refuse(_CLOSED)
+            self._end_round()
+
+    def _end_round(self) -> None:
+        self._round.set()
+        self._round = asyncio.Event()
+
+    async def _flush(self) -> None:
+        self._dirty.clear()
+        self._urgent.clear()
+        streams, self._touched = [s for s in self._touched.values() if s.is_busy], {}
+        if streams:
+            full = self._journal.turn()
+            try:
+                await self._write(streams, full)
+            except StoreUnavailable as error:
+                await self._wait_for_the_disk(streams, error)
+            self._end_round()
+
+    async def _write(self, streams: Sequence[Stream], full: int) -> None:
+        try:
+            await self._write_together(streams, after=lambda: self._journal.empty(full))
+        except StoreUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - a fault of ours ends one event, not the log
+            _log.exception("A batch of the log cannot be written; its events are tried singly")
+            await self._write_singly(streams)
+            await asyncio.to_thread(self._journal.empty, full)
+        else:
+            self.trouble = None
+
+    async def _write_together(
+        self,
+        streams: Sequence[Stream],
+        *,
+        first: bool = False,
+        after: Callable[[], None] | None = None,
+    ) -> None:
+        """All that these streams have to say in one transaction, or nothing of it."""
+        taken: list[tuple[Stream, Portion]] = []
+        try:
+            for stream in streams:
+                taken.append((stream, stream.take(first=first)))  # noqa: PERF401 - kept when one fails
+            portions = [portion for _, portion in taken]
+            await self._database.write(lambda c: rows.write(c, _batch(portions)), after)
+        except BaseException:
+            for stream, portion in taken:
+                stream.give_back(portion)
+            raise
+        self.flushes += 1
+        for stream, portion in taken:
+            self.events += len(portion.items)
+            stream.written(portion)
+
+    async def _write_singly(self, streams: Sequence[Stream]) -> None:
+        """A fault of ours is in one of them: it is told and left out, and all others go on."""
+        told: StoreUnavailable | None = None
+        for stream in streams:
+            last = stream.head
+            while stream.waits_for(last):
+                try:
+                    await self._write_together([stream], first=True)
+                except StoreUnavailable:
+                    raise
+                except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
+                    _log.exception("An event of %s cannot be written", stream.name)
+                    told = StoreUnavailable(_FAULT.format(error=f"{type(error).__name__}: {error}"))
+                    stream.drop_first(str(told))
+        self.trouble = told
+
+    async def _wait_for_the_disk(self, streams: Sequence[Stream], error: StoreUnavailable) -> None:
+        if self.trouble is None:
+            _log.error("The log cannot be written: %s", error)
+        self.trouble = error
+        for stream in streams:
+            stream.refuse(str(error))
+            if stream.is_busy:
+                self.touch(stream, urgent=False)
+        self._end_round()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RETRY_SECONDS):
+                await self._ending.wait()
+
+
+def _batch(portions: Sequence[Portion]) -> Batch:
+    return Batch(
+        rows=[row for portion in portions for row in portion.rows],
+        runs=[run for portion in portions for run in portion.runs],
+        opened=[start for portion in portions for start in portion.opened],
+        closed=[start for portion in portions for start in portion.closed],
+        views=[portion.view for portion in portions if portion.view],
+    )

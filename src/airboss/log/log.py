@@ -1,0 +1,218 @@
+"""The event log: append, read, follow. Write, then wake; only deltas are shown before that."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+from pydantic import ValidationError
+
+from airboss.errors import StoreUnavailable
+from airboss.log import rows
+from airboss.log.flusher import Flusher
+from airboss.log.journal import Journal, Note
+from airboss.log.rows import Batch, OpenBlock, Row
+from airboss.log.stream import Stream
+from airboss.model.events import EVENT, BlockDelta, Event, Recorded
+from airboss.model.views import SessionView
+from airboss.store.database import Database
+
+# A new server begins so far behind what the store has: the last one may have shown deltas that a
+# loss of power took, and a number that was shown is never used again.
+RESERVE = 10_000
+PAGE = 500
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class EventLog:
+    """All streams of this server. Made once, opened before anything is said."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+        self._flusher = Flusher(database, journal)
+        # A stream is in memory once, as long as a writer, a follower or the flusher holds it: two
+        # of one name would give a number twice.
+        self._streams: WeakValueDictionary[str, Stream] = WeakValueDictionary()
+        self._loading = asyncio.Lock()
+        self._closing = False
+        self._deltas = 0
+
+    @property
+    def trouble(self) -> StoreUnavailable | None:
+        """Why something cannot be written at the moment, if so."""
+        return self._flusher.trouble
+
+    @property
+    def counts(self) -> dict[str, int]:
+        written, flushes = self._flusher.events, self._flusher.flushes
+        return {"events": written, "deltas": self._deltas, "flushes": flushes}
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncGenerator["EventLog"]:
+        await self._take_over(await asyncio.to_thread(self._journal.open))
+        await asyncio.to_thread(self._journal.start)
+        flushing = asyncio.create_task(self._flusher.run(), name="log-flusher")
+        try:
+            yield self
+        finally:
+            self.end_followers()
+            self._flusher.stop()
+            await flushing
+            await asyncio.to_thread(self._journal.close)
+
+    def end_followers(self) -> None:
+        """Every follower comes to its end: the server is stopping. Writers go on until it has."""
+        self._closing = True
+        for stream in list(self._streams.values()):
+            stream.grown.set()
+
+    @property
+    def is_closing(self) -> bool:
+        return self._closing
+
+    async def _take_over(self, notes: list[Note]) -> None:
+        """Deltas that an earlier server had shown and not yet written."""
+        heads: dict[str, int] = {}
+        for name in {note.stream for note in notes}:
+            heads[name] = await self._database.read(lambda c, name=name: rows.head(c, name))
+        fresh = [row for note in notes if note.seq > heads[note.stream] for row in _rows(note)]
+        if fresh:
+            await self._database.write(lambda c: rows.write(c, Batch(fresh)))
+
+    async def _stream(self, name: str) -> Stream:
+        async with self._loading:
+            stream = self._streams.get(name)
+            if stream is None:
+                head, view = await self._database.read(
+                    lambda c: (rows.head(c, name), rows.view(c, name))
+                )
+                stream = self._streams[name] = Stream(name, head, view, self._note)
+            return stream
+
+    def _note(self, name: str, recorded: Recorded) -> bool:
+        return self._journal.add(name, recorded.seq, recorded.at, recorded.body)
+
+    async def writer(self, name: str) -> "Writer":
+        """The one who may say something in this stream. Who asks sees to it that there is one."""
+        stream = await self._stream(name)
+        await self._flusher.settle(stream)  # the writer before may have left a moment ago
+        blocks: list[OpenBlock] = []
+        if stream.head:
+            blocks = await self._database.read(lambda c: rows.open_blocks(c, name))
+            stream.skip(RESERVE)
+        for block in blocks:
+            stream.reopen(block)
+        return Writer(self, stream, tuple(blocks))
+
+    def say(self, stream: Stream, event: Event) -> None:
+        """After the log's end nobody hears it: it is as if the process had died before."""
+        is_delta = isinstance(event, BlockDelta)
+        if self._flusher.is_stopped or (is_delta and not event.text):
+            return
+        self._deltas += is_delta
+        stream.say(now_ms(), event)
+        self._flusher.touch(stream, urgent=not is_delta)
+
+    async def append(self, stream: Stream, *events: Event) -> int:
+        """Say it and wait until it is on disk; answers the seq of the last."""
+        self._flusher.must_run()
+        waiter = asyncio.get_running_loop().create_future()
+        at = now_ms()
+        said = [stream.say(at, event, waiter) for event in events]
+        self._flusher.touch(stream, urgent=True)
+        await waiter
+        return said[-1].recorded.seq
+
+    async def view(self, name: str) -> SessionView | None:
+        """What the stream's events fold into, as of the view's own seq."""
+        stream = self._streams.get(name)
+        if stream is not None:
+            return stream.view
+        return await self._database.read(lambda c: rows.view(c, name))
+
+    async def after(self, name: str, seq: int, limit: int = PAGE) -> list[Recorded]:
+        """One page behind `seq`: from memory where the reader is nearly up to date."""
+        stream = self._streams.get(name)
+        recent = stream.after(seq) if stream else None
+        if recent is not None:
+            return recent[:limit]
+        return await self._database.read(lambda c: rows.page(c, name, seq, limit))
+
+    @contextlib.asynccontextmanager
+    async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:
+        yield Follower(self, await self._stream(name), after)
+
+    async def next_of(self, stream: Stream, after: int, wait: float) -> list[Recorded]:
+        deadline = time.monotonic() + wait
+        while not self._closing:
+            grown = stream.grown  # taken before the read, so that no wake-up is lost
+            found = await self.after(stream.name, after)
+            left = deadline - time.monotonic()
+            if found or left <= 0:
+                return found
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await grown.wait()
+        return []
+
+
+@dataclass
+class Follower:
+    """One reader's place in a stream."""
+
+    _log: EventLog
+    _stream: Stream
+    seq: int
+
+    async def next(self, wait: float) -> list[Recorded]:
+        """All that came since, or nothing after `wait` seconds or when the log closes."""
+        found = await self._log.next_of(self._stream, self.seq, wait)
+        if found:
+            self.seq = found[-1].seq
+        return found
+
+    @property
+    def view(self) -> SessionView | None:
+        return self._stream.view
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The one voice of a stream."""
+
+    _log: EventLog
+    _stream: Stream
+    left_open: tuple[OpenBlock, ...]
+
+    def say(self, event: Event) -> None:
+        """Without waiting: in order, on disk within a batch, deltas shown at once."""
+        self._log.say(self._stream, event)
+
+    async def append(self, *events: Event) -> int:
+        """All of it on disk, or StoreUnavailable and nothing of it was said."""
+        return await self._log.append(self._stream, *events)
+
+    @property
+    def view(self) -> SessionView | None:
+        return self._stream.view
+
+    def release(self) -> None:
+        """Nothing more will be said for now. Twice is harmless, and so is a last word after it."""
+        self._stream.rest()
+
+
+def _rows(note: Note) -> list[Row]:
+    try:
+        event = EVENT.validate_json(note.body)
+    except ValidationError:
+        return []  # what a loss of power left of a line, and happens to be JSON
+    if not isinstance(event, BlockDelta):
+        return []
+    recorded = Recorded(note.seq, note.at, note.body)
+    return [rows.row_of(note.stream, recorded, event.kind, "delta", event.block)]

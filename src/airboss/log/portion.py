@@ -1,0 +1,116 @@
+"""What one flush takes from a stream: its rows, what a block's end makes of them, and the view."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from airboss.log.marks import Marks
+from airboss.log.rows import Row, Run, Start, row_of
+from airboss.model.events import (
+    BlockDelta,
+    BlockStarted,
+    Event,
+    MessageEnded,
+    ReasoningEnded,
+    Recorded,
+    ToolEnded,
+)
+from airboss.model.views import SessionView, fold_session
+
+
+@dataclass(slots=True)
+class OpenText:
+    """A block in the making: where its deltas ended, and how many of them the store has."""
+
+    marks: Marks = field(default_factory=Marks)
+    start: int | None = None
+    stored_to: int = 0
+    whole: bool = True
+
+    def add(self, seq: int, delta: BlockDelta) -> None:
+        self.whole = self.whole and delta.offset == self.marks.said
+        self.marks.add(seq, delta.offset + len(delta.text))
+
+    def fits(self, end: Event) -> bool:
+        """Whether the end's text is what the deltas said; if not, they stay as they are."""
+        if not isinstance(end, ReasoningEnded | MessageEnded | ToolEnded):
+            return False
+        return self.whole and self.marks.said == len(end.text)
+
+
+@dataclass(slots=True)
+class Item:
+    """An event on its way to the disk."""
+
+    recorded: Recorded
+    event: Event
+    waiter: "asyncio.Future[None] | None" = None
+    shown: bool = False
+    text: OpenText | None = None
+    closes: OpenText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What one flush takes from a stream."""
+
+    items: Sequence[Item]
+    rows: Sequence[Row]
+    runs: Sequence[Run]
+    opened: Sequence[Start]
+    closed: Sequence[Start]
+    view: SessionView | None
+
+
+def portion_of(stream: str, view: SessionView | None, items: Sequence[Item]) -> Portion:
+    """Deltas that become part of a run are not written before it."""
+    runs = [run for item in items for run in _runs(stream, item)]
+    merged = {seq for run in runs for seq in run.marks.seqs}
+    rows = [_row(stream, item) for item in items if item.recorded.seq not in merged]
+    opened = [item.recorded.seq for item in items if isinstance(item.event, BlockStarted)]
+    closed = [item.closes.start for item in items if item.closes and item.closes.start]
+    for item in items:
+        if item.text is None:
+            view = fold_session(view, stream, item.recorded.seq, item.recorded.at, item.event)
+    return Portion(
+        items=items,
+        rows=rows,
+        runs=runs,
+        opened=[(stream, seq) for seq in opened if seq not in closed],
+        closed=[(stream, seq) for seq in closed if seq not in opened],
+        view=view,
+    )
+
+
+def _row(stream: str, item: Item) -> Row:
+    event = item.event
+    role, block = None, getattr(event, "block", None)
+    if item.text is not None:
+        role = "delta"
+    elif isinstance(event, BlockStarted):
+        role = "start"
+    elif block is not None:
+        role = "end"
+    return row_of(stream, item.recorded, event.kind, role, block)
+
+
+def _runs(stream: str, item: Item) -> list[Run]:
+    """A delta that stands alone stays a delta."""
+    text, event = item.closes, item.event
+    if text is None or not isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
+        return []
+    if not text.fits(event):
+        return []
+    return [
+        Run(
+            stream=stream,
+            block=event.block,
+            at=item.recorded.at,
+            end_seq=item.recorded.seq,
+            end_kind=event.kind,
+            marks=marks,
+            stored=marks.seqs[0] <= text.stored_to,
+        )
+        for marks in text.marks.runs()
+        if len(marks.seqs) > 1
+    ]

@@ -1,0 +1,226 @@
+"""The log's SQL: a batch of streams goes in, a page of one stream comes out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from airboss.log.marks import Marks
+from airboss.model.events import (
+    EVENT,
+    BlockDelta,
+    Event,
+    MessageDelta,
+    MessageEnded,
+    ReasoningDelta,
+    ReasoningEnded,
+    Recorded,
+    ToolDelta,
+    ToolEnded,
+)
+from airboss.model.views import SessionView
+from airboss.store.tables import events, open_starts, views
+
+Row = dict[str, Any]
+
+_DELTAS: Mapping[str, type[MessageDelta | ReasoningDelta | ToolDelta]] = {
+    "reasoning.delta": ReasoningDelta,
+    "message.delta": MessageDelta,
+    "tool.delta": ToolDelta,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring deltas of a block whose end is written: they become one row."""
+
+    stream: str
+    block: str
+    at: int
+    end_seq: int
+    end_kind: str
+    marks: Marks
+    stored: bool
+
+
+# The start of a block: its stream and seq.
+Start = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All that is written in one transaction."""
+
+    rows: Sequence[Row]
+    runs: Sequence[Run] = ()
+    opened: Sequence[Start] = ()
+    closed: Sequence[Start] = ()
+    views: Sequence[SessionView] = ()
+
+
+def row_of(stream: str, recorded: Recorded, kind: str, role: str | None, block: str | None) -> Row:
+    return {
+        "stream": stream,
+        "seq": recorded.seq,
+        "at": recorded.at,
+        "kind": kind,
+        "body": recorded.body,
+        "role": role,
+        "block": block,
+        "end_seq": None,
+        "marks": None,
+    }
+
+
+def _merged_row(run: Run) -> Row:
+    return {
+        "stream": run.stream,
+        "seq": run.marks.seqs[-1],
+        "at": run.at,
+        "kind": run.end_kind.replace(".ended", ".delta"),
+        "body": "",
+        "role": "merged",
+        "block": run.block,
+        "end_seq": run.end_seq,
+        "marks": run.marks.pack(),
+    }
+
+
+_FORGET_DELTAS = delete(events).where(
+    events.c.stream == bindparam("of_stream"),
+    events.c.seq.between(bindparam("first"), bindparam("last")),
+)
+_FORGET_START = delete(open_starts).where(
+    open_starts.c.stream == bindparam("of_stream"), open_starts.c.seq == bindparam("of_seq")
+)
+_ADD_VIEW = upsert(views)
+_WRITE_VIEW = _ADD_VIEW.on_conflict_do_update(
+    index_elements=["stream"],
+    set_={name: _ADD_VIEW.excluded[name] for name in ("state", "seq", "body")},
+)
+
+
+def write(connection: Connection, batch: Batch) -> None:
+    stored = [
+        {"of_stream": run.stream, "first": run.marks.seqs[0], "last": run.marks.seqs[-1]}
+        for run in batch.runs
+        if run.stored
+    ]
+    if stored:  # a run has no seq of anybody else between its first and its last
+        connection.execute(_FORGET_DELTAS, stored)
+    rows = [*batch.rows, *(_merged_row(run) for run in batch.runs)]
+    if rows:
+        connection.execute(insert(events), rows)
+    if batch.opened:
+        starts = [{"stream": stream, "seq": seq} for stream, seq in batch.opened]
+        connection.execute(insert(open_starts), starts)
+    if batch.closed:
+        starts = [{"of_stream": stream, "of_seq": seq} for stream, seq in batch.closed]
+        connection.execute(_FORGET_START, starts)
+    if batch.views:
+        connection.execute(_WRITE_VIEW, [_view_row(view) for view in batch.views])
+
+
+def _view_row(view: SessionView) -> Row:
+    return {
+        "stream": view.id,
+        "kind": "session",
+        "state": view.state,
+        "created_at": view.created_at,
+        "seq": view.seq,
+        "body": view.model_dump_json(),
+    }
+
+
+def head(connection: Connection, stream: str) -> int:
+    found = connection.execute(select(func.max(events.c.seq)).where(events.c.stream == stream))
+    return found.scalar_one() or 0
+
+
+def view(connection: Connection, stream: str) -> SessionView | None:
+    body = connection.execute(select(views.c.body).where(views.c.stream == stream)).scalar()
+    return None if body is None else SessionView.model_validate_json(body)
+
+
+def page(connection: Connection, stream: str, after: int, limit: int) -> list[Recorded]:
+    """Up to `limit` events behind `after`; neighbouring deltas of a finished block are one."""
+    found = connection.execute(
+        select(events)
+        .where(events.c.stream == stream, events.c.seq > after)
+        .order_by(events.c.seq)
+        .limit(limit)
+    ).all()
+    text_of = _texts(connection, stream, {row.end_seq for row in found if row.role == "merged"})
+    return [
+        _rest_of(row, text_of[row.end_seq], after)
+        if row.role == "merged"
+        else Recorded(row.seq, row.at, row.body)
+        for row in found
+    ]
+
+
+def _texts(connection: Connection, stream: str, seqs: set[int]) -> dict[int, str]:
+    if not seqs:
+        return {}
+    found = connection.execute(
+        select(events.c.seq, events.c.body).where(events.c.stream == stream, events.c.seq.in_(seqs))
+    )
+    return {row.seq: _text(EVENT.validate_json(row.body)) for row in found}
+
+
+def _text(end: Event) -> str:
+    if not isinstance(end, ReasoningEnded | MessageEnded | ToolEnded):
+        raise TypeError(f"{end.kind} ends no block")
+    return end.text
+
+
+def _rest_of(row: Any, text: str, after: int) -> Recorded:
+    """What a reader at `after` lacks: never nothing, since the row has the last delta's seq."""
+    marks = Marks.unpack(row.marks)
+    said = marks.said_by(after)
+    rest = _DELTAS[row.kind](block=row.block, offset=said, text=text[said : marks.said])
+    return Recorded.of(row.seq, row.at, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBlock:
+    """A block that began and never ended, with what is known of its text."""
+
+    start: Event
+    block: str
+    text: str
+    marks: Marks
+    seq: int
+
+
+def open_blocks(connection: Connection, stream: str) -> list[OpenBlock]:
+    wanted = select(events.c.seq, events.c.role, events.c.block, events.c.body)
+    here = (events.c.stream == open_starts.c.stream) & (events.c.seq == open_starts.c.seq)
+    starts = connection.execute(
+        wanted.join(open_starts, here).where(open_starts.c.stream == stream)
+    ).all()
+    if not starts:
+        return []
+    deltas = connection.execute(
+        wanted.where(
+            events.c.stream == stream,
+            events.c.seq > min(row.seq for row in starts),
+            events.c.role == "delta",
+            events.c.block.in_({row.block for row in starts}),
+        )
+    ).all()
+    opened: dict[str, tuple[Any, Marks, list[str]]] = {}
+    for row in sorted((*starts, *deltas), key=lambda row: row.seq):
+        if row.role == "start":
+            opened[row.block] = (row, Marks(), [])
+        elif row.block in opened:
+            delta = EVENT.validate_json(row.body)
+            if isinstance(delta, BlockDelta):
+                opened[row.block][1].add(row.seq, delta.offset + len(delta.text))
+                opened[row.block][2].append(delta.text)
+    return [
+        OpenBlock(EVENT.validate_json(start.body), block, "".join(pieces), marks, start.seq)
+        for block, (start, marks, pieces) in opened.items()
+    ]

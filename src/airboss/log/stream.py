@@ -1,0 +1,208 @@
+"""One stream in memory: what is not written yet, the last of what was said, and who is waiting."""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from airboss.errors import StoreUnavailable
+from airboss.log.portion import Item, OpenText, Portion, portion_of
+from airboss.log.rows import OpenBlock
+from airboss.model.events import (
+    BlockDelta,
+    BlockStarted,
+    Event,
+    MessageEnded,
+    ReasoningEnded,
+    Recorded,
+    ToolEnded,
+)
+from airboss.model.views import SessionView
+
+Waiter = asyncio.Future[None]
+# Puts a delta where it survives our death; False when that failed.
+NoteDelta = Callable[[str, Recorded], bool]
+
+# What viewers who are up to date are served from; all others are served by the store.
+TAIL_EVENTS = 256
+TAIL_CHARACTERS = 128 * 1024
+
+
+class Stream:
+    """The live end of a stream. There is one for each name, as long as anybody holds it."""
+
+    def __init__(self, name: str, head: int, view: SessionView | None, note: NoteDelta) -> None:
+        self.name = name
+        self.view = view
+        self.head = head
+        self.grown = asyncio.Event()
+        self._note = note
+        self._floor = head
+        self._tail: list[Recorded] = []
+        self._tail_size = 0
+        self._committed = head
+        self._pending: list[Item] = []
+        self._in_flight = False
+        # Said and not shown. As long as there is one, nothing behind it is shown either.
+        self._unshown = 0
+        self._blocks: dict[str, OpenText] = {}
+
+    def skip(self, count: int) -> None:
+        """Leave numbers out that an earlier writer may have shown and not written."""
+        self.head += count
+
+    def reopen(self, left: OpenBlock) -> None:
+        stored_to = left.marks.seqs[-1] if left.marks.seqs else 0
+        whole = left.marks.said == len(left.text)
+        self._blocks[left.block] = OpenText(left.marks, left.seq, stored_to, whole)
+
+    # Saying.
+
+    def say(self, at: int, event: Event, waiter: Waiter | None = None) -> Item:
+        """A delta is shown at once when all before it was; anything else when it is on disk."""
+        recorded = Recorded.of(self.head + 1, at, event)
+        self.head += 1
+        item = Item(recorded, event, waiter)
+        if isinstance(event, BlockDelta):
+            item.text = self._blocks.setdefault(event.block, OpenText())
+            item.text.add(self.head, event)
+        elif isinstance(event, BlockStarted):
+            # One of the same name that is still open gets no end any more.
+            item.closes = self._blocks.pop(event.block, None)
+            self._blocks[event.block] = OpenText(start=self.head)
+        elif isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
+            item.closes = self._blocks.pop(event.block, None)
+        self._pending.append(item)
+        self._unshown += 1
+        if self._unshown == 1 and self._may_be_shown(item):
+            self._show([item])
+        return item
+
+    def _may_be_shown(self, item: Item) -> bool:
+        """Before its batch: only what the journal has, and nothing that somebody waits for."""
+        return (
+            item.text is not None and item.waiter is None and self._note(self.name, item.recorded)
+        )
+
+    def _show(self, items: Sequence[Item]) -> None:
+        for item in items:
+            item.shown = True
+            self._tail.append(item.recorded)
+            self._tail_size += len(item.recorded.body)
+        self._unshown -= len(items)
+        if len(self._tail) > 2 * TAIL_EVENTS or self._tail_size > 2 * TAIL_CHARACTERS:
+            self._trim(TAIL_EVENTS, TAIL_CHARACTERS)
+        self.grown.set()
+        self.grown = asyncio.Event()
+
+    def _trim(self, events: int, characters: int) -> None:
+        """Only what is on disk leaves the memory."""
+        place = 0
+        for recorded in self._tail:
+            over = len(self._tail) - place > events or self._tail_size > characters
+            if not over or recorded.seq > self._committed:
+                break
+            place += 1
+            self._tail_size -= len(recorded.body)
+            self._floor = recorded.seq
+        del self._tail[:place]
+
+    def rest(self) -> None:
+        """Nothing more will be said for now: whoever reads is served by the store."""
+        self._trim(0, 0)
+
+    # Writing.
+
+    @property
+    def is_busy(self) -> bool:
+        return self._in_flight or bool(self._pending)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._pending)
+
+    def waits_for(self, seq: int) -> bool:
+        """Whether something up to `seq` is still to be written."""
+        return bool(self._pending) and self._pending[0].recorded.seq <= seq
+
+    def take(self, *, first: bool = False) -> Portion:
+        """What waits to be written, or the first of it. It stays when this fails."""
+        count = self._together() if first else len(self._pending)
+        portion = portion_of(self.name, self.view, self._pending[:count])
+        del self._pending[:count]
+        self._in_flight = True
+        return portion
+
+    def _together(self) -> int:
+        """The first event, with those that were appended in one call with it."""
+        waiter, count = self._pending[0].waiter, 1
+        while waiter and count < len(self._pending) and self._pending[count].waiter is waiter:
+            count += 1
+        return count
+
+    def written(self, portion: Portion) -> None:
+        self._in_flight = False
+        self.view = portion.view
+        self._committed = portion.items[-1].recorded.seq
+        for item in portion.items:
+            if item.text is not None:
+                item.text.stored_to = item.recorded.seq
+        self._show_what_may([item for item in portion.items if not item.shown])
+        for item in portion.items:
+            if item.waiter and not item.waiter.done():
+                item.waiter.set_result(None)
+
+    def _show_what_may(self, items: list[Item]) -> None:
+        for item in self._pending:
+            if item.shown:
+                continue
+            if not self._may_be_shown(item):
+                break
+            items.append(item)
+        if items:
+            self._show(items)
+
+    def give_back(self, portion: Portion) -> None:
+        """It was not written: it waits again, before all that was said since."""
+        self._in_flight = False
+        self._pending[:0] = portion.items
+
+    def refuse(self, reason: str) -> None:
+        """Who waits is told no, and has not said it; what the runtime said is kept for later."""
+        kept: list[Item] = []
+        for item in self._pending:
+            if item.waiter is None:
+                kept.append(item)
+            else:
+                self._unsay(item, reason)
+        self._pending = kept
+        self._show_what_may([])
+
+    def drop_first(self, reason: str) -> None:
+        """What cannot be written, by a fault of ours, must not stop all that comes after it."""
+        count = self._together()
+        for item in self._pending[:count]:
+            self._unsay(item, reason)
+        del self._pending[:count]
+        self._show_what_may([])
+
+    def _unsay(self, item: Item, reason: str) -> None:
+        event = item.event
+        if not item.shown:
+            self._unshown -= 1
+        if item.text is not None:
+            item.text.whole = False
+        if item.closes and isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
+            self._blocks.setdefault(event.block, item.closes)
+        if item.waiter and not item.waiter.done():
+            item.waiter.set_exception(StoreUnavailable(reason))
+
+    # Reading.
+
+    def after(self, seq: int) -> list[Recorded] | None:
+        """What was said behind `seq`, or None where the store has to be asked."""
+        if seq < self._floor:
+            return None
+        tail = self._tail
+        if not tail or tail[-1].seq <= seq:
+            return []
+        return tail[bisect_right(tail, seq, key=lambda recorded: recorded.seq) :]

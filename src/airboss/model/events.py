@@ -1,0 +1,285 @@
+"""Every event of a stream, frozen and tagged. What is not one of these did not happen."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+
+from airboss.model.ids import PromptId, TurnId
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
+def _mend(text: str) -> str:
+    return text if text.isascii() else _HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+# A model, a file or a command may give half of a character (a lone surrogate). No disk and no wire
+# takes it, so it is replaced where it enters: one for one, so that offsets stay true.
+Words: TypeAlias = Annotated[str, AfterValidator(_mend)]
+
+
+class Frozen(BaseModel):
+    """What crosses a border never changes afterwards, and has no field that we do not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Usage(Frozen):
+    """What a turn cost, summed over every call of a model in it."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+
+class ToolResult(Frozen):
+    """What a tool gave back: the text, and a longer form of it where there is one."""
+
+    content: Words
+    detailed_content: Words | None = None
+
+
+class ToolError(Frozen):
+    """Why a tool failed."""
+
+    message: Words
+    code: Words | None = None
+
+
+class SessionOpened(Frozen):
+    """A session was asked for; this is on disk before the runtime hears of it."""
+
+    kind: Literal["session.opened"] = "session.opened"
+    model: Words
+    cwd: Words
+    policy: Words
+    who: Words
+
+
+class SessionReady(Frozen):
+    """The runtime has the session: it can work."""
+
+    kind: Literal["session.ready"] = "session.ready"
+
+
+class SessionResumed(Frozen):
+    """An interrupted session works again, with its history."""
+
+    kind: Literal["session.resumed"] = "session.resumed"
+    who: Words
+
+
+class SessionInterrupted(Frozen):
+    """The session lost its runtime or its server; it may be resumed."""
+
+    kind: Literal["session.interrupted"] = "session.interrupted"
+    reason: Words
+
+
+class SessionClosed(Frozen):
+    """The session was ended on purpose, or could not be opened."""
+
+    kind: Literal["session.closed"] = "session.closed"
+    reason: Words
+    who: Words
+
+
+class SessionError(Frozen):
+    """Something failed inside the session."""
+
+    kind: Literal["session.error"] = "session.error"
+    name: Words
+    message: Words
+    status: int | None = None
+    stack: Words | None = None
+    cause: Words | None = None
+
+
+class SessionIdle(Frozen):
+    """The agent has nothing to do: every block is closed and the queue is empty or comes next."""
+
+    kind: Literal["session.idle"] = "session.idle"
+
+
+class PromptAccepted(Frozen):
+    """A request of a person is on disk, behind those that were accepted before it."""
+
+    kind: Literal["prompt.accepted"] = "prompt.accepted"
+    prompt: PromptId
+    text: Words
+    who: Words
+    redacted: int = 0
+
+
+class PromptDropped(Frozen):
+    """An accepted request that will not be worked on."""
+
+    kind: Literal["prompt.dropped"] = "prompt.dropped"
+    prompt: PromptId
+    reason: Words
+
+
+class TurnStarted(Frozen):
+    """The agent begins to work; without a prompt where the runtime woke it itself."""
+
+    kind: Literal["turn.started"] = "turn.started"
+    turn: TurnId
+    prompt: PromptId | None = None
+
+
+class TurnRetrying(Frozen):
+    """The model's service failed and is asked again."""
+
+    kind: Literal["turn.retrying"] = "turn.retrying"
+    turn: TurnId
+    reason: Words
+
+
+class TurnEnded(Frozen):
+    """The agent ended its work, with the models that really answered."""
+
+    kind: Literal["turn.ended"] = "turn.ended"
+    turn: TurnId
+    outcome: Literal["done", "failed", "aborted", "interrupted"]
+    models: tuple[Words, ...] = ()
+    usage: Usage = Usage()
+
+
+class PermissionDecided(Frozen):
+    """The agent asked to do something and got its answer."""
+
+    kind: Literal["permission.decided"] = "permission.decided"
+    request: Words
+    wish: Words
+    about: Words
+    allowed: bool
+    by: Words
+    reason: Words
+
+
+class BlockStarted(Frozen):
+    """A text begins to arrive."""
+
+    block: Words
+
+
+class BlockDelta(Frozen):
+    """A piece of a block's text, `offset` characters behind its beginning."""
+
+    block: Words
+    offset: int
+    text: Words
+
+
+class ReasoningStarted(BlockStarted):
+    kind: Literal["reasoning.started"] = "reasoning.started"
+
+
+class ReasoningDelta(BlockDelta):
+    kind: Literal["reasoning.delta"] = "reasoning.delta"
+
+
+class ReasoningEnded(Frozen):
+    kind: Literal["reasoning.ended"] = "reasoning.ended"
+    block: Words
+    text: Words
+    cut: bool = False
+
+
+class MessageStarted(BlockStarted):
+    kind: Literal["message.started"] = "message.started"
+
+
+class MessageDelta(BlockDelta):
+    kind: Literal["message.delta"] = "message.delta"
+
+
+class MessageEnded(Frozen):
+    kind: Literal["message.ended"] = "message.ended"
+    block: Words
+    text: Words
+    cut: bool = False
+
+
+class ToolStarted(BlockStarted):
+    kind: Literal["tool.started"] = "tool.started"
+    parent: Words | None = None
+    name: Words
+    arguments: Words
+
+
+class ToolDelta(BlockDelta):
+    kind: Literal["tool.delta"] = "tool.delta"
+
+
+class ToolEnded(Frozen):
+    """`text` is all that the tool's deltas said. A result's content is that same text."""
+
+    kind: Literal["tool.ended"] = "tool.ended"
+    block: Words
+    text: Words
+    result: ToolResult | None = None
+    error: ToolError | None = None
+    cut: bool = False
+
+
+Event: TypeAlias = Annotated[
+    SessionOpened
+    | SessionReady
+    | SessionResumed
+    | SessionInterrupted
+    | SessionClosed
+    | SessionError
+    | SessionIdle
+    | PromptAccepted
+    | PromptDropped
+    | TurnStarted
+    | TurnRetrying
+    | TurnEnded
+    | PermissionDecided
+    | ReasoningStarted
+    | ReasoningDelta
+    | ReasoningEnded
+    | MessageStarted
+    | MessageDelta
+    | MessageEnded
+    | ToolStarted
+    | ToolDelta
+    | ToolEnded,
+    Field(discriminator="kind"),
+]
+
+Delta: TypeAlias = ReasoningDelta | MessageDelta | ToolDelta
+BlockEnd: TypeAlias = ReasoningEnded | MessageEnded | ToolEnded
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+@dataclass(slots=True)
+class Recorded:
+    """An event with its place: the stream's own count, and when it was said (ms, UTC).
+
+    It holds the event's JSON, since most readers only pass it on, and parses it when asked.
+    """
+
+    seq: int
+    at: int
+    body: str
+    _event: Event | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, seq: int, at: int, event: Event) -> "Recorded":
+        return cls(seq, at, event.model_dump_json(exclude_none=True), event)
+
+    @property
+    def event(self) -> Event:
+        if self._event is None:
+            self._event = EVENT.validate_json(self.body)
+        return self._event
+
+    @property
+    def json(self) -> str:
+        return f'{{"seq":{self.seq},"at":{self.at},"event":{self.body}}}'

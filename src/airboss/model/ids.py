@@ -1,0 +1,38 @@
+"""Ids: unguessable, sortable by time, never reused, and starting with what they name."""
+
+import secrets
+import time
+from typing import NewType
+
+SessionId = NewType("SessionId", str)
+PromptId = NewType("PromptId", str)
+TurnId = NewType("TurnId", str)
+StreamId = NewType("StreamId", str)
+
+# Crockford's base 32 in lower case: sorts like the number, and has no letters that look alike.
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+_TIME_DIGITS = 10
+_RANDOM_DIGITS = 16
+
+
+def _base32(number: int, digits: int) -> str:
+    letters = [_DIGITS[(number >> (5 * place)) & 31] for place in reversed(range(digits))]
+    return "".join(letters)
+
+
+def new_id(prefix: str) -> str:
+    """`prefix_` and 26 characters: 50 bits of milliseconds, then 80 random bits."""
+    stamp = _base32(time.time_ns() // 1_000_000, _TIME_DIGITS)
+    return f"{prefix}_{stamp}{_base32(secrets.randbits(5 * _RANDOM_DIGITS), _RANDOM_DIGITS)}"
+
+
+def new_session_id() -> SessionId:
+    return SessionId(new_id("ses"))
+
+
+def new_prompt_id() -> PromptId:
+    return PromptId(new_id("pro"))
+
+
+def new_turn_id() -> TurnId:
+    return TurnId(new_id("trn"))

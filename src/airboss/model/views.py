@@ -1,0 +1,124 @@
+"""What a person sees of a stream right now: a fold over its events, nothing else."""
+
+from typing import Literal
+
+from airboss.model.events import (
+    Event,
+    Frozen,
+    PromptAccepted,
+    PromptDropped,
+    SessionClosed,
+    SessionError,
+    SessionIdle,
+    SessionInterrupted,
+    SessionOpened,
+    SessionReady,
+    SessionResumed,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from airboss.model.ids import PromptId, SessionId, TurnId
+
+SessionState = Literal["opening", "idle", "working", "interrupted", "closed"]
+OPEN_STATES: tuple[SessionState, ...] = ("opening", "idle", "working")
+
+_TITLE_LENGTH = 80
+
+
+class QueuedPrompt(Frozen):
+    """A request that waits for its turn."""
+
+    prompt: PromptId
+    text: str
+
+
+class SessionView(Frozen):
+    """One session as of `seq`, the last event that this view has seen and that is no delta."""
+
+    id: SessionId
+    state: SessionState
+    model: str
+    cwd: str
+    policy: str
+    who: str
+    created_at: int
+    updated_at: int
+    seq: int
+    title: str = ""
+    turn: TurnId | None = None
+    turns: int = 0
+    queue: tuple[QueuedPrompt, ...] = ()
+    models: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    error: str | None = None
+
+
+def _title(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
+
+
+def _sum(first: Usage, second: Usage) -> Usage:
+    return Usage(
+        requests=first.requests + second.requests,
+        input_tokens=first.input_tokens + second.input_tokens,
+        output_tokens=first.output_tokens + second.output_tokens,
+        cost=first.cost + second.cost,
+    )
+
+
+def _without(queue: tuple[QueuedPrompt, ...], prompt: PromptId | None) -> tuple[QueuedPrompt, ...]:
+    return tuple(queued for queued in queue if queued.prompt != prompt)
+
+
+def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C901 - one arm a kind
+    match event:
+        case SessionReady():
+            return {"state": "idle", "error": None}
+        case SessionResumed():
+            return {"state": "opening", "error": None}
+        case PromptAccepted():
+            queued = QueuedPrompt(prompt=event.prompt, text=event.text)
+            title = view.title or _title(event.text)
+            return {"queue": (*view.queue, queued), "title": title}
+        case PromptDropped():
+            return {"queue": _without(view.queue, event.prompt)}
+        case TurnStarted():
+            queue = _without(view.queue, event.prompt)
+            return {"state": "working", "turn": event.turn, "queue": queue, "error": None}
+        case TurnEnded():
+            models = tuple(dict.fromkeys((*view.models, *event.models)))
+            usage = _sum(view.usage, event.usage)
+            return {"turn": None, "turns": view.turns + 1, "models": models, "usage": usage}
+        case SessionIdle():
+            return {"state": "idle"}
+        case SessionError():
+            return {"error": event.message}
+        case SessionInterrupted():
+            return {"state": "interrupted", "error": event.reason}
+        case SessionClosed():
+            return {"state": "closed", "turn": None, "queue": ()}
+        case _:
+            return {}
+
+
+def fold_session(
+    view: SessionView | None, stream: str, seq: int, at: int, event: Event
+) -> SessionView | None:
+    """The next view. The first event of a session's stream makes one; no other can."""
+    if view is None:
+        if not isinstance(event, SessionOpened):
+            return None
+        return SessionView(
+            id=SessionId(stream),
+            state="opening",
+            model=event.model,
+            cwd=event.cwd,
+            policy=event.policy,
+            who=event.who,
+            created_at=at,
+            updated_at=at,
+            seq=seq,
+        )
+    return view.model_copy(update={**_changes(view, event), "seq": seq, "updated_at": at})

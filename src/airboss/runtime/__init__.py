@@ -1,0 +1,1 @@
+"""The agent process itself. The only place that knows the Copilot SDK."""

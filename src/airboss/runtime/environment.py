@@ -1,0 +1,51 @@
+"""The environment that agents run in: the server's own, less everything that is secret."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+OWNER: Final = "AIRBOSS_OWNER"
+LIFE: Final = "AIRBOSS_LIFE"
+
+_SECRET_NAME = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY\Z|\AKEY\Z"
+    r"|_PAT\Z|HMAC|COOKIE|_DSN\Z|_AUTH\Z|DATABASE_URL|CONNECTION_STRING|\AAIRBOSS_",
+    re.IGNORECASE,
+)
+# A login inside an address: postgres://me:word@host. A proxy's is needed and is passed on.
+_LOGIN = re.compile(r"\A[a-z][a-z0-9+.-]*://[^/@\s]*:[^/@\s]+@", re.IGNORECASE)
+# Not secret though their names look so: where a thing lies, not the thing.
+_HARMLESS = frozenset({"SSH_AUTH_SOCK", "GIT_TERMINAL_PROMPT", "TOKENIZERS_PARALLELISM"})
+_PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY"})
+# A shorter value would be found inside ordinary ones.
+_SHORTEST_SECRET = 8
+
+
+def agents_environment(
+    environ: Mapping[str, str],
+    *,
+    owner: str,
+    life: str = "",
+    secrets: Iterable[str] = (),
+    secret_names: Iterable[str] = (),
+) -> dict[str, str]:
+    """A copy of `environ` without secrets, by name and by value, with our mark on it.
+
+    `owner` names the data folder and `life` one process, so that all they start can be found.
+    """
+    values = [value for value in secrets if len(value) >= _SHORTEST_SECRET]
+    names = frozenset(secret_names)
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name not in names and not _is_secret(name, value, values)
+    }
+    return {**kept, OWNER: owner, LIFE: life}
+
+
+def _is_secret(name: str, value: str, secrets: list[str]) -> bool:
+    if any(secret in value for secret in secrets):
+        return True
+    if name in _HARMLESS or name.upper() in _PROXIES:
+        return False
+    return bool(_SECRET_NAME.search(name) or _LOGIN.match(value))

@@ -1,0 +1,313 @@
+"""Owns the agent runtime: one process for all sessions, started on demand, watched, replaced.
+
+A runtime that dies says nothing, and one that hangs says nothing either. All that lived on it is
+told within 2 s, and what its agents left running is swept before the next one starts.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from airboss.errors import NotSignedIn, RuntimeUnavailable
+from airboss.model.ids import new_id
+from airboss.runtime.environment import agents_environment
+from airboss.runtime.life import Life, Refused
+from airboss.runtime.locate import Located, fallback, locate
+from airboss.runtime.sweep import CHILDREN, sweep_life
+from airboss.runtime.tap import Tap, buffered, close_pipes, process_of
+from airboss.runtime.watchdog import watch
+
+if TYPE_CHECKING:
+    from copilot import CopilotClient
+    from copilot.rpc import ModelList
+
+Answer = TypeVar("Answer")
+
+_NOTICED_SECONDS = 0.3
+_START_SECONDS = 20.0
+_SHUTDOWN_SECONDS = 0.8
+_EXIT_SECONDS = 0.5
+_DEATH_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class RuntimePlan:
+    """How a runtime is started: where it keeps its files, whose it is, and what it may not see."""
+
+    home: Path
+    owner: str
+    path: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    secrets: tuple[str, ...] = ()
+    secret_names: tuple[str, ...] = ()
+    signed_in_user: bool = False
+
+
+@dataclass(frozen=True)
+class RuntimeStatus:
+    """What runs now."""
+
+    version: str
+    protocol: int
+    pid: int
+    located: Located
+    starts: int
+    sessions: int
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """Who the runtime itself is signed in as, where no token is given."""
+
+    signed_in: bool
+    login: str | None
+    how: str | None
+    message: str | None
+
+
+@dataclass(frozen=True)
+class ModelOffer:
+    """A model that Copilot's service offers to the one who asked."""
+
+    id: str
+    name: str
+    multiplier: float | None
+    max_prompt_tokens: int | None
+    policy: str | None
+
+
+class Runtime:
+    """The runtime of one server. Anything asked of it starts it, also after it died."""
+
+    def __init__(self, plan: RuntimePlan) -> None:
+        self.plan = plan
+        self.starts = 0
+        self._life: Life | None = None
+        self._door = asyncio.Lock()
+        self._watch: asyncio.Task[None] | None = None
+        self._stopped = False
+
+    @property
+    def pid(self) -> int | None:
+        """The process, while there is one."""
+        life = self._life
+        return life.process.pid if life is not None and life.alive else None
+
+    async def life(self) -> Life:
+        """The living process; a new one where the last died, after its leftovers are swept."""
+        async with self._door:
+            if self._stopped:
+                raise RuntimeUnavailable("The server is stopping.")
+            life = self._life
+            if life is not None and life.alive:
+                return life
+            if life is not None:
+                await life.buried.wait()
+            self._life = life = await self._begin()
+            self._watch = asyncio.create_task(self._keep(life), name="runtime watchdog")
+            return life
+
+    async def on_life(self, work: Callable[[Life], Awaitable[Answer]]) -> Answer:
+        """Do `work` on the living process; where that dies under it, once more on the next."""
+        life = await self.life()
+        try:
+            return await work(life)
+        except Refused:
+            raise
+        except RuntimeUnavailable:
+            # The SDK may see a process end a moment before the watchdog does.
+            await asyncio.wait({life.dead}, timeout=_NOTICED_SECONDS)
+            if life.alive or self._stopped:
+                raise
+        return await work(await self.life())
+
+    async def status(self) -> RuntimeStatus:
+        return await self.on_life(self._status)
+
+    async def _status(self, life: Life) -> RuntimeStatus:
+        said = await life.ask(life.client.get_status())
+        return RuntimeStatus(
+            version=said.version,
+            protocol=said.protocol_version,
+            pid=life.process.pid,
+            located=life.located,
+            starts=self.starts,
+            sessions=life.inhabitants,
+        )
+
+    async def sign_in(self) -> SignIn:
+        """Who is signed in on this machine; a token that is given per session is not seen here."""
+        said = await self.on_life(lambda life: life.ask(life.client.get_auth_status()))
+        return SignIn(said.isAuthenticated, said.login, said.authType, said.statusMessage)
+
+    async def list_models(self, github_token: str | None = None) -> tuple[ModelOffer, ...]:
+        """The models of Copilot's service, for this token or for the signed-in user."""
+
+        def ask(life: Life) -> "Awaitable[ModelList]":
+            from copilot.rpc import ModelsListRequest
+
+            asked = ModelsListRequest(git_hub_token=github_token)
+            return life.ask(life.client.rpc.models.list(asked))
+
+        try:
+            said = await self.on_life(ask)
+        except Refused as error:
+            raise in_words(error) from error
+        return tuple(_offer(model) for model in said.models)
+
+    async def stop(self) -> None:
+        """End it: first asking, then not. Nothing of it is left; never raises, never waits long."""
+        self._stopped = True
+        async with self._door:
+            life, watching = self._life, self._watch
+        if life is None or watching is None:
+            return
+        if life.alive:
+            with contextlib.suppress(RuntimeUnavailable):
+                shutdown = life.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
+                await life.ask(shutdown, _SHUTDOWN_SECONDS)
+            await asyncio.to_thread(_let_go, life.process, _EXIT_SECONDS)
+            life.end("The server is stopping.")
+        await asyncio.wait({watching}, timeout=_DEATH_SECONDS)
+
+    async def _begin(self) -> Life:
+        plan = self.plan
+        first = await asyncio.to_thread(_prepare, plan)
+        try:
+            return await self._start(first)
+        except RuntimeUnavailable:
+            second = fallback(first)
+            if second is None:
+                raise
+        return await self._start(second)
+
+    async def _start(self, located: Located) -> Life:
+        plan, mark = self.plan, new_id("rtl")
+        environ = agents_environment(
+            plan.environ,
+            owner=plan.owner,
+            life=mark,
+            secrets=plan.secrets,
+            secret_names=plan.secret_names,
+        )
+        client = _client(located, plan, environ)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await client.start()
+        except BaseException as error:
+            await _abandon(client)
+            if not isinstance(error, Exception):
+                raise
+            raise RuntimeUnavailable(_why_not(located, error)) from error
+        process = process_of(client)
+        if process is None:
+            raise RuntimeUnavailable("The SDK does not say which process it started.")
+        CHILDREN.known.add(process.pid)
+        tap = Tap(asyncio.get_running_loop())
+        tap.attach(client)
+        self.starts += 1
+        return Life(client, process, tap, mark, located)
+
+    async def _keep(self, life: Life) -> None:
+        """Watch `life` to its end, tell it, and clear up. The next one waits for this."""
+        try:
+            life.end(await watch(life))
+        finally:
+            life.end("The server is stopping.")
+            try:
+                await _abandon(life.client)
+                await sweep_life(life.mark, life.sessions)
+                await life.settle()
+            finally:
+                CHILDREN.known.discard(life.process.pid)
+                life.buried.set()
+
+
+def _prepare(plan: RuntimePlan) -> Located:
+    """Blocking work before a start: find the runtime, make its home, load the SDK (1.5 s once)."""
+    located = locate(plan.path, plan.environ)
+    plan.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    plan.home.chmod(0o700)
+    import_module("copilot")
+    # All its errors come to us as exceptions; its log only repeats them, with their tracebacks.
+    logging.getLogger("copilot").setLevel(logging.CRITICAL)
+    return located
+
+
+def _client(located: Located, plan: RuntimePlan, environ: dict[str, str]) -> "CopilotClient":
+    from copilot import CopilotClient, RuntimeConnection
+
+    return buffered(CopilotClient)(
+        connection=RuntimeConnection.for_stdio(path=str(located.path)),
+        working_directory=str(plan.home),
+        base_directory=str(plan.home),
+        env=environ,
+        use_logged_in_user=plan.signed_in_user,
+        log_level="error",
+    )
+
+
+async def _abandon(client: "CopilotClient") -> None:
+    """Kill the client's process, wait for its end, and close what the SDK leaves open."""
+    process = process_of(client)
+    if process is not None:
+        await asyncio.to_thread(_end, process)
+    with contextlib.suppress(Exception):
+        await asyncio.wait_for(client.force_stop(), _DEATH_SECONDS)
+    if process is not None:
+        close_pipes(process)
+
+
+def _let_go(process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    """It ends by itself when nobody speaks to it any more."""
+    with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait(seconds)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        process.kill()
+        process.wait(_DEATH_SECONDS)
+
+
+def _why_not(located: Located, error: Exception) -> str:
+    said = str(error).strip().splitlines()
+    reason = "it said nothing for 20 s" if isinstance(error, TimeoutError) else " ".join(said[:3])
+    return (
+        f"The agent runtime at {located.path} does not start: {reason or type(error).__name__}. "
+        "`airboss doctor` looks into it, `airboss setup` installs it anew."
+    )
+
+
+def in_words(error: Refused) -> RuntimeUnavailable | NotSignedIn:
+    """A refusal for want of a sign-in says what to do; any other stays what it is."""
+    said = str(error)
+    refused = any(word in said for word in ("401", "403", "Unauthorized", "Forbidden"))
+    if refused or "authenticated" in said or "No GitHub" in said:
+        return NotSignedIn(
+            "Copilot's service did not accept the sign-in. Set COPILOT_GITHUB_TOKEN to a valid "
+            "token, or sign in with the Copilot CLI."
+        )
+    return error
+
+
+def _offer(model: Any) -> ModelOffer:
+    billing, policy = getattr(model, "billing", None), getattr(model, "policy", None)
+    limits = getattr(getattr(model, "capabilities", None), "limits", None)
+    state = getattr(policy, "state", None)
+    return ModelOffer(
+        id=str(model.id),
+        name=str(model.name),
+        multiplier=getattr(billing, "multiplier", None),
+        max_prompt_tokens=getattr(limits, "max_prompt_tokens", None),
+        policy=None if state is None else str(getattr(state, "value", state)),
+    )

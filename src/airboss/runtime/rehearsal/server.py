@@ -1,0 +1,303 @@
+"""The rehearsal model on loopback: an ASGI app that plays a script, and the server around it."""
+
+import asyncio
+import json
+import secrets
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
+from hashlib import blake2b
+from typing import Any, Self, TypeAlias
+
+import uvicorn
+from pydantic import ValidationError
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from airboss.errors import SettingsInvalid
+from airboss.runtime.rehearsal import wire
+from airboss.runtime.rehearsal.conversation import Conversation, read, weigh
+from airboss.runtime.rehearsal.ledger import Ledger
+from airboss.runtime.rehearsal.player import Drop, Reply, Sleep, continued, errand, matching, play
+from airboss.runtime.rehearsal.script import Script
+
+HOST = "127.0.0.1"
+BODY_LIMIT = 64 * 1024 * 1024
+BATCH = 32  # chunks for one write: enough to be fast, few enough to let others in between
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Refused(Exception):
+    """An answer that is not a reply."""
+
+    def __init__(self, status: int, message: str, code: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class Gone(Exception):
+    """Nobody listens any more."""
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        self.route = f"{scope['method']} {scope['path']}"
+        self.peer: tuple[str, int] | None = scope["client"]
+        self._receive = receive
+        self._send = send
+
+    async def body(self) -> bytes:
+        body = bytearray()
+        more = True
+        while more:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            body += message.get("body", b"")
+            if len(body) > BODY_LIMIT:
+                raise Refused(413, f"A request may have {BODY_LIMIT} bytes.", "too_large")
+            more = message.get("more_body", False)
+        return bytes(body)
+
+    async def answer(self, status: int, content: dict[str, Any]) -> None:
+        await self.start(status, b"application/json")
+        await self.write(json.dumps(content).encode(), more=False)
+
+    async def start(self, status: int, kind: bytes) -> None:
+        headers = [(b"content-type", kind), (b"cache-control", b"no-store")]
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def write(self, body: bytes, more: bool = True) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep, unless the other side leaves."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._receive()
+        except TimeoutError:
+            return
+        raise Gone
+
+
+class RehearsalApp:
+    """The script as an ASGI app. `cut` ends the connection to a peer without an ending."""
+
+    def __init__(self, script: Script, key: str, cut: Callable[[tuple[str, int] | None], None]):
+        self._script = script
+        self._key = key.encode()
+        self._cut = cut
+        self._ledger = Ledger(script)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        exchange = Exchange(scope, receive, send)
+        try:
+            await self._serve(exchange)
+        except Refused as refused:
+            await exchange.answer(refused.status, wire.refusal(str(refused), refused.code))
+        except Gone:
+            return
+
+    async def _serve(self, exchange: Exchange) -> None:
+        scheme, _, key = exchange.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secrets.compare_digest(key.encode(), self._key):
+            raise Refused(401, "This server answers only who has its key.", "no_key")
+        match exchange.route:
+            case "GET /v1/models":
+                await exchange.answer(200, wire.model_list(self._script.models))
+            case "POST /v1/chat/completions":
+                await self._complete(exchange)
+            case _:
+                raise Refused(404, f"There is no {exchange.route}.", "not_found")
+
+    async def _complete(self, exchange: Exchange) -> None:
+        content, request = parse(await exchange.body())
+        talk = read(request.messages)
+        fresh = exchange.headers.get("x-initiator") == "user"  # the runtime's retries say: agent
+        reply = self._reply(talk, request.model, content, fresh)
+        if failure := reply.failure:
+            await rest(exchange, reply)
+            raise Refused(failure.status, failure.message, "rehearsed_failure")
+        answer = wire.Answer(reply, request.model, weigh(request.messages))
+        if request.stream:
+            apart = bool(request.stream_options and request.stream_options.include_usage)
+            pause = self._script.chunk_ms / 1000
+            frames = wire.stream(answer, self._script.chunk_chars, pause, apart)
+            await self._stream(exchange, frames)
+        else:
+            await self._tell(exchange, answer)
+
+    def _reply(self, talk: Conversation, model: str, content: dict[str, Any], fresh: bool) -> Reply:
+        if reply := errand(talk):
+            return reply
+        rule = continued(self._script, talk)
+        if rule is None:
+            number = self._choose(talk, model, content, fresh)
+            rule = None if number is None else self._script.rules[number]
+        return play(rule, talk)
+
+    def _choose(
+        self, talk: Conversation, model: str, content: dict[str, Any], fresh: bool
+    ) -> int | None:
+        if talk.answered:
+            return None  # the turn was over, and a notice woke the agent: nothing begins again
+        if talk.replies or not self._ledger.counts:
+            return matching(self._script, talk, model, ())
+        fingerprint = fingerprint_of(content)
+        number = self._ledger.replayed(fingerprint, fresh)
+        if number is None:
+            number = matching(self._script, talk, model, self._ledger.spent())
+            if number is not None:
+                self._ledger.record(number, fingerprint)
+        return number
+
+    async def _tell(self, exchange: Exchange, answer: wire.Answer) -> None:
+        await rest(exchange, answer.reply)
+        if any(isinstance(beat, Drop) for beat in answer.reply.beats):
+            await self._drop(exchange)
+        await exchange.answer(200, wire.whole(answer))
+
+    async def _stream(self, exchange: Exchange, frames: Iterator[wire.Frame]) -> None:
+        await exchange.start(200, b"text/event-stream")
+        batch: list[bytes] = []
+        for frame in frames:
+            if isinstance(frame, bytes) and len(batch) < BATCH:
+                batch.append(frame)
+                continue
+            await exchange.write(b"".join(batch))
+            batch = []
+            match frame:
+                case wire.Wait(seconds):
+                    await exchange.wait(seconds)
+                case wire.Cut():
+                    await self._drop(exchange)
+                case _:
+                    batch.append(frame)
+                    await asyncio.sleep(0)  # a write to a fast reader never yields by itself
+        await exchange.write(b"".join(batch), more=False)
+
+    async def _drop(self, exchange: Exchange) -> None:
+        self._cut(exchange.peer)
+        await exchange.wait(1)  # until the server noticed, or it would complain of a missing end
+        raise Gone
+
+
+def parse(body: bytes) -> tuple[dict[str, Any], wire.ChatRequest]:
+    try:
+        content = json.loads(body)
+        return content, wire.ChatRequest.model_validate(content)
+    except ValidationError as error:
+        found = error.errors(include_url=False)[0]
+        place = ".".join(str(step) for step in found["loc"])
+        raise Refused(400, f"{place or 'request'}: {found['msg']}.", "invalid") from error
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"The request is not JSON: {error}.", "invalid") from error
+
+
+def fingerprint_of(content: dict[str, Any]) -> str:
+    told = json.dumps([content["model"], content["messages"]], sort_keys=True)
+    return blake2b(told.encode(), digest_size=16).hexdigest()
+
+
+async def rest(exchange: Exchange, reply: Reply) -> None:
+    """All the waits of a reply that is not streamed."""
+    for beat in reply.beats:
+        if isinstance(beat, Sleep):
+            await exchange.wait(beat.seconds)
+
+
+class Connection(H11Protocol):
+    """Writes no access log. uvicorn's own option would silence the portal's in this process too."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self.access_log = False
+
+
+class LoopbackServer(uvicorn.Server):
+    """A server inside somebody else's loop: it says when it is ready, and leaves signals alone."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    def cut(self, peer: tuple[str, int] | None) -> None:
+        """End the connection with this peer, whatever it is doing."""
+        for connection in self.connections():
+            if connection.client == peer:
+                connection.transport.close()
+
+    def leave(self) -> None:
+        self.should_exit = True
+        for connection in self.connections():
+            connection.transport.close()
+
+    def connections(self) -> list[Connection]:
+        return [c for c in self.server_state.connections if isinstance(c, Connection)]
+
+
+class RehearsalServer:
+    """Serves a script on 127.0.0.1 for as long as it is entered.
+
+    async with RehearsalServer(script) as server:
+        provider = {"type": "openai", "base_url": server.base_url, "api_key": server.api_key}
+    """
+
+    def __init__(self, script: Script, port: int = 0, api_key: str | None = None) -> None:
+        self.script = script
+        self.api_key = api_key or secrets.token_urlsafe(32)
+        self._port = port
+        self._life = self._serve()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://{HOST}:{self._port}/v1"
+
+    async def __aenter__(self) -> Self:
+        await self._life.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        # A task group that is told of an error wraps it; untold, the error goes on as it is.
+        await self._life.__aexit__(None, None, None)
+
+    @asynccontextmanager
+    async def _serve(self) -> AsyncGenerator[None]:
+        listening = listen(self._port)
+        self._port = listening.getsockname()[1]
+        app = RehearsalApp(self.script, self.api_key, lambda peer: server.cut(peer))
+        server = LoopbackServer(
+            uvicorn.Config(app, http=Connection, ws="none", lifespan="off", log_config=None)
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(server.serve([listening]))
+            try:
+                await server.ready.wait()
+                yield
+            finally:
+                server.leave()
+
+
+def listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise SettingsInvalid(f"Port {port} cannot be used: {error.strerror}.") from error

@@ -1,0 +1,356 @@
+"""One conversation with an agent on the runtime: asked, heard, stopped; in our words only."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
+from airboss.model.events import Event
+from airboss.runtime.life import Life, Refused
+from airboss.runtime.permission import Decide, PermissionAnswer, wish
+from airboss.runtime.process import Runtime, in_words
+from airboss.runtime.signals import (
+    ModelReplaced,
+    RuntimeLost,
+    Signal,
+    TurnBegan,
+    TurnFailed,
+    TurnIdle,
+)
+from airboss.runtime.sweep import sweep_session
+from airboss.runtime.translate import Redacting, Translator
+
+if TYPE_CHECKING:
+    from copilot.session import CopilotSession
+
+Hear: TypeAlias = Callable[[Event | Signal], None]
+
+_OPEN_SECONDS = 60.0
+_ABORT_SECONDS = 3.0
+_CLOSE_SECONDS = 2.0
+_WORKING_SECONDS = 5.0
+_SECOND_ANSWER = "Permission could not be asked for, so it is denied."
+
+
+@dataclass(frozen=True)
+class SessionWish:
+    """What a session is to be. `id` is also the mark on all that its agent starts.
+
+    `hear` is called on the event loop, in order, and returns at once. `provider` is one's own
+    model service in the SDK's words; without it the models are Copilot's, for `github_token` or
+    for the signed-in user.
+    """
+
+    id: str
+    cwd: Path
+    model: str
+    hear: Hear
+    decide: Decide
+    redactor: Redacting
+    provider: Mapping[str, Any] | None = None
+    github_token: str | None = None
+    resume: bool = False
+    quiet_limit: float = 60.0
+
+
+async def open_session(runtime: Runtime, asked: SessionWish) -> "RuntimeSession":
+    """Open or resume a session, starting the runtime when there is none."""
+
+    async def opened(life: Life) -> RuntimeSession:
+        session = RuntimeSession(life, asked)
+        life.join(asked.id, session.hear)
+        try:
+            await session.open()
+        except BaseException:
+            life.leave(asked.id)
+            raise
+        life.mourn(asked.id, session.lost)
+        return session
+
+    return await runtime.on_life(opened)
+
+
+class RuntimeSession:
+    """A session on one life of the runtime. When that ends, so does this; it is resumed anew."""
+
+    def __init__(self, life: Life, asked: SessionWish) -> None:
+        own_model = asked.provider is not None
+        self.id = asked.id
+        self._life = life
+        self._asked = asked
+        self._translator = Translator(asked.redactor, None if own_model else asked.model)
+        self._sdk: CopilotSession | None = None
+        self._loop = asyncio.get_running_loop()
+        self._heard_at = self._loop.time()
+        self._busy = self._began = False
+        self._idle = asyncio.Event()
+        self._answered = False
+        self._over = False
+        self._replaced: ModelReplaced | None = None
+        self._quiet: asyncio.TimerHandle | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def passed_over(self) -> Mapping[str, int]:
+        """The kinds of events that meant nothing to us, counted."""
+        return self._translator.passed_over
+
+    @property
+    def alive(self) -> bool:
+        return not self._over and self._life.alive
+
+    async def open(self) -> None:
+        asked, client = self._asked, self._life.client
+        options = _options(asked, self._life)
+        if asked.resume:
+            opening = client.resume_session(asked.id, **options)
+        else:
+            opening = client.create_session(session_id=asked.id, name=asked.id, **options)
+        try:
+            self._sdk = await self._life.ask(opening, _OPEN_SECONDS)
+        except Refused as error:
+            raise _gone(error, asked.id) from error
+
+    async def send(self, text: str) -> str:
+        """Put a request to the agent; the runtime's id of it. What follows is heard."""
+        self._busy, self._answered = True, False
+        self._idle.clear()
+        self._heard_at = self._loop.time()
+        self._listen_for_quiet()
+        try:
+            return await self._life.ask(self._opened.send(text))
+        except BaseException as error:
+            self._busy = False
+            if isinstance(error, Refused):
+                raise _gone(error, self.id) from error
+            raise
+
+    async def abort(self) -> None:
+        """Stop the turn and all that the agent started; every block is closed when this returns."""
+        with contextlib.suppress(RuntimeUnavailable):
+            await self._life.ask(self._opened.abort(), _ABORT_SECONDS)
+        if self._busy and self.alive:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), _ABORT_SECONDS)
+        if self._busy and self.alive:
+            self._end_turn(TurnIdle(aborted=True))
+        await sweep_session(self.id)
+
+    async def close(self) -> None:
+        """Leave the session; its history stays with the runtime. Never raises for a dead one."""
+        if not self._over:
+            busy = self._busy
+            if busy:
+                self._end_turn(TurnIdle(aborted=True))
+            self._finish()
+            self._life.leave(self.id)
+            with contextlib.suppress(RuntimeUnavailable):
+                if busy:  # left alone, a model would be paid to speak to nobody
+                    await self._life.ask(self._opened.abort(), _CLOSE_SECONDS)
+                await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
+        await self._rest()
+        await sweep_session(self.id)
+
+    async def is_processing(self) -> bool:
+        """Whether the runtime says that it works on a turn."""
+        said = await self._life.ask(self._opened.rpc.metadata.is_processing(), _WORKING_SECONDS)
+        return bool(said.processing)
+
+    # What the runtime tells.
+
+    def hear(self, raw: Mapping[str, Any]) -> None:
+        """One raw event; called on the loop, in order."""
+        if self._over:
+            return
+        self._heard_at = self._loop.time()
+        match raw.get("type"):
+            case "permission.requested":
+                self._ask_permission(raw["data"])
+            case "permission.completed":
+                self._forget(str(raw["data"].get("requestId")))
+            case "assistant.message" if not raw.get("agentId"):
+                self._answered = not raw["data"].get("toolRequests")
+            case _:
+                pass
+        for told in self._translator.hear(raw):
+            self._tell(told)
+
+    def lost(self, reason: str) -> None:
+        """The process is gone. Said once, after every block is closed."""
+        if self._over:
+            return
+        for event in self._translator.close():
+            self._asked.hear(event)
+        self._asked.hear(RuntimeLost(reason))
+        self._finish()
+
+    def _tell(self, told: Event | Signal) -> None:
+        match told:
+            case TurnBegan():
+                self._busy = self._began = True
+                self._idle.clear()
+                self._listen_for_quiet()
+                self._asked.hear(told)
+                if self._replaced is not None:
+                    self._asked.hear(self._replaced)
+                    self._replaced = None
+                return
+            case TurnIdle():
+                if not self._busy:
+                    return
+                self._busy = self._began = False
+                self._idle.set()
+            case ModelReplaced() if not self._began:
+                self._replaced = told  # belongs to the turn that comes
+                return
+            case _:
+                pass
+        self._asked.hear(told)
+
+    def _end_turn(self, *signals: Signal) -> None:
+        """End a turn in the runtime's place: it will not do so itself."""
+        for event in self._translator.close():
+            self._asked.hear(event)
+        for told in signals:
+            self._tell(told)
+
+    # A turn that went quiet.
+
+    def _listen_for_quiet(self) -> None:
+        if self._quiet is not None:
+            self._quiet.cancel()
+        due = self._heard_at + self._asked.quiet_limit
+        self._quiet = self._loop.call_at(due, self._is_it_quiet)
+
+    def _is_it_quiet(self) -> None:
+        if self._over or not self._busy:
+            return
+        if self._loop.time() - self._heard_at < self._asked.quiet_limit:
+            self._listen_for_quiet()
+        else:
+            self._own("quiet", self._look_into_quiet())
+
+    async def _look_into_quiet(self) -> None:
+        """No event for long: ask. A missed end is made good, a lost turn fails in words."""
+        heard_at = self._heard_at
+        try:
+            working = await self.is_processing()
+        except RuntimeUnavailable:
+            working = None
+        if self._over or not self._busy:
+            return
+        if working or self._heard_at != heard_at:
+            self._heard_at = self._loop.time()
+            self._listen_for_quiet()
+            return
+        with contextlib.suppress(RuntimeUnavailable):
+            if working is None:
+                await self._life.ask(self._opened.abort(), _ABORT_SECONDS)
+        await sweep_session(self.id)
+        if working is False and self._answered:
+            self._end_turn(TurnIdle())
+        elif not self._over:
+            self._end_turn(_quiet_failure(self._asked.quiet_limit, working), TurnIdle())
+
+    # Permissions.
+
+    def _ask_permission(self, data: Mapping[str, Any]) -> None:
+        if not data.get("resolvedByHook"):
+            self._own(str(data.get("requestId")), self._answer(data))
+
+    async def _answer(self, data: Mapping[str, Any]) -> None:
+        """Every request gets an answer; where deciding fails, it is no."""
+        from copilot import rpc
+
+        asked = wish(data)
+        try:
+            answer = await self._asked.decide(asked)
+            allowed = cast("object", answer.allowed) is True
+        except Exception:  # noqa: BLE001  # the border: whatever failed, the answer is no
+            answer, allowed = PermissionAnswer(allowed=False, reason=_SECOND_ANSWER), False
+        decision = (
+            rpc.PermissionDecisionApproveOnce()
+            if allowed
+            else rpc.PermissionDecisionReject(feedback=answer.reason)
+        )
+        request = rpc.PermissionDecisionRequest(request_id=asked.request_id, result=decision)
+        with contextlib.suppress(AirbossError):
+            permissions = self._opened.rpc.permissions
+            await self._life.ask(permissions.handle_pending_permission_request(request))
+
+    # Housekeeping.
+
+    @property
+    def _opened(self) -> "CopilotSession":
+        if self._sdk is None:
+            raise RuntimeUnavailable(f"Session {self.id} is not open.")
+        return self._sdk
+
+    def _own(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Start `work` under `name`; closing the session ends it."""
+        self._forget(name)
+        task = self._tasks[name] = asyncio.create_task(work, name=f"{self.id} {name}")
+        task.add_done_callback(lambda done: self._done(name, done))
+
+    def _done(self, name: str, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(name) is task:
+            del self._tasks[name]
+
+    def _forget(self, name: str) -> None:
+        if task := self._tasks.get(name):
+            task.cancel()
+
+    def _finish(self) -> None:
+        self._over, self._busy = True, False
+        self._idle.set()
+        if self._quiet is not None:
+            self._quiet.cancel()
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def _rest(self) -> None:
+        """Wait for what was cancelled, so that nothing of this session runs on."""
+        own = {task for task in self._tasks.values() if task is not asyncio.current_task()}
+        if own:
+            await asyncio.wait(own, timeout=_CLOSE_SECONDS)
+
+
+def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
+    """What every session is opened with. What a repository brings and would run stays off."""
+    from copilot import PermissionNoResult
+
+    def no_answer(*_: object) -> PermissionNoResult:
+        """Its presence makes the runtime ask; the answer is ours, from the raw event."""
+        return PermissionNoResult()
+
+    return {
+        "model": asked.model,
+        "provider": None if asked.provider is None else dict(asked.provider),
+        "github_token": asked.github_token,
+        "working_directory": str(asked.cwd),
+        "client_name": "airboss",
+        "streaming": True,
+        "include_sub_agent_streaming_events": False,
+        "on_permission_request": no_answer,
+        "on_event": life.tap.on_event(asked.id),
+        "enable_config_discovery": False,
+        "enable_file_hooks": False,
+        "request_extensions": False,
+        "enable_mcp_apps": False,
+        "enable_session_telemetry": False,
+    }
+
+
+def _gone(error: Refused, session: str) -> AirbossError:
+    if "not found" in str(error).lower() and "session" in str(error).lower():
+        return SessionGone(f"The agent runtime has no record of session {session} any more.")
+    return in_words(error)
+
+
+def _quiet_failure(limit: float, working: bool | None) -> TurnFailed:
+    found = "says that it does not work on it" if working is False else "does not say what it does"
+    message = f"The agent runtime told nothing of this turn for {limit:g} s, and {found}."
+    return TurnFailed("runtime_quiet", message)

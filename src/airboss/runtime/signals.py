@@ -1,0 +1,79 @@
+"""What the runtime tells beyond the blocks of a conversation: how its work goes, and with whom."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBegan:
+    """The agent works: on a request, or because the runtime woke it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnIdle:
+    """The agent has nothing to do any more; every block was closed before this."""
+
+    aborted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The turn failed. The session may still be usable; `TurnIdle` says so."""
+
+    name: str
+    message: str
+    status: int | None = None
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswered:
+    """This model spoke, by its own name."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSeen:
+    """One call of a model, and what it took."""
+
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    sub_agent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplaced:
+    """The runtime took another model than the asked one."""
+
+    asked: str
+    got: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The model's service failed and is asked again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeLost:
+    """The process that this session lived on is gone, and the session with it."""
+
+    reason: str
+
+
+Signal: TypeAlias = (
+    TurnBegan
+    | TurnIdle
+    | TurnFailed
+    | ModelAnswered
+    | UsageSeen
+    | ModelReplaced
+    | Retrying
+    | RuntimeLost
+)

@@ -1,0 +1,171 @@
+"""Ends what agents left running. A shell command outlives a killed runtime, and one that detached
+itself outlives even an abort; every one of them carries a mark in its environment.
+
+A server that an agent started on purpose carries it too, and goes with the rest.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import sys
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import psutil
+
+from airboss.runtime.environment import LIFE, OWNER
+
+SESSION: Final = "COPILOT_AGENT_SESSION_ID"
+_GONE_SECONDS = 2.0
+_ROUNDS = 4
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass
+class Children:
+    """The children that this process started itself. With a subreaper, others come to it too."""
+
+    known: set[int] = field(default_factory=set[int])
+    adopting: bool = False
+
+
+CHILDREN: Final = Children()
+
+
+def become_subreaper() -> bool:
+    """Orphans of our runtimes become our children, so that none escapes. Linux only."""
+    if sys.platform != "linux":
+        return False
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL(None, use_errno=True)
+        CHILDREN.adopting = libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    return CHILDREN.adopting
+
+
+async def sweep_session(session: str) -> int:
+    """End all that one session's agent left running; how many there were."""
+    return await asyncio.to_thread(_sweep, _bearing({SESSION: {session}}))
+
+
+async def sweep_life(life: str, sessions: Collection[str]) -> int:
+    """After a runtime's death: all that it and its sessions started, and orphans we adopted."""
+    marks = {LIFE: {life}, SESSION: set(sessions)}
+    count = await asyncio.to_thread(_sweep, _bearing(marks))
+    return count + (await asyncio.to_thread(sweep_adopted) if CHILDREN.adopting else 0)
+
+
+async def sweep_owner(owner: str, sessions: Collection[str] = (), but: Collection[int] = ()) -> int:
+    """At the start: all that an earlier server of this data folder left."""
+    marks = {OWNER: {owner}, SESSION: set(sessions)}
+    return await asyncio.to_thread(_sweep, _bearing(marks), frozenset(but))
+
+
+def sweep_adopted() -> int:
+    """End the children that nobody here started, marked or not. Only a subreaper has such."""
+    return _sweep(_adopted) if CHILDREN.adopting else 0
+
+
+def reap_adopted() -> int:
+    """Bury adopted children that ended by themselves; how many there were."""
+    if not CHILDREN.adopting:
+        return 0
+    ended = [child for child in psutil.Process().children() if _is_zombie(child)]
+    return sum(_reaped(child.pid) for child in ended if child.pid not in CHILDREN.known)
+
+
+def kill_now(pid: int) -> None:
+    """End one process that is ours, whatever it is doing."""
+    with contextlib.suppress(psutil.Error):
+        psutil.Process(pid).kill()
+
+
+def _bearing(marks: Mapping[str, Collection[str]]) -> Callable[[int], bool]:
+    """Whether a process has one of `marks` in its environment."""
+    if sys.platform != "linux":
+        return lambda pid: any(
+            psutil.Process(pid).environ().get(name) in values for name, values in marks.items()
+        )
+    # Every process of the machine is looked at: reading the file is 20 times faster than psutil.
+    wanted = {f"{name}={value}".encode() for name, values in marks.items() for value in values}
+
+    def bears(pid: int) -> bool:
+        with open(f"/proc/{pid}/environ", "rb") as environ:
+            return not wanted.isdisjoint(environ.read().split(b"\0"))
+
+    return bears
+
+
+def _adopted(pid: int) -> bool:
+    if pid in CHILDREN.known:
+        return False
+    process = psutil.Process(pid)
+    return process.ppid() == os.getpid() and not _is_zombie(process)
+
+
+def _sweep(meant: Callable[[int], bool], but: Collection[int] = ()) -> int:
+    """Kill until a look finds none: one that is being killed may just have started another."""
+    swept: set[int] = set()
+    spared = frozenset({*_ourselves(), *but})
+    for _ in range(_ROUNDS):
+        found = [pid for pid in psutil.pids() if pid not in spared and _is(meant, pid)]
+        if not found:
+            break
+        swept.update(found)
+        _kill(found, spared)
+    return len(swept)
+
+
+def _is(meant: Callable[[int], bool], pid: int) -> bool:
+    with contextlib.suppress(psutil.Error, OSError):
+        return meant(pid)
+    return False
+
+
+def _ourselves() -> set[int]:
+    process = psutil.Process()
+    with contextlib.suppress(psutil.Error):
+        return {process.pid, *(parent.pid for parent in process.parents())}
+    return {process.pid}
+
+
+def _kill(found: list[int], spared: Collection[int]) -> None:
+    doomed: dict[int, psutil.Process] = {}
+    for pid in found:
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(pid)
+            doomed[pid] = process
+            doomed.update({child.pid: child for child in process.children(recursive=True)})
+    dying = [process for pid, process in doomed.items() if pid not in spared]
+    for process in dying:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    end = time.monotonic() + _GONE_SECONDS
+    while time.monotonic() < end and not all(_is_gone(process) for process in dying):
+        time.sleep(0.005)
+
+
+def _is_gone(process: psutil.Process) -> bool:
+    try:
+        if not _is_zombie(process):
+            return False
+    except psutil.Error:
+        return True
+    if CHILDREN.adopting and process.pid not in CHILDREN.known:
+        _reaped(process.pid)  # a child that somebody here started is theirs to bury
+    return True
+
+
+def _is_zombie(process: psutil.Process) -> bool:
+    return process.status() == psutil.STATUS_ZOMBIE
+
+
+def _reaped(pid: int) -> bool:
+    """A dead child of ours stays in the table until somebody asks for it."""
+    if sys.platform == "win32":
+        return False
+    with contextlib.suppress(OSError):
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    return False

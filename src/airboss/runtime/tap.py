@@ -1,0 +1,163 @@
+"""The one place that touches what the SDK keeps private. A contract test says when it changed.
+
+The SDK reads its pipe byte by byte and builds classes of every event, two of them a token: 0.25 ms
+each. Here the pipe is buffered, noise is dropped on the reader's thread, and raw events come in
+batches to whoever listens. Where the SDK looks different, its public `on_event` is used instead.
+"""
+
+import asyncio
+import contextlib
+import io
+import logging
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from copilot import CopilotClient
+    from copilot.session_events import SessionEvent
+
+Listener: TypeAlias = Callable[[Mapping[str, Any]], None]
+
+# 85 % of all bytes, and nothing that anybody here needs.
+_NOISE = frozenset(
+    {
+        "assistant.streaming_delta",
+        "assistant.tool_call_delta",
+        "pending_messages.modified",
+        "session.background_tasks_changed",
+        "session.skills_loaded",
+        "session.tools_updated",
+        "session.usage_info",
+        "system.message",
+    }
+)
+# What the SDK acts on itself; permissions are ours, as the SDK never answers a kind it lacks.
+_FOR_THE_SDK = frozenset(
+    {
+        "capabilities.changed",
+        "command.execute",
+        "elicitation.requested",
+        "external_tool.completed",
+        "external_tool.requested",
+        "mcp.oauth_required",
+    }
+)
+_AT_ONCE = 256
+_PIPE_BYTES = 1 << 16
+
+_log = logging.getLogger(__name__)
+
+
+class Tap:
+    """Brings the raw events of one client to the sessions they belong to, on the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.routes: dict[str, Listener] = {}
+        self.heard = 0
+        self.attached = False
+        self._loop = loop
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._due = threading.Event()
+        self._generic: Callable[[str, dict[str, Any]], None] | None = None
+
+    def attach(self, client: "CopilotClient") -> bool:
+        """Listen on the client's wire; False where that cannot be done."""
+        wire: Any = getattr(client, "_client", None)
+        handle = getattr(wire, "_handle_message", None)
+        self._generic = getattr(wire, "notification_handler", None)
+        if not callable(handle) or not callable(self._generic):
+            return False
+
+        def hear(message: dict[str, Any]) -> None:
+            self.heard += 1
+            if message.get("method") == "session.event":
+                self._take(message["params"])
+            else:
+                handle(message)
+
+        wire._handle_message = hear
+        self.attached = True
+        return True
+
+    def on_event(self, session: str) -> "Callable[[SessionEvent], None] | None":
+        """The slower way, for `create_session(on_event=…)`; none where the wire is tapped."""
+        if self.attached:
+            return None
+
+        def hear(event: "SessionEvent") -> None:
+            self.heard += 1
+            known: Any = event
+            self._deliver(session, known.to_dict())
+
+        return hear
+
+    def _take(self, params: dict[str, Any]) -> None:
+        """On the reader's thread: keep what matters, and wake the loop once for many."""
+        kind = params["event"]["type"]
+        if kind in _NOISE or kind.startswith("model."):
+            return
+        self._waiting.append(params)
+        if not self._due.is_set():
+            self._due.set()
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
+                self._loop.call_soon_threadsafe(self._drain)
+
+    def _drain(self) -> None:
+        self._due.clear()  # before the look, so that what comes now wakes us again
+        for _ in range(min(len(self._waiting), _AT_ONCE)):
+            params = self._waiting.popleft()
+            event = params["event"]
+            self._deliver(params["sessionId"], event)
+            if event["type"] in _FOR_THE_SDK and self._generic is not None:
+                self._generic("session.event", params)
+        if self._waiting and not self._due.is_set():
+            self._due.set()
+            self._loop.call_soon(self._drain)
+
+    def _deliver(self, session: str, event: Mapping[str, Any]) -> None:
+        listener = self.routes.get(session)
+        if listener is None:
+            return
+        try:
+            listener(event)
+        except Exception:  # noqa: BLE001  # the border: one listener's fault is not the next one's
+            _log.exception("An event of session %s could not be told", session)
+
+
+def buffered(client_class: "type[CopilotClient]") -> "type[CopilotClient]":
+    """The SDK's client, reading its pipe in large pieces."""
+    if not hasattr(client_class, "_start_cli_server"):
+        return client_class
+
+    class Buffered(client_class):
+        async def _start_cli_server(self) -> None:
+            await super()._start_cli_server()
+            process = process_of(self)
+            if process is not None and isinstance(process.stdout, io.RawIOBase):
+                process.stdout = io.BufferedReader(process.stdout, _PIPE_BYTES)
+
+    return Buffered
+
+
+def process_of(client: "CopilotClient") -> "subprocess.Popen[bytes] | None":
+    """The process behind a client, which the SDK has no public word for."""
+    process: subprocess.Popen[bytes] | None = getattr(client, "_cli_process", None)
+    return process
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the SDK lost its process, rather than being told no by it."""
+    from copilot._jsonrpc import ProcessExitedError
+
+    return isinstance(error, ProcessExitedError | OSError)
+
+
+def close_pipes(process: "subprocess.Popen[bytes]") -> None:
+    """The SDK leaves them open; with each restart that would be three more."""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError, ValueError):
+                pipe.close()

@@ -1,0 +1,369 @@
+"""The runtime's events become ours: whitelisted, in order, every start closed. Pure: no clock.
+
+It reads the raw wire form, since building the SDK's event classes costs more than all of this.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+from airboss.model.events import (
+    Event,
+    MessageDelta,
+    MessageEnded,
+    MessageStarted,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    ToolDelta,
+    ToolEnded,
+    ToolError,
+    ToolResult,
+    ToolStarted,
+)
+from airboss.runtime.signals import (
+    ModelAnswered,
+    ModelReplaced,
+    Retrying,
+    Signal,
+    TurnBegan,
+    TurnFailed,
+    TurnIdle,
+    UsageSeen,
+)
+
+Raw: TypeAlias = Mapping[str, Any]
+Told: TypeAlias = list[Event | Signal]
+
+UNFINISHED_TOOL: Final = "The turn ended before the tool did."
+# The end of a dated release: gpt-4.1-2025-04-14 is the gpt-4.1 that was asked for.
+_DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
+
+
+class Stream(Protocol):
+    """One text that arrives in pieces and is said without its secrets."""
+
+    def feed(self, text: str) -> str: ...
+
+    def finish(self) -> str: ...
+
+
+class Redacting(Protocol):
+    """What takes secrets out of a text (`airboss.model.redaction.Redactor`)."""
+
+    def stream(self) -> Stream: ...
+
+    def text(self, text: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """A kind of text, and our words for it."""
+
+    key: str
+    started: Callable[..., MessageStarted | ReasoningStarted | ToolStarted]
+    delta: Callable[..., MessageDelta | ReasoningDelta | ToolDelta]
+
+
+_MESSAGE = _Voice("messageId", MessageStarted, MessageDelta)
+_REASONING = _Voice("reasoningId", ReasoningStarted, ReasoningDelta)
+_TOOL = _Voice("toolCallId", ToolStarted, ToolDelta)
+
+
+class _Block:
+    """A block that is being said. `raw` is what came; what was said of it lacks the secrets."""
+
+    __slots__ = ("_said", "_stream", "_voice", "id", "offset", "raw", "shell")
+
+    def __init__(self, name: str, voice: _Voice, stream: Stream) -> None:
+        self.id = name
+        self.raw: list[str] = []
+        self.offset = 0
+        self.shell = -1
+        self._voice = voice
+        self._stream = stream
+        self._said: list[str] = []
+
+    @property
+    def streamed(self) -> str:
+        return "".join(self.raw)
+
+    def take(self, piece: str, told: Told) -> None:
+        self.raw.append(piece)
+        self._say(self._stream.feed(piece), told)
+
+    def finish(self, told: Told) -> str:
+        """Say what was held back; all that was said."""
+        self._say(self._stream.finish(), told)
+        return "".join(self._said)
+
+    def _say(self, text: str, told: Told) -> None:
+        if text:
+            told.append(self._voice.delta(block=self.id, offset=self.offset, text=text))
+            self._said.append(text)
+            self.offset += len(text)
+
+
+class Translator:
+    """One session's translation. `asked_model` is set where another model would be a fault."""
+
+    def __init__(self, redactor: Redacting, asked_model: str | None = None) -> None:
+        self.passed_over: Counter[str] = Counter()
+        self._redactor = redactor
+        self._asked = asked_model
+        self._replaced: set[str] = set()
+        self._working = False
+        self._names: Counter[str] = Counter()
+        self._texts: dict[tuple[_Voice, str], _Block] = {}
+        self._over: set[tuple[_Voice, str]] = set()
+        # A sub-agent's calls may have the same ids as those of the agent that called it.
+        self._tools: dict[tuple[str | None, str], _Block] = {}
+
+    def hear(self, raw: Raw) -> Told:
+        """What this event of the runtime means to us, in the order in which it is to be told."""
+        kind = str(raw.get("type"))
+        hearer = _HEARERS.get(kind)
+        if hearer is None:
+            self.passed_over[kind] += 1
+            return []
+        told: Told = []
+        try:
+            hearer(self, raw, raw["data"], told)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.passed_over[f"malformed {kind}"] += 1
+        return told
+
+    def close(self) -> list[Event]:
+        """End all that is still open: the turn was cut short."""
+        told: Told = []
+        self._cut_texts(told)
+        for key, block in list(self._tools.items()):
+            del self._tools[key]
+            error = ToolError(message=UNFINISHED_TOOL)
+            told.append(ToolEnded(block=block.id, text=block.finish(told), error=error, cut=True))
+        self._over.clear()
+        self._replaced.clear()
+        self._working = False
+        return cast("list[Event]", told)
+
+    # Messages and reasoning.
+
+    def message_delta(self, raw: Raw, data: Raw, told: Told) -> None:
+        self._text_delta(_MESSAGE, raw, data, told)
+
+    def reasoning_delta(self, raw: Raw, data: Raw, told: Told) -> None:
+        self._text_delta(_REASONING, raw, data, told)
+
+    def message(self, raw: Raw, data: Raw, told: Told) -> None:
+        if _from_sub_agent(raw):
+            return
+        self._text(_MESSAGE, data, told)
+        if model := data.get("model"):
+            told.append(ModelAnswered(model))
+            self._compare(model, "another model answered", told)
+
+    def reasoning(self, raw: Raw, data: Raw, told: Told) -> None:
+        if not _from_sub_agent(raw):
+            self._text(_REASONING, data, told)
+
+    def _text_delta(self, voice: _Voice, raw: Raw, data: Raw, told: Told) -> None:
+        if "agentId" in raw:
+            return
+        key = (voice, data[voice.key])
+        block = self._texts.get(key) or self._open_text(key, told)
+        block.take(data["deltaContent"], told)
+
+    def _text(self, voice: _Voice, data: Raw, told: Told) -> None:
+        """The closing event, with the whole text."""
+        content, key = data.get("content") or "", (voice, data[voice.key])
+        if key in self._over:
+            return
+        block = self._texts.get(key)
+        if block is None:
+            if not content:
+                return
+            block = self._open_text(key, told)
+        streamed = block.streamed
+        if content.startswith(streamed):
+            block.take(content[len(streamed) :], told)
+        elif content.strip() != streamed.strip():  # the runtime trims a reasoning's closing text
+            self._end_text(key, told, cut=True)
+            block = self._open_text(key, told)
+            block.take(content, told)
+        self._end_text(key, told, cut=False)
+
+    def _open_text(self, key: tuple[_Voice, str], told: Told) -> _Block:
+        voice, name = key
+        if voice is _MESSAGE:  # of two messages the first was given up, and no event says so
+            self._cut_texts(told, _MESSAGE)
+        block = _Block(self._name(name), voice, self._redactor.stream())
+        told.append(voice.started(block=block.id))
+        self._texts[key] = block  # only what was told has to be closed
+        return block
+
+    def _end_text(self, key: tuple[_Voice, str], told: Told, *, cut: bool) -> None:
+        block = self._texts.pop(key)
+        self._over.add(key)
+        ended = MessageEnded if key[0] is _MESSAGE else ReasoningEnded
+        text = block.finish(told)
+        told.append(ended(block=block.id, text=text, cut=cut))
+
+    def _cut_texts(self, told: Told, voice: _Voice | None = None) -> None:
+        for key in [key for key in self._texts if voice in {None, key[0]}]:
+            self._end_text(key, told, cut=True)
+
+    # Tools.
+
+    def tool_start(self, raw: Raw, data: Raw, told: Told) -> None:
+        agent, call = raw.get("agentId"), data["toolCallId"]
+        parent = self._tools.get((None, data.get("parentToolCallId") or ""))
+        block = _Block(self._name(call), _TOOL, self._redactor.stream())
+        arguments = json.dumps(self._redacted(data.get("arguments")), ensure_ascii=False)
+        told.append(
+            ToolStarted(
+                block=block.id,
+                parent=parent.id if parent else data.get("parentToolCallId"),
+                name=str(data["toolName"]),
+                arguments=arguments,
+            )
+        )
+        self._tools[agent, call] = block
+
+    def shell_output(self, raw: Raw, data: Raw, told: Told) -> None:
+        block = self._tools.get((raw.get("agentId"), data["toolCallId"]))
+        if block is not None and data["sequence"] > block.shell:
+            block.shell = data["sequence"]
+            block.take(data["text"], told)
+
+    def partial_result(self, raw: Raw, data: Raw, told: Told) -> None:
+        """All of the output so far. A shell's output comes in pieces as well; those are enough."""
+        block = self._tools.get((raw.get("agentId"), data["toolCallId"]))
+        if block is None or block.shell >= 0:
+            return
+        streamed, whole = block.streamed, data["partialOutput"]
+        if whole.startswith(streamed) and len(whole) > len(streamed):
+            block.take(whole[len(streamed) :], told)
+
+    def tool_complete(self, raw: Raw, data: Raw, told: Told) -> None:
+        key = (raw.get("agentId"), data["toolCallId"])
+        block = self._tools.get(key)
+        if block is None:
+            return
+        if data["success"]:
+            ended = self._tool_done(block, data.get("result") or {}, told)
+        else:
+            ended = self._tool_failed(block, data.get("error") or {}, told)
+        del self._tools[key]
+        told.append(ended)
+
+    def _tool_done(self, block: _Block, result: Raw, told: Told) -> ToolEnded:
+        content, streamed = result.get("content") or "", block.streamed
+        detailed = result.get("detailedContent")
+        if content.startswith(streamed):
+            block.take(content[len(streamed) :], told)
+        else:  # the runtime hides values in what it streams, and not in the whole
+            detailed = detailed or content
+        text = block.finish(told)
+        detailed = self._redactor.text(detailed) if detailed else None
+        outcome = ToolResult(content=text, detailed_content=None if detailed == text else detailed)
+        return ToolEnded(block=block.id, text=text, result=outcome)
+
+    def _tool_failed(self, block: _Block, error: Raw, told: Told) -> ToolEnded:
+        message = self._redactor.text(str(error.get("message") or "The tool failed."))
+        code = error.get("code")
+        failure = ToolError(message=message, code=None if code is None else str(code))
+        return ToolEnded(block=block.id, text=block.finish(told), error=failure)
+
+    # How the work goes.
+
+    def began(self, raw: Raw, _data: Raw, told: Told) -> None:
+        if not self._working and not _from_sub_agent(raw):
+            self._working = True
+            told.append(TurnBegan())
+
+    def idle(self, raw: Raw, data: Raw, told: Told) -> None:
+        if not _from_sub_agent(raw):
+            told.extend(self.close())
+            told.append(TurnIdle(aborted=bool(data.get("aborted"))))
+
+    def failed(self, raw: Raw, data: Raw, told: Told) -> None:
+        if not _from_sub_agent(raw):
+            message = self._redactor.text(str(data["message"]))
+            name, cause = str(data.get("errorType") or "error"), data.get("errorCode")
+            status = data.get("statusCode")
+            told.append(TurnFailed(name, message, status, None if cause is None else str(cause)))
+
+    def retrying(self, raw: Raw, data: Raw, told: Told) -> None:
+        """What was streamed so far gets no end of its own: the next try has new ids."""
+        if not _from_sub_agent(raw):
+            self._cut_texts(told)
+            reason = str(data.get("reason") or "the model's service failed")
+            told.append(Retrying(self._redactor.text(reason.replace("_", " "))))
+
+    def usage(self, raw: Raw, data: Raw, told: Told) -> None:
+        tokens = (int(data.get("inputTokens") or 0), int(data.get("outputTokens") or 0))
+        cost = float(data.get("cost") or 0.0)
+        told.append(UsageSeen(str(data["model"]), *tokens, cost, _from_sub_agent(raw)))
+
+    def model_change(self, raw: Raw, data: Raw, told: Told) -> None:
+        if not _from_sub_agent(raw):
+            self._compare(str(data["newModel"]), str(data.get("cause") or "model change"), told)
+
+    def _compare(self, got: str, cause: str, told: Told) -> None:
+        asked = self._asked
+        if asked is None or got in self._replaced or same_model(asked, got):
+            return
+        self._replaced.add(got)
+        told.append(ModelReplaced(asked, got, cause))
+
+    # Names and secrets.
+
+    def _name(self, name: str) -> str:
+        """A provider may use an id again, a block's id is used once."""
+        self._names[name] += 1
+        times = self._names[name]
+        return name if times == 1 else f"{name}~{times}"
+
+    def _redacted(self, value: object) -> object:
+        match value:
+            case str():
+                return self._redactor.text(value)
+            case dict():
+                items = cast("dict[str, object]", value).items()
+                return {self._redactor.text(name): self._redacted(part) for name, part in items}
+            case list():
+                return [self._redacted(part) for part in cast("list[object]", value)]
+            case _:
+                return value
+
+
+def same_model(asked: str, got: str) -> bool:
+    """Whether `got` is what was asked for: the same id, or a dated release of it."""
+    asked, got = asked.lower(), got.lower()
+    return asked in {"auto", got, _DATED.sub("", got)} or _DATED.sub("", asked) == got
+
+
+def _from_sub_agent(raw: Raw) -> bool:
+    return bool(raw.get("agentId"))
+
+
+_HEARERS: dict[str, Callable[[Translator, Raw, Raw, Told], None]] = {
+    "assistant.message_delta": Translator.message_delta,
+    "assistant.reasoning_delta": Translator.reasoning_delta,
+    "assistant.message": Translator.message,
+    "assistant.reasoning": Translator.reasoning,
+    "tool.execution_start": Translator.tool_start,
+    "tool.shell_output": Translator.shell_output,
+    "tool.execution_partial_result": Translator.partial_result,
+    "tool.execution_complete": Translator.tool_complete,
+    "user.message": Translator.began,
+    "assistant.turn_start": Translator.began,
+    "session.idle": Translator.idle,
+    "session.error": Translator.failed,
+    "assistant.turn_retry": Translator.retrying,
+    "assistant.usage": Translator.usage,
+    "session.model_change": Translator.model_change,
+}

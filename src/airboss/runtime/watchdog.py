@@ -1,0 +1,122 @@
+"""Notices within 2 s that a runtime died or hangs, and does not take our slowness for that."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psutil
+
+from airboss.runtime.life import Life
+from airboss.runtime.tap import is_lost
+
+PING_EVERY = 0.4
+PING_LIMIT = 1.0
+# How much later than a broken pipe the end of its process may show.
+_EXIT_LAG = 0.05
+# A silent runtime that used this much of a processor is busy, or starved by others.
+_CPU_SECONDS = 0.03
+# How often one that owes an answer is looked at.
+_LOOK = 0.1
+# Beyond this a timer that came late says that our own loop was held.
+_LAG = 0.2
+# However busy we or it are, this long a silence is a hang.
+_PATIENCE = 10.0
+
+
+async def watch(life: Life) -> str:
+    """Return why this life is over, when it is."""
+    async with _exit_of(life) as exited:
+        while True:
+            await asyncio.wait(
+                {exited, life.dead}, timeout=PING_EVERY, return_when=asyncio.FIRST_COMPLETED
+            )
+            if life.dead.done():
+                return life.dead.result()
+            code = life.process.poll()
+            if exited.done() or code is not None:
+                return f"The agent runtime died ({_ending(code)})."
+            if not await _answers(life, exited):
+                await asyncio.wait({exited}, timeout=_EXIT_LAG)
+                if not exited.done():
+                    return "The agent runtime hangs: it answers no more."
+
+
+async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
+    """Whether it answers a ping, or is gone, which is for others to say."""
+    loop = asyncio.get_running_loop()
+    began = sign_at = loop.time()
+    sign = _sign(life)
+    ping = asyncio.ensure_future(life.client.ping())
+    try:
+        while True:
+            before = loop.time()
+            await asyncio.wait(
+                {ping, exited, life.dead}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED
+            )
+            if ping.done():
+                return _answered(ping)
+            if exited.done() or life.dead.done():
+                return True
+            now, seen = loop.time(), _sign(life)
+            if seen != sign or now - before > _LOOK + _LAG:
+                sign, sign_at = seen, now
+            silent = now - sign_at > PING_LIMIT and not await _threads_are_busy()
+            if silent or now - began > _PATIENCE:
+                return False
+    finally:
+        life.let_be(ping)
+
+
+def _sign(life: Life) -> tuple[int, int]:
+    """Changes while it lives, even where a ping has to wait: it says things, or it computes."""
+    try:
+        used = psutil.Process(life.process.pid).cpu_times()
+    except psutil.Error:
+        return life.tap.heard, 0
+    return life.tap.heard, int((used.user + used.system) / _CPU_SECONDS)
+
+
+def _answered(ping: "asyncio.Future[Any]") -> bool:
+    """An error that the runtime itself sent is an answer; a broken pipe to it is none."""
+    error = ping.exception()
+    return error is None or not is_lost(error)
+
+
+async def _threads_are_busy() -> bool:
+    """The SDK writes on the loop's threads: when none is free, a ping was never sent."""
+    free = asyncio.get_running_loop().run_in_executor(None, time.monotonic)
+    await asyncio.wait({free}, timeout=_LAG)
+    return not free.done()
+
+
+@asynccontextmanager
+async def _exit_of(life: Life) -> AsyncGenerator["asyncio.Future[None]"]:
+    """Done at the moment the process ends, where the system can say so; else polling finds it."""
+    loop = asyncio.get_running_loop()
+    exited: asyncio.Future[None] = loop.create_future()
+    try:
+        watched = os.pidfd_open(life.process.pid)
+    except (AttributeError, OSError):
+        yield exited
+        return
+
+    def over() -> None:
+        loop.remove_reader(watched)
+        if not exited.done():
+            exited.set_result(None)
+
+    loop.add_reader(watched, over)
+    try:
+        yield exited
+    finally:
+        loop.remove_reader(watched)
+        os.close(watched)
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "for a reason not told"
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

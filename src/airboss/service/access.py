@@ -1,0 +1,176 @@
+"""Who may come in: by a token, by a one-time code, by a cookie. HTTP is not known here."""
+
+import hashlib
+import hmac
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from airboss.errors import NotFound, SettingsInvalid, StoreUnavailable
+from airboss.service.tokens import (
+    OWNER,
+    NamedTokens,
+    digest,
+    keep_owner_token,
+    keep_private,
+    read_owner_token,
+    take_token_from_environment,
+)
+from airboss.store.folder import DataFolder
+
+__all__ = ["Access", "take_token_from_environment"]
+
+CODE_SECONDS = 10 * 60
+COOKIE_SECONDS = 30 * 24 * 3600
+
+_MOST_CODES = 256
+_LONGEST_COOKIE = 512
+_COOKIE_VERSION = "v1"
+
+_log = logging.getLogger("airboss.access")
+
+
+@dataclass(frozen=True)
+class _Code:
+    name: str
+    fingerprint: str
+    until: float
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A token as it is recognised, and what stands for it inside a cookie."""
+
+    sha256: str
+    fingerprint: str
+
+
+class Access:
+    """The tokens that count now. `refresh` reads the disk; all else is memory, on one thread."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        given: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._folder = folder
+        self._given = given
+        self._clock = clock
+        self._named = NamedTokens(folder)
+        self._key = _derive(_keep_secret(folder.path / "cookie-key"), "cookie")
+        self._codes: dict[str, _Code] = {}
+        self._known: dict[str, _Known] = {}
+        self._seen: tuple[object, object] | None = None
+        # Browsers share the cookies of one host among all its ports.
+        self.cookie_name = f"airboss_{digest(folder.owner_id())[:8]}"
+        # For those who remove secrets from what is stored: one that was given may have any shape.
+        self.token = given or keep_owner_token(folder)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Blocks: asks the disk whether tokens came or went, and reads them only then."""
+        owner = None if self._given else _stamp(self._folder.token)
+        seen = (owner, _stamp(self._folder.named_tokens))
+        if seen != self._seen:
+            known = self._read()
+            self._known = {
+                name: _Known(sha256, _derive(self._key, f"token {name} {sha256}").hex()[:32])
+                for name, sha256 in known.items()
+            }
+            self._seen = seen
+
+    def _read(self) -> dict[str, str]:
+        """Whatever cannot be read lets nobody in."""
+        known: dict[str, str] = {}
+        try:
+            known = {name: token.sha256 for name, token in self._named.read().items()}
+        except (SettingsInvalid, StoreUnavailable) as error:
+            _log.error("%s", error)
+        try:
+            owner = self._given or read_owner_token(self._folder)
+        except (SettingsInvalid, StoreUnavailable) as error:
+            _log.error("%s", error)
+            owner = None
+        if owner:
+            known[OWNER] = digest(owner)
+        else:
+            known.pop(OWNER, None)
+        return known
+
+    def who(self, bearer: str) -> str | None:
+        """Whose token this is. Every known one is compared, so that time tells nothing."""
+        presented = digest(bearer)
+        found = None
+        for name, known in self._known.items():
+            if hmac.compare_digest(presented, known.sha256):
+                found = name
+        return found
+
+    def fingerprint(self, name: str) -> str | None:
+        """Stands for a name's token: another once that is replaced, none once it is gone."""
+        known = self._known.get(name)
+        return known.fingerprint if known else None
+
+    def new_code(self, name: str) -> str:
+        """For the address that lets a browser in once, as `name`."""
+        fingerprint = self.fingerprint(name)
+        if fingerprint is None:
+            raise NotFound("token named", name)
+        now = self._clock()
+        self._codes = {code: kept for code, kept in self._codes.items() if kept.until > now}
+        while len(self._codes) >= _MOST_CODES:
+            del self._codes[next(iter(self._codes))]
+        code = secrets.token_urlsafe(24)
+        self._codes[digest(code)] = _Code(name, fingerprint, now + CODE_SECONDS)
+        return code
+
+    def exchange(self, code: str) -> str | None:
+        """The cookie for a code, once."""
+        kept = self._codes.pop(digest(code), None)
+        if kept is None or kept.until <= self._clock():
+            return None
+        if self.fingerprint(kept.name) != kept.fingerprint:
+            return None
+        now = int(self._clock())
+        told = f"{_COOKIE_VERSION}.{kept.name}.{now}.{now + COOKIE_SECONDS}.{kept.fingerprint}"
+        return f"{told}.{self._sign(told)}"
+
+    def who_by_cookie(self, value: str) -> str | None:
+        told, _, signature = value[: _LONGEST_COOKIE + 1].rpartition(".")
+        if not hmac.compare_digest(self._sign(told).encode(), signature.encode()):
+            return None
+        version, name, _issued, until, fingerprint = told.split(".")
+        fresh = version == _COOKIE_VERSION and int(until) > self._clock()
+        return name if fresh and self.fingerprint(name) == fingerprint else None
+
+    def _sign(self, told: str) -> str:
+        return _derive(self._key, told).hex()
+
+
+def _derive(key: bytes, purpose: str) -> bytes:
+    return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
+
+
+def _keep_secret(file: Path) -> bytes:
+    """On disk, so that who is signed in stays so when the server starts again."""
+    try:
+        kept = bytes.fromhex(file.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        kept = b""
+    if len(kept) < 32:
+        kept = secrets.token_bytes(32)
+        keep_private(file, kept.hex())
+    return kept
+
+
+def _stamp(file: Path) -> object:
+    """Changes whenever the file does; None when there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size)

@@ -1,0 +1,295 @@
+"""How this server is: what it runs on, who is signed in, and what a doctor would say."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from airboss.errors import AirbossError
+from airboss.harness.models import Catalog
+from airboss.log.log import EventLog
+from airboss.runtime.locate import CLI_VERSION, locate
+from airboss.runtime.process import Runtime, SignIn
+from airboss.service.folders import Folders
+from airboss.service.sessions import Sessions
+from airboss.settings import Provider, Settings
+
+_CHECK_SECONDS = 25.0
+_LITTLE_SPACE = 500 * 1024 * 1024
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class RuntimeState(_Told):
+    """The agent runtime's process, or why there is none."""
+
+    state: Literal["stopped", "running", "missing"]
+    path: str | None = None
+    source: str | None = None
+    native: bool | None = None
+    version: str = CLI_VERSION
+    pid: int | None = None
+    restarts: int = 0
+    detail: str = ""
+
+
+class CopilotState(_Told):
+    """Who is signed in to Copilot, and how. `signed_in` is null until the runtime was asked."""
+
+    signed_in: bool | None
+    how: str
+    login: str | None
+    detail: str
+
+
+class ProviderState(_Told):
+    """A provider of one's own. Its key is told by its presence only."""
+
+    name: str
+    type: str
+    base_url: str
+    models: tuple[str, ...]
+    key: Literal["set", "missing", "none"]
+
+
+class RehearsalState(_Told):
+    """Whether a scripted model is served."""
+
+    on: bool
+    builtin: bool
+    script: str | None
+
+
+class SessionCounts(_Told):
+    """Sessions of this server right now."""
+
+    open: int
+    working: int
+
+
+class Status(_Told):
+    """Everything a person asks first."""
+
+    version: str
+    started_at: int
+    data_folder: str
+    url: str
+    policy: str
+    repo_root: str
+    roots: tuple[str, ...]
+    who: str
+    runtime: RuntimeState
+    copilot: CopilotState
+    providers: tuple[ProviderState, ...]
+    rehearsal: RehearsalState
+    sessions: SessionCounts
+    trouble: str | None
+
+
+class Check(_Told):
+    """One thing the doctor looked at."""
+
+    id: str
+    state: Literal["ok", "warn", "fail"]
+    summary: str
+    detail: str = ""
+    remedy: str = ""
+    ms: int = 0
+
+
+@dataclass
+class StatusDesk:
+    """Asks every part how it is. Nothing here waits without a limit."""
+
+    version: str
+    url: str
+    started_at: int
+    settings: Settings
+    environ: Mapping[str, str]
+    folders: Folders
+    runtime: Runtime
+    catalog: Catalog
+    sessions: Sessions
+    log: EventLog
+    _sign_in: SignIn | None = None
+
+    async def show(self, who: str) -> Status:
+        settings, rehearsal = self.settings, self.catalog.rehearsal
+        opened, working = self.sessions.open_count()
+        return Status(
+            version=self.version,
+            started_at=self.started_at,
+            data_folder=str(settings.data),
+            url=self.url,
+            policy=settings.permissions,
+            repo_root=str(self.folders.repo_root),
+            roots=tuple(str(root) for root in self.folders.roots),
+            who=who,
+            runtime=await asyncio.to_thread(self._runtime),
+            copilot=self._copilot(),
+            providers=tuple(self._provider(provider) for provider in settings.providers),
+            rehearsal=RehearsalState(
+                on=rehearsal is not None,
+                builtin=rehearsal is not None and rehearsal.builtin,
+                script=str(settings.rehearsal) if settings.rehearsal else None,
+            ),
+            sessions=SessionCounts(open=opened, working=working),
+            trouble=str(self.log.trouble) if self.log.trouble else None,
+        )
+
+    def _runtime(self) -> RuntimeState:
+        try:
+            located = locate(self.settings.copilot_cli, self.environ)
+        except AirbossError as error:
+            return RuntimeState(state="missing", detail=str(error))
+        pid = self.runtime.pid
+        return RuntimeState(
+            state="running" if pid else "stopped",
+            path=str(located.path),
+            source=located.source,
+            native=located.native,
+            pid=pid,
+            restarts=max(0, self.runtime.starts - 1),
+            detail="" if pid else "It starts when the first session does.",
+        )
+
+    def _copilot(self) -> CopilotState:
+        identity, said = self.catalog.identity, self._sign_in
+        if identity.token:
+            problem = self.catalog.problem
+            detail = problem or f"The token in {identity.how} is used, session by session."
+            return CopilotState(
+                signed_in=problem is None, how=identity.how, login=None, detail=detail
+            )
+        if said is None:
+            return CopilotState(
+                signed_in=None, how="cli", login=None, detail="The runtime was not asked yet."
+            )
+        how = "cli" if said.signed_in else "none"
+        detail = said.message or "No token is set and nobody is signed in."
+        return CopilotState(signed_in=said.signed_in, how=how, login=said.login, detail=detail)
+
+    async def learn_who_is_signed_in(self) -> None:
+        """Starts the runtime; done behind the first answers."""
+        if self.catalog.identity.token is None:
+            self._sign_in = await self.runtime.sign_in()
+
+    def _provider(self, provider: Provider) -> ProviderState:
+        key: Literal["set", "missing", "none"] = "none"
+        if provider.key_variable:
+            key = "set" if self.environ.get(provider.key_variable) else "missing"
+        return ProviderState(
+            name=provider.name,
+            type=provider.type,
+            base_url=provider.base_url,
+            models=provider.models,
+            key=key,
+        )
+
+    async def examine(self) -> list[Check]:
+        """Every check, at the same time, each with its own limit."""
+        checks: dict[str, Callable[[], Awaitable[Check]]] = {
+            "store": self._check_store,
+            "runtime": self._check_runtime,
+            "sign-in": self._check_sign_in,
+            "models": self._check_models,
+            "providers": self._check_providers,
+            "exposure": self._check_exposure,
+            "agents-user": self._check_user,
+        }
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(_timed(name, work)) for name, work in checks.items()]
+        return [task.result() for task in running]
+
+    async def _check_store(self) -> Check:
+        free = (await asyncio.to_thread(shutil.disk_usage, self.settings.data)).free
+        found = f"{self.settings.data}, {free // (1024 * 1024):,} MB free"
+        if self.log.trouble:
+            remedy = "Free some space or mend the folder's rights; it goes on by itself."
+            detail = str(self.log.trouble)
+            return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
+        if free < _LITTLE_SPACE:
+            return Check(id="store", state="warn", summary=found, remedy="Free some space.")
+        return Check(id="store", state="ok", summary=found)
+
+    async def _check_runtime(self) -> Check:
+        told = await self.runtime.status()
+        kind = "native" if told.located.native else "single-file"
+        summary = f"{told.version}, protocol {told.protocol}, {kind}, process {told.pid}"
+        if told.version != CLI_VERSION:
+            detail = f"{told.located.path} is not the version this Airboss is tested with."
+            remedy = f"Run `airboss setup` to install {CLI_VERSION}."
+            return Check(id="runtime", state="warn", summary=summary, detail=detail, remedy=remedy)
+        return Check(id="runtime", state="ok", summary=summary)
+
+    async def _check_sign_in(self) -> Check:
+        await self.learn_who_is_signed_in()
+        told = self._copilot()
+        if told.signed_in:
+            return Check(id="sign-in", state="ok", summary=f"{told.how}: {told.detail}")
+        home = self.settings.data / "copilot-home"
+        remedy = (
+            "Set COPILOT_GITHUB_TOKEN before `airboss serve`, or sign the CLI in with "
+            f"`COPILOT_HOME={home} copilot login`, or add a provider to {_file(self.settings)}."
+        )
+        return Check(id="sign-in", state="warn", summary=told.detail, remedy=remedy)
+
+    async def _check_models(self) -> Check:
+        offers = await self.catalog.offers()
+        if not offers:
+            remedy = "Sign in to Copilot, add a provider, or start with --rehearsal FILE."
+            return Check(id="models", state="fail", summary="There are none.", remedy=remedy)
+        sources = sorted({offer.source for offer in offers})
+        return Check(id="models", state="ok", summary=f"{len(offers)} from {', '.join(sources)}")
+
+    async def _check_providers(self) -> Check:
+        missing = [
+            provider.key_variable
+            for provider in self.settings.providers
+            if provider.key_variable and not self.environ.get(provider.key_variable)
+        ]
+        if missing:
+            names = ", ".join(str(name) for name in missing)
+            remedy = f"Set {names} before `airboss serve`."
+            return Check(id="providers", state="fail", summary=f"No key in {names}.", remedy=remedy)
+        count = len(self.settings.providers)
+        return Check(id="providers", state="ok", summary=f"{count} configured")
+
+    async def _check_exposure(self) -> Check:
+        settings = self.settings
+        summary = f"Listens on {settings.host}"
+        if settings.no_token:
+            remedy = "Start without --no-token: every program on this machine can use agents now."
+            return Check(id="exposure", state="warn", summary=f"{summary}, no token", remedy=remedy)
+        return Check(id="exposure", state="ok", summary=f"{summary}, a token is needed")
+
+    async def _check_user(self) -> Check:
+        summary = "Agents run as the user of this server and may read what that user may."
+        remedy = "Run `airboss serve` as a user of its own to keep agents from your files."
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        state = "warn" if is_root else "ok"
+        return Check(id="agents-user", state=state, summary=summary, remedy=remedy)
+
+
+def _file(settings: Settings) -> Path:
+    return settings.data / "settings.toml"
+
+
+async def _timed(name: str, work: Callable[[], Awaitable[Check]]) -> Check:
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(_CHECK_SECONDS):
+            found = await work()
+    except TimeoutError:
+        found = Check(id=name, state="fail", summary=f"No answer within {_CHECK_SECONDS:g} s.")
+    except AirbossError as error:
+        found = Check(id=name, state="fail", summary=str(error))
+    return found.model_copy(update={"ms": int((time.monotonic() - began) * 1000)})

@@ -1,0 +1,185 @@
+"""The tokens of a data folder: its owner's, and those with names. Needs no running server."""
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Generator, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable, TooMuch
+from airboss.store.folder import DataFolder, write_private
+
+VARIABLE = "AIRBOSS_TOKEN"
+# Who came with the folder's own token, and who came to a server that asks for none.
+OWNER = "owner"
+LOCAL = "local"
+
+_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,39}$")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+_LENGTH = 40
+_SHORTEST = 16
+_LONGEST = 512
+# Each is tried at every request.
+_MOST_NAMED = 200
+_LOCK_SECONDS = 10.0
+
+
+class NamedToken(BaseModel):
+    """What the disk knows of a token: enough to recognise it, not enough to use it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    created_at: int
+
+
+_FILE = TypeAdapter(dict[Annotated[str, Field(pattern=_NAME.pattern)], NamedToken])
+
+
+def new_token() -> str:
+    return "airboss_" + "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def take_token_from_environment(environ: MutableMapping[str, str]) -> str | None:
+    """The token that was given, gone from the environment before anything could inherit it."""
+    given = environ.pop(VARIABLE, None)
+    token = given.strip() if given is not None else ""
+    if not token:
+        return None
+    if not _SHORTEST <= len(token) <= _LONGEST:
+        raise SettingsInvalid(
+            f"{VARIABLE} has {len(token)} characters; a token has {_SHORTEST} to {_LONGEST}. "
+            "Unset it to have one made, or take what `openssl rand -hex 24` prints."
+        )
+    if not all("!" <= letter <= "~" for letter in token):
+        raise SettingsInvalid(
+            f"{VARIABLE} has a character that an HTTP header cannot carry. "
+            "Use letters, digits and signs of ASCII, without spaces."
+        )
+    return token
+
+
+def read_owner_token(folder: DataFolder) -> str | None:
+    """The folder's own token, where a server has made it."""
+    try:
+        token = folder.token.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreUnavailable(f"The token file {folder.token} cannot be read: {error}") from error
+    if len(token) < _SHORTEST:
+        raise SettingsInvalid(
+            f"The token file {folder.token} holds no usable token. "
+            "Delete it: the next start of the server makes a new one."
+        )
+    return token
+
+
+def keep_owner_token(folder: DataFolder) -> str:
+    """The folder's own token, made at the first start and readable by its owner only."""
+    token = read_owner_token(folder)
+    if token is None:
+        token = new_token()
+        keep_private(folder.token, token)
+    _close_to_others(folder.token)
+    return token
+
+
+def keep_private(file: Path, text: str) -> None:
+    try:
+        write_private(file, text)
+    except OSError as error:
+        raise StoreUnavailable(f"{file} cannot be written: {error.strerror}.") from error
+
+
+def _close_to_others(file: Path) -> None:
+    # Windows has no such bits: there the user's own folder keeps others out.
+    if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) != 0o600:
+        file.chmod(0o600)
+
+
+@dataclass(frozen=True)
+class NamedTokens:
+    """Tokens for other people and programs, so that one can be revoked without the rest."""
+
+    folder: DataFolder
+
+    def read(self) -> dict[str, NamedToken]:
+        file = self.folder.named_tokens
+        try:
+            return _FILE.validate_json(file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
+        except ValidationError as error:
+            raise SettingsInvalid(
+                f"{file} is damaged: no named token is accepted. Delete it and add them anew."
+            ) from error
+
+    def names(self) -> dict[str, int]:
+        """Each name and when its token was made, in milliseconds."""
+        return {name: token.created_at for name, token in sorted(self.read().items())}
+
+    def add(self, name: str) -> str:
+        """A new token. This is the only time that anybody sees it."""
+        if not _NAME.fullmatch(name):
+            raise Invalid(
+                f"{name!r} cannot name a token: use up to 40 of a-z, 0-9, - and _, "
+                "beginning with a letter or a digit."
+            )
+        if name in (OWNER, LOCAL):
+            raise Conflict(f"The name {name} is taken by Airboss itself.")
+        token = new_token()
+        with self._changing() as tokens:
+            if name in tokens:
+                raise Conflict(f"There is a token named {name} already; remove it first.")
+            if len(tokens) >= _MOST_NAMED:
+                raise TooMuch(f"There are {_MOST_NAMED} named tokens already; remove one first.")
+            tokens[name] = NamedToken(sha256=digest(token), created_at=int(time.time() * 1000))
+        return token
+
+    def remove(self, name: str) -> None:
+        """From now on neither the token nor what was signed in with it gets in."""
+        if name == OWNER:
+            raise Invalid(
+                f"The owner's token has no entry here. To replace it, delete {self.folder.token} "
+                f"(or change {VARIABLE}) and start the server again."
+            )
+        with self._changing() as tokens:
+            if name not in tokens:
+                raise NotFound("token named", name)
+            del tokens[name]
+
+    @contextmanager
+    def _changing(self) -> Generator[dict[str, NamedToken]]:
+        self.folder.create()
+        lock = FileLock(self.folder.path / "tokens.lock")
+        try:
+            lock.acquire(timeout=_LOCK_SECONDS)
+        except Timeout:
+            raise Conflict("Another process is changing the tokens; try again.") from None
+        try:
+            tokens = self.read()
+            yield tokens
+            keep_private(self.folder.named_tokens, _FILE.dump_json(tokens, indent=2).decode())
+        finally:
+            lock.release()
+
+
+def token_is_chosen(folder: DataFolder, given: str | None) -> bool:
+    """Whether somebody decided who gets in, beyond the token that is made by itself."""
+    return given is not None or bool(NamedTokens(folder).read())

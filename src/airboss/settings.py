@@ -1,0 +1,111 @@
+"""Every setting once, with its default and reason. Options win over the file, it over defaults."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from airboss.errors import SettingsInvalid
+
+Policy = Literal["approve-all", "read-only", "deny-all"]
+POLICIES: tuple[Policy, ...] = ("approve-all", "read-only", "deny-all")
+
+# Written out in full once, so that it means the same wherever the server works later.
+FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Provider(_Frozen):
+    """A service of one's own that offers models, beside Copilot's."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$")
+    type: Literal["openai", "azure", "anthropic"] = "openai"
+    base_url: str = Field(pattern=r"^https?://\S+$")
+    # The key itself is never in a file of ours: only the name of the variable that holds it.
+    key_variable: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    models: tuple[str, ...] = Field(min_length=1)
+
+
+class Settings(_Frozen):
+    """What a server is started with."""
+
+    # Seed 001's port.
+    port: int = Field(default=8888, ge=0, le=65535)
+    # Nobody else's machine reaches loopback.
+    host: str = "127.0.0.1"
+    # Names beside 127.0.0.1, localhost and [::1] that browsers may call us by, such as a proxy's.
+    hosts: tuple[str, ...] = ()
+    # What stands in front when `host` is not loopback: TLS of our own, or a proxy that ends it.
+    tls_certificate: FullPath | None = None
+    tls_key: FullPath | None = None
+    trusted_proxy: bool = False
+    # Loopback only, for machines with one user.
+    no_token: bool = False
+    data: FullPath = Field(default_factory=lambda: default_data_folder())
+    # Seed 001's test mode.
+    test: bool = False
+    test_folder: FullPath | None = None
+    # Reading below the working directory is what an agent may do before somebody chose more.
+    permissions: Policy = "read-only"
+    # Where sessions may work; empty means the home folder, the repository and what lies beside it.
+    roots: tuple[FullPath, ...] = ()
+    # A script to rehearse with; without any source of models the built-in one is served.
+    rehearsal: FullPath | None = None
+    providers: tuple[Provider, ...] = ()
+    # The agent runtime, where it is not in one of the usual places.
+    copilot_cli: FullPath | None = None
+    # A turn without any sign of life is asked about after so many seconds.
+    quiet_seconds: float = Field(default=60.0, gt=0)
+    # The largest request body, and the largest prompt inside one.
+    max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
+    # More open sessions than this are refused: each costs memory in the runtime.
+    max_sessions: int = Field(default=200, gt=0)
+
+
+def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """`AIRBOSS_DATA`, else the platform's folder for a user's data."""
+    chosen = environ.get("AIRBOSS_DATA")
+    return Path(chosen).expanduser().absolute() if chosen else user_data_path("airboss")
+
+
+def load_settings(file: Path | None, options: Mapping[str, Any]) -> Settings:
+    """The settings of a server: the file's, where there is one, and the options given over them."""
+    given: dict[str, Any] = _read(file) if file else {}
+    given.update({name: value for name, value in options.items() if value is not None})
+    try:
+        settings = Settings.model_validate(given)
+    except ValidationError as error:
+        raise SettingsInvalid(_say_what_is_wrong(file, error)) from error
+    names = [provider.name for provider in settings.providers]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise SettingsInvalid(f"providers: the name {twice!r} is used twice. Give each its own.")
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
+        raise SettingsInvalid("tls_certificate and tls_key go together: give both, or neither.")
+    return settings
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """What the file says; one that is not there says nothing."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsInvalid(f"The settings file {file} cannot be read: {error}") from error
+
+
+def _say_what_is_wrong(file: Path | None, error: ValidationError) -> str:
+    places = [
+        f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+        for problem in error.errors()
+    ]
+    source = f" (options, or {file})" if file else ""
+    return f"These settings cannot be used{source}: {'; '.join(places)}"

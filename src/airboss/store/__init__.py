@@ -1,0 +1,1 @@
+"""Where things are kept: tables, migrations, the database and the data folder."""

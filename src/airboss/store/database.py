@@ -1,0 +1,190 @@
+"""One SQLite file: one thread that writes, a few that read, and no SQL on the event loop."""
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import NullPool
+
+from airboss.errors import StoreUnavailable
+from airboss.store.migrations import migrate
+
+T = TypeVar("T")
+
+_READERS = 4
+# A log that readers never let shrink is written back by force when it is larger than this.
+_LARGEST_WAL = 64 * 1024 * 1024
+_LOOK_EVERY_WRITES = 100
+
+# What SQLite says when the trouble is outside, and what helps. Anything else is a fault of ours.
+_ADVICE = {
+    "SQLITE_FULL": "Free some space on its disk",
+    "SQLITE_IOERR": "Check that its disk works and has free space",
+    "SQLITE_READONLY": "Make the data folder writable, or choose another with --data",
+    "SQLITE_CANTOPEN": "Check that the data folder exists and is yours to write",
+    "SQLITE_PERM": "Check the data folder's owner and rights",
+    "SQLITE_AUTH": "Check the data folder's owner and rights",
+    "SQLITE_BUSY": "Close the other program that has it open",
+    "SQLITE_LOCKED": "Close the other program that has it open",
+    "SQLITE_PROTOCOL": "Close the other program that has it open",
+    "SQLITE_CORRUPT": "It is damaged: stop the server, put a backup in its place or move it away",
+    "SQLITE_NOTADB": "It is damaged: stop the server, put a backup in its place or move it away",
+    "SQLITE_NOMEM": "Give the server more memory",
+}
+
+
+def _set_pragmas(connection: Any, _record: Any) -> None:
+    # The driver must not open transactions by itself: ours begin with BEGIN IMMEDIATE.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    try:
+        cursor.execute("PRAGMA busy_timeout=10000")
+        cursor.execute("PRAGMA journal_mode=WAL")
+        # Every commit reaches the disk: an answer means "this survives a loss of power".
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA journal_size_limit=16777216")
+        cursor.execute("PRAGMA temp_store=MEMORY")
+    finally:
+        cursor.close()
+
+
+def _in_words(path: Path, error: DatabaseError) -> StoreUnavailable | None:
+    code: str = getattr(error.orig, "sqlite_errorname", "")
+    advice = next((words for name, words in _ADVICE.items() if code.startswith(name)), None)
+    if advice is None:
+        return None
+    return StoreUnavailable(
+        f"The database {path} cannot be used: {error.orig}. {advice}, then try again."
+    )
+
+
+class Database:
+    """The data folder's database. `write` is one transaction; what it returned is on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._engine: Engine = create_engine(
+            URL.create("sqlite", database=str(path)),
+            poolclass=NullPool,
+            connect_args={"check_same_thread": False},
+        )
+        event.listen(self._engine, "connect", _set_pragmas)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-reader")
+        self._connections: dict[int, Connection] = {}
+        self._writes = 0
+        self._closed = False
+
+    async def open(self) -> None:
+        try:
+            await asyncio.to_thread(self._make_private)
+            await self.write(migrate)
+        except BaseException:
+            await self.close()
+            raise
+
+    def _make_private(self) -> None:
+        """What people say to agents is for the owner's eyes; SQLite gives its other files the same
+        rights."""
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The database {self.path} cannot be opened: {error.strerror}. "
+                "Free some space, mend its rights, or choose another data folder with --data."
+            ) from error
+
+    async def close(self) -> None:
+        self._closed = True
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._readers.shutdown(wait=True)
+        self._writer.shutdown(wait=True)
+        for connection in self._connections.values():
+            with contextlib.suppress(DatabaseError):
+                connection.close()
+        self._connections.clear()
+        self._engine.dispose()
+
+    def _connection(self) -> Connection:
+        """One connection a thread, kept: opening one costs more than most reads."""
+        key = threading.get_ident()
+        if key not in self._connections:
+            self._connections[key] = self._engine.connect()
+        return self._connections[key]
+
+    def _roll_back(self) -> None:
+        """Back to the beginning; a connection that cannot go there is given up for a new one."""
+        connection = self._connections.get(threading.get_ident())
+        if connection is None:
+            return
+        try:
+            connection.rollback()
+            usable = not connection.connection.dbapi_connection.in_transaction  # type: ignore[union-attr]
+        except DatabaseError:
+            usable = False
+        if not usable:
+            self._give_up_connection(connection)
+
+    def _give_up_connection(self, connection: Connection) -> None:
+        self._connections.pop(threading.get_ident(), None)
+        connection.invalidate()
+        with contextlib.suppress(DatabaseError):
+            connection.close()
+
+    def _transact(self, begin: str, work: Callable[[Connection], T]) -> T:
+        try:
+            connection = self._connection()
+            connection.exec_driver_sql(begin)
+            result = work(connection)
+            connection.commit()  # inside the try: a commit that a full disk refused is rolled back
+        except BaseException as error:
+            self._roll_back()
+            told = _in_words(self.path, error) if isinstance(error, DatabaseError) else None
+            if told is None:
+                raise
+            raise told from error
+        return result
+
+    def _write(self, work: Callable[[Connection], T], after: Callable[[], None] | None) -> T:
+        result = self._transact("BEGIN IMMEDIATE", work)
+        if after is not None:
+            after()
+        self._writes += 1
+        if self._writes % _LOOK_EVERY_WRITES == 0:
+            self._bound_the_wal()
+        return result
+
+    def _bound_the_wal(self) -> None:
+        """SQLite empties its log only at a moment without readers, and there may be none."""
+        wal = self.path.with_name(f"{self.path.name}-wal")
+        with contextlib.suppress(OSError, DatabaseError):
+            if wal.stat().st_size > _LARGEST_WAL:
+                connection = self._connection()
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                connection.commit()
+
+    async def write(
+        self, work: Callable[[Connection], T], after: Callable[[], None] | None = None
+    ) -> T:
+        """`after` is called in the same thread once the transaction is on disk."""
+        self._must_be_open()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writer, self._write, work, after)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        self._must_be_open()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, self._transact, "BEGIN", work)
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The database is closed: the server is stopping.")

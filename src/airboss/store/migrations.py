@@ -1,0 +1,32 @@
+"""How a database of any age becomes today's: a numbered list, each step run once, in order."""
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection, text
+
+from airboss.errors import StoreUnavailable
+from airboss.store.tables import metadata
+
+Migration = Callable[[Connection], None]
+
+
+def _first_tables(connection: Connection) -> None:
+    metadata.create_all(connection)
+
+
+# Append only: a number that was released is never changed.
+MIGRATIONS: tuple[Migration, ...] = (_first_tables,)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the database up to date, or refuse one that a newer Airboss has written."""
+    connection.execute(text("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"))
+    done = connection.execute(text("SELECT COALESCE(MAX(number), 0) FROM migrations")).scalar_one()
+    if done > len(MIGRATIONS):
+        raise StoreUnavailable(
+            f"This data folder was written by a newer Airboss (schema {done}, this one knows "
+            f"{len(MIGRATIONS)}). Install that version again, or choose another folder with --data."
+        )
+    for number, step in enumerate(MIGRATIONS[done:], start=done + 1):
+        step(connection)
+        connection.execute(text("INSERT INTO migrations (number) VALUES (:n)"), {"n": number})

@@ -1,0 +1,55 @@
+"""The tables, in SQLAlchemy Core. Times are integer milliseconds, UTC."""
+
+from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, String, Table, Text
+
+metadata = MetaData()
+
+# What was said. `role` tells a block's start, its deltas and its end apart. When the end is
+# written, deltas between which nothing else was said become one row, `merged`, that finds its text
+# in the end (`end_seq`). A block's name is its provider's, and some are very long.
+events = Table(
+    "events",
+    metadata,
+    Column("stream", String(64), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("at", Integer, nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("role", String(8)),
+    Column("block", Text),
+    Column("end_seq", Integer),
+    Column("marks", LargeBinary),
+    sqlite_with_rowid=False,
+)
+
+# The starts of the blocks that have no end yet: few, however long the stream is.
+open_starts = Table(
+    "open_starts",
+    metadata,
+    Column("stream", String(64), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+# What a stream's events fold into, written in the transaction that writes them.
+views = Table(
+    "views",
+    metadata,
+    Column("stream", String(64), primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("state", String(32), nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("views_by_time", "kind", "created_at", "stream"),
+    Index("views_by_state", "kind", "state"),
+)
+
+# How far the callers of `live` have read.
+positions = Table(
+    "positions",
+    metadata,
+    Column("stream", String(64), primary_key=True),
+    Column("seq", Integer, nullable=False),
+    Column("drained", Integer, nullable=False, default=0),
+)

@@ -1,0 +1,161 @@
+"""A real server in a process of its own, with the real runtime and a scripted model."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCRIPT = r"""
+models:
+  - {id: rehearsal, name: Rehearsal, multiplier: 0}
+rules:
+  - when: "hello"
+    steps:
+      - reasoning: "Somebody greets me."
+      - say: "Hello, captain."
+  - when: "look around"
+    steps:
+      - say: "I will look."
+      - call: {tool: view, arguments: {path: "{cwd}"}}
+      - say: "That is all."
+  - when: "write it"
+    steps:
+      - call: {tool: create, arguments: {path: "{cwd}/hello.txt", file_text: "hi"}}
+      - say: "I tried."
+  - when: "take your time"
+    steps:
+      - say: "One moment. "
+      - sleep: 30
+      - say: "There it is."
+  - when: "unlucky"
+    steps: [{fail: {status: 400}}]
+  - when: "trap"
+    steps:
+      - say: "A \e[31mred\e[0m \u202etrap"
+"""
+
+_START_SECONDS = 30
+
+
+@dataclass
+class Portal:
+    """`airboss serve` on a data folder, and every other command as its client."""
+
+    folder: Path
+    options: tuple[str, ...] = ()
+    _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def work(self) -> Path:
+        return self.folder / "work"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Ours, without what a developer's own Airboss or sign-in would bring in."""
+        ours = ("AIRBOSS_DATA", "AIRBOSS_URL", "AIRBOSS_TOKEN", "NO_COLOR")
+        tokens = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
+        kept = {name: text for name, text in os.environ.items() if name not in (*ours, *tokens)}
+        return {**kept, "AIRBOSS_DATA": str(self.data)}
+
+    def start(self) -> None:
+        self.work.mkdir(parents=True, exist_ok=True)
+        script = self.folder / "script.yaml"
+        script.write_text(SCRIPT, encoding="utf-8")
+        options = ("--port", "0", "--rehearsal", str(script), "--root", str(self.work))
+        before = self.note
+        with (self.folder / "serve.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command("serve", *options, *self.options),
+                env=self.environ,
+                cwd=self.work,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        until = time.monotonic() + _START_SECONDS
+        while self.note in (None, before):
+            assert self._process.poll() is None, self.log
+            assert time.monotonic() < until, self.log
+            time.sleep(0.05)
+
+    @property
+    def note(self) -> dict[str, Any] | None:
+        try:
+            return json.loads((self.data / "server.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "serve.log").read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self) -> None:
+        """In order, within the time that a server takes to end; else by force."""
+        if self._process is None:
+            return
+        if self.is_running:
+            self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait(10)
+
+    def run(
+        self, *words: str, said: str | None = None, **environ: str
+    ) -> "subprocess.CompletedProcess[str]":
+        """One command, to its end."""
+        return subprocess.run(
+            command(*words),
+            env={**self.environ, **environ},
+            cwd=self.work if self.work.exists() else self.folder,
+            input=said if said is not None else "",
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+        )
+
+    def begin(self, *words: str) -> "subprocess.Popen[str]":
+        """One command that goes on by itself."""
+        return subprocess.Popen(
+            command(*words),
+            env=self.environ,
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def sessions(self) -> list[dict[str, Any]]:
+        told = self.run("sessions", "--json")
+        assert told.returncode == 0, told.stderr
+        return json.loads(told.stdout)["items"]
+
+    def new_session(self) -> str:
+        """An open session with one turn behind it."""
+        done = self.run("chat", "--keep", "--json", "hello")
+        assert done.returncode == 0, done.stderr
+        return str(json.loads(done.stdout.splitlines()[0])["session"])
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "airboss", *words]

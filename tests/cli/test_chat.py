@@ -1,0 +1,166 @@
+"""A session in the terminal."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.portal import Portal
+from tests.cli.terminal import Terminal
+
+
+def events_of(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line)["event"] for line in text.splitlines()]
+
+
+def test_a_script_gets_the_reply_alone(portal: Portal) -> None:
+    done = portal.run("chat", "hello")
+    assert (done.returncode, done.stdout) == (0, "Hello, captain.\n")
+    assert f"rehearsal · {portal.work} · permissions read-only" in done.stderr
+    assert portal.sessions()[0]["state"] == "closed"
+
+
+def test_the_message_can_come_by_the_input(portal: Portal) -> None:
+    done = portal.run("chat", said="hello\nfrom a pipe\n")
+    assert (done.returncode, done.stdout) == (0, "Hello, captain.\n")
+    done = portal.run("chat", said="  \n")
+    assert done.returncode == 2
+    assert "nothing to say" in done.stderr
+
+
+def test_tools_and_denials_are_told_beside_the_reply(portal: Portal) -> None:
+    done = portal.run("chat", "look around")
+    assert (done.returncode, done.stdout) == (0, "I will look.\nThat is all.\n")
+    assert f"✓ view {portal.work}\n" in done.stderr
+    done = portal.run("chat", "write it")
+    assert (done.returncode, done.stdout) == (0, "I tried.\n")
+    assert f"✗ Denied: write {portal.work}/hello.txt." in done.stderr
+    assert "--permissions approve-all" in done.stderr
+    assert f"✗ create {portal.work}/hello.txt: denied\n" in done.stderr
+
+
+def test_a_models_escapes_do_not_reach_the_terminal(portal: Portal) -> None:
+    done = portal.run("chat", "trap")
+    assert done.stdout == "A ⟨U+001B⟩[31mred⟨U+001B⟩[0m ⟨U+202E⟩trap\n"
+    lines = portal.run("chat", "--json", "trap").stdout
+    assert lines.isascii()
+    assert "\x1b" not in lines
+
+
+def test_json_is_the_events(portal: Portal) -> None:
+    done = portal.run("chat", "--json", "hello")
+    events = events_of(done.stdout)
+    assert [event["kind"] for event in events][:2] == ["session.opened", "session.ready"]
+    assert events[-1]["kind"] == "session.idle"
+    replies = [event["text"] for event in events if event["kind"] == "message.ended"]
+    assert replies == ["Hello, captain."]
+
+
+def test_a_turn_that_fails_is_a_failure(portal: Portal) -> None:
+    done = portal.run("chat", "unlucky")
+    assert done.returncode == 1
+    assert "The turn failed." in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--model", "no-such-model", "hello"],
+        ["--cwd", "/no/such/folder", "hello"],
+        ["--session", "ses_nobody", "hello"],
+        ["--session", "ses_nobody", "--model", "rehearsal", "hello"],
+    ],
+    ids=" ".join,
+)
+def test_what_the_server_refuses_is_told_in_words(portal: Portal, words: list[str]) -> None:
+    done = portal.run("chat", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_session_is_continued_and_stays(portal: Portal) -> None:
+    session = portal.new_session()
+    done = portal.run("chat", "--session", session, "look around")
+    assert (done.returncode, done.stdout) == (0, "I will look.\nThat is all.\n")
+    view = next(item for item in portal.sessions() if item["id"] == session)
+    assert (view["state"], view["turns"]) == ("idle", 2)
+
+
+def test_a_closed_session_is_not_continued(portal: Portal) -> None:
+    portal.run("chat", "hello")
+    done = portal.run("chat", "--session", portal.sessions()[0]["id"], "hello")
+    assert done.returncode == 2
+    assert "is closed" in done.stderr
+
+
+def test_a_conversation_at_the_terminal(portal: Portal) -> None:
+    with Terminal(portal, "chat") as terminal:
+        terminal.see("Ctrl-D leaves")
+        terminal.see("> ")
+        terminal.type("hello\n")
+        terminal.see("Somebody greets me.")
+        terminal.see("Hello, captain.")
+        terminal.see("> ")
+        terminal.type("first line, \\\n")
+        terminal.see("… ")
+        terminal.type("look around\n")
+        terminal.see("view")
+        terminal.see("That is all.")
+        terminal.see("> ")
+        terminal.press_ctrl_d()
+        assert terminal.leave() == 0
+    view = portal.sessions()[0]
+    assert (view["state"], view["turns"]) == ("closed", 2)
+
+
+def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(portal: Portal) -> None:
+    with Terminal(portal, "chat", "--keep") as terminal:
+        terminal.see("> ")
+        terminal.type("take your time\n")
+        terminal.see("One moment.")
+        terminal.press_ctrl_c()
+        terminal.see("The turn was stopped.", seconds=10)
+        terminal.see("> ")
+        terminal.type("hello\n")
+        terminal.see("Hello, captain.")
+        terminal.see("> ")
+        terminal.press_ctrl_c()
+        terminal.see("Ctrl-C again leaves.")
+        terminal.press_ctrl_c()
+        assert terminal.leave() == 0
+    assert portal.sessions()[0]["state"] == "idle"
+
+
+def test_ctrl_c_in_a_single_turn_is_told_by_the_exit_code(portal: Portal) -> None:
+    with Terminal(portal, "chat", "take your time") as terminal:
+        terminal.see("One moment.")
+        terminal.press_ctrl_c()
+        terminal.see("The turn was stopped.", seconds=10)
+        assert terminal.leave() == 3
+    assert portal.sessions()[0]["state"] == "closed"
+
+
+def test_without_colour_nothing_is_coloured(portal: Portal) -> None:
+    with Terminal(portal, "chat", "hello", NO_COLOR="1") as terminal:
+        assert terminal.leave() == 0
+        assert "\x1b[2m" not in terminal.seen
+        assert "(thinking) Somebody greets me." in terminal.seen
+
+
+def test_a_restart_in_the_middle_is_survived(own_portal: Portal) -> None:
+    with Terminal(own_portal, "chat") as terminal:
+        terminal.see("> ")
+        terminal.type("take your time\n")
+        terminal.see("One moment.")
+        own_portal.kill()
+        terminal.see("Connection lost")
+        own_portal.start()
+        terminal.see("Connected again")
+        terminal.see("The turn was cut off.")
+        terminal.see("> ")
+        terminal.type("hello\n")
+        terminal.see("Hello, captain.")
+        terminal.see("> ")
+        terminal.press_ctrl_d()
+        assert terminal.leave() == 0

@@ -1,0 +1,136 @@
+"""The command itself: it starts fast, and how it ends means something."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.portal import Portal
+
+HEAVY = ("copilot", "fastapi", "starlette", "sqlalchemy", "uvicorn", "pydantic", "rich")
+LIST_MODULES = """
+import sys
+from airboss.cli.main import main
+try:
+    main()
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def modules_of(portal: Portal, *words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LIST_MODULES, *words],
+        env=portal.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["chat", "--help"], ["sessions"], ["status"], ["watch", "ses_x"], ["chat", "hi"]],
+    ids=" ".join,
+)
+def test_a_client_loads_nothing_of_the_server(nowhere: Portal, words: list[str]) -> None:
+    assert modules_of(nowhere, *words).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["sessions"], ["models"], ["status"], ["stop"], ["link"], ["watch", "ses_x"], ["chat", "hi"]],
+    ids=" ".join,
+)
+def test_without_a_server_every_command_says_how_to_start_one(
+    nowhere: Portal, words: list[str]
+) -> None:
+    done = nowhere.run(*words)
+    text = "error: No server runs on this data folder. Start one with: airboss serve\n"
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", text)
+    assert not nowhere.data.exists()
+
+
+def test_a_server_that_does_not_answer_is_named(nowhere: Portal) -> None:
+    done = nowhere.run("status", AIRBOSS_URL="http://127.0.0.1:1")
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: The server at http://127.0.0.1:1 cannot be reached")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["fly"], ["watch"], ["sessions", "--limit", "0"], ["sessions", "--state", "asleep"]],
+    ids=" ".join,
+)
+def test_a_wrong_command_line_is_a_refusal(nowhere: Portal, words: list[str]) -> None:
+    done = nowhere.run(*words)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_token_says_what_to_do(portal: Portal) -> None:
+    done = portal.run("status", AIRBOSS_TOKEN="not-the-token-of-anybody")
+    assert done.returncode == 2
+    assert "does not know the token in AIRBOSS_TOKEN" in done.stderr
+    assert "airboss token add NAME" in done.stderr
+
+
+def test_help_and_version_need_nothing(nowhere: Portal) -> None:
+    assert nowhere.run("--version").stdout.startswith("airboss ")
+    told = nowhere.run("-h").stdout
+    for name in ("serve", "setup", "doctor", "chat", "watch", "sessions", "token"):
+        assert f"\n  {name} " in told
+
+
+def test_a_reader_that_leaves_is_no_trouble(portal: Portal) -> None:
+    session = portal.new_session()
+    with portal.begin("watch", "--json", "--once", session) as watching:
+        assert watching.stdout is not None
+        assert watching.stderr is not None
+        watching.stdout.readline()
+        watching.stdout.close()
+        watching.wait(20)
+        assert (watching.returncode, watching.stderr.read()) in ((141, ""), (0, ""))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--settings", "nowhere.toml"], "There is no settings file nowhere.toml."),
+        (["--port", "99999"], "port"),
+        (["--host", "0.0.0.0"], "0.0.0.0"),  # noqa: S104 - refused is what is tested
+        (["--rehearsal", "nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_a_server_that_cannot_start_says_why_in_one_line(
+    nowhere: Portal, options: list[str], text: str
+) -> None:
+    done = nowhere.run("serve", "--port", "0", *options)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_come_from_the_data_folder_and_options_win(tmp_path: Path) -> None:
+    portal = Portal(tmp_path, ("--permissions", "deny-all"))
+    portal.data.mkdir()
+    settings = 'permissions = "approve-all"\nquiet_seconds = 30.0\nhosts = ["airboss.test"]\n'
+    (portal.data / "settings.toml").write_text(settings, encoding="utf-8")
+    portal.start()
+    told = json.loads(portal.run("status", "--json").stdout)
+    portal.stop()
+    assert told["policy"] == "deny-all"
+
+
+def test_setup_without_npm_says_what_to_install(nowhere: Portal) -> None:
+    empty = nowhere.folder / "cache"
+    done = nowhere.run("setup", AIRBOSS_CACHE=str(empty), PATH=os.devnull)
+    assert done.returncode == 1
+    assert "npm was not found" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,117 @@
+"""Watching somebody else's session."""
+
+import json
+import time
+from typing import Any
+
+from tests.cli.portal import Portal
+
+
+def records_of(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def without_deltas(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [record for record in records if not record["event"]["kind"].endswith(".delta")]
+
+
+def test_a_closed_session_is_shown_to_its_end(portal: Portal) -> None:
+    portal.run("chat", "look around")
+    session = portal.sessions()[0]["id"]
+    done = portal.run("watch", session)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Session opened by owner: rehearsal in ")
+    assert lines[1:5] == [
+        "owner> look around",
+        "I will look.",
+        f"✓ view {portal.work}",
+        "That is all.",
+    ]
+    assert lines[-1].startswith("The session is closed")
+
+
+def test_once_ends_when_the_agent_rests(portal: Portal) -> None:
+    session = portal.new_session()
+    done = portal.run("watch", "--once", "--json", session)
+    assert done.returncode == 0
+    records = records_of(done.stdout)
+    assert records[-1]["event"]["kind"] == "session.idle"
+    last = records[-1]["seq"]
+    done = portal.run("watch", "--once", "--json", "--after", str(last), session)
+    assert (done.returncode, done.stdout) == (0, "")
+    part = records_of(portal.run("watch", "--once", "--json", "--after", "2", session).stdout)
+    assert without_deltas(part) == without_deltas(records)[2:]
+
+
+def test_once_waits_for_a_turn_that_goes_on(portal: Portal) -> None:
+    session = portal.new_session()
+    with portal.begin("chat", "--session", session, "take your time") as chatting:
+        until = time.monotonic() + 20
+        while portal.sessions()[0]["state"] != "working":
+            assert time.monotonic() < until
+        with portal.begin("watch", "--once", session) as watching:
+            chatting.send_signal(2)
+            said, _ = watching.communicate(timeout=30)
+        chatting.wait(20)
+    assert chatting.returncode == 3
+    assert watching.returncode == 0
+    assert "The turn was stopped." in said
+
+
+def test_a_session_that_nobody_started_is_refused(portal: Portal) -> None:
+    done = portal.run("watch", "ses_nobody")
+    assert (done.returncode, done.stderr) == (2, "error: There is no session ses_nobody.\n")
+
+
+def test_ctrl_c_leaves_and_says_so_by_the_exit_code(portal: Portal) -> None:
+    session = portal.new_session()
+    with portal.begin("watch", "--json", session) as watching:
+        assert watching.stdout is not None
+        watching.stdout.readline()
+        watching.send_signal(2)
+        assert watching.wait(20) == 3
+
+
+def test_watching_goes_on_after_the_server_was_killed_and_came_back(own_portal: Portal) -> None:
+    session = own_portal.new_session()
+    with own_portal.begin("watch", "--json", session) as watching:
+        assert watching.stdout is not None
+        assert watching.stderr is not None
+        first = watching.stdout.readline()
+        own_portal.kill()
+        assert watching.stderr.readline().startswith("Connection lost")
+        own_portal.start()
+        assert watching.stderr.readline() == "Connected again; nothing was missed.\n"
+        assert own_portal.run("chat", "--session", session, "look around").returncode == 0
+        own_portal.run("chat", "--session", session, "hello")
+        close(own_portal, session)
+        rest, _ = watching.communicate(timeout=30)
+    assert watching.returncode == 0
+    seen = records_of(first + rest)
+    assert [record["seq"] for record in seen] == sorted({record["seq"] for record in seen})
+    whole = records_of(own_portal.run("watch", "--json", session).stdout)
+    assert without_deltas(seen) == without_deltas(whole)
+    kinds = [record["event"]["kind"] for record in seen]
+    assert "session.interrupted" in kinds
+    assert "session.resumed" in kinds
+    assert kinds[-1] == "session.closed"
+
+
+def test_a_server_that_stays_away_is_not_waited_for_for_ever(own_portal: Portal) -> None:
+    session = own_portal.new_session()
+    with own_portal.begin("watch", "--json", "--wait", "0.5", session) as watching:
+        assert watching.stdout is not None
+        watching.stdout.readline()
+        own_portal.kill()
+        said, wrong = watching.communicate(timeout=30)
+    assert watching.returncode == 4
+    assert "error: The server has been away for" in wrong
+    last = records_of(said)[-1]["seq"]
+    assert f"airboss watch {session} --after {last}" in wrong
+
+
+def close(portal: Portal, session: str) -> None:
+    from airboss.cli.client import Client, find
+
+    Client(find(portal.data, {})).post(f"/api/v1/sessions/{session}/close")

@@ -1,0 +1,34 @@
+"""What the documents say exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+TARGETS = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert "make run" in readme
+    assert "make test" in readme
+
+
+def test_every_command_is_explained_to_those_who_work_here() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert {target for target in TARGETS if f"`make {target}`" not in guide} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_that_a_page_names_exists(page: Path) -> None:
+    named = set(re.findall(r"`make ([a-z]+)", page.read_text("utf-8")))
+    assert named - TARGETS == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
+    links: list[str] = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
+    inside = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+    assert [link for link in inside if not (page.parent / link).exists()] == []

@@ -1,0 +1,74 @@
+"""What agents may see of the server's environment."""
+
+import pytest
+
+from airboss.runtime.environment import agents_environment
+
+
+def kept(
+    environ: dict[str, str], secrets: tuple[str, ...] = (), secret_names: tuple[str, ...] = ()
+) -> dict[str, str]:
+    passed = agents_environment(environ, owner="o", secrets=secrets, secret_names=secret_names)
+    return {name: value for name, value in passed.items() if not name.startswith("AIRBOSS_")}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AIRBOSS_TOKEN",
+        "AIRBOSS_ANYTHING",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "COPILOT_GITHUB_TOKEN",
+        "COPILOT_SDK_AUTH_TOKEN",
+        "OPENAI_API_KEY",
+        "AZURE_OPENAI_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "PGPASSWORD",
+        "DB_PASSWD",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "my_secret",
+        "CAPI_HMAC_KEY",
+        "DATABASE_URL",
+        "SENTRY_DSN",
+        "GITLAB_PAT",
+    ],
+)
+def test_a_name_that_means_a_secret_is_left_out(name: str) -> None:
+    assert kept({name: "value-of-it", "PATH": "/bin"}) == {"PATH": "/bin"}
+
+
+def test_the_runtimes_own_variables_and_ordinary_ones_pass() -> None:
+    environ = {
+        "COPILOT_API_URL": "http://127.0.0.1:1",
+        "COPILOT_DEBUG_GITHUB_API_URL": "http://127.0.0.1:1",
+        "HTTPS_PROXY": "http://me:word@proxy:3128",
+        "no_proxy": "localhost",
+        "GH_CONFIG_DIR": "/somewhere",
+        "XDG_CACHE_HOME": "/cache",
+        "SSL_CERT_FILE": "/certs.pem",
+        "NODE_EXTRA_CA_CERTS": "/more.pem",
+        "SSH_AUTH_SOCK": "/run/agent",
+        "HOME": "/home/me",
+        "KEYBOARD": "de",
+        "LANG": "C.UTF-8",
+    }
+    assert kept(environ) == environ
+
+
+def test_known_secrets_are_left_out_by_value_and_by_configured_name() -> None:
+    environ = {
+        "INNOCENT": "abc-top-secret-xyz",
+        "MODEL_LOGIN": "something else",
+        "MONGO": "mongodb://me:word@host/db",
+        "SHORT": "abc",
+    }
+    passed = kept(environ, secrets=("top-secret", "abc"), secret_names=("MODEL_LOGIN",))
+    assert passed == {"SHORT": "abc"}
+
+
+def test_everything_bears_our_mark() -> None:
+    assert agents_environment({}, owner="data-1", life="rtl_1") == {
+        "AIRBOSS_OWNER": "data-1",
+        "AIRBOSS_LIFE": "rtl_1",
+    }

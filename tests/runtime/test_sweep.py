@@ -1,0 +1,125 @@
+"""Processes that agents left: found by their mark, ended with their children, and nobody else."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+from airboss.runtime.sweep import sweep_life, sweep_owner, sweep_session
+from tests.runtime.conftest import running, soon
+
+pytestmark = pytest.mark.anyio
+
+
+@contextmanager
+def started(command: str, **marks: str) -> Generator["subprocess.Popen[bytes]"]:
+    process = subprocess.Popen(["sh", "-c", command], env={**os.environ, **marks})
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def test_a_sessions_processes_end_with_their_children_and_no_other_does() -> None:
+    tree = "sleep 4721.1 & (sleep 4721.2; true) & setsid sleep 4721.3 & wait"
+    with (
+        started(tree, COPILOT_AGENT_SESSION_ID="ses_mine") as mine,
+        started("sleep 4722.1; true", COPILOT_AGENT_SESSION_ID="ses_other") as other,
+        started("sleep 4722.2; true") as stranger,
+    ):
+        assert await soon(lambda: len(running("sleep 4721")) >= 4)
+        assert await sweep_session("ses_mine") >= 4
+        assert mine.wait(1) == -9
+        assert running("sleep 4721") == []
+        assert (other.poll(), stranger.poll()) == (None, None)
+        assert await sweep_session("ses_mine") == 0
+
+
+async def test_a_child_that_dropped_the_mark_goes_with_its_marked_parent() -> None:
+    with started("env -i sleep 4723.1; true", COPILOT_AGENT_SESSION_ID="ses_mine"):
+        assert await soon(lambda: len(running("sleep 4723.1")) == 2)
+        await sweep_session("ses_mine")
+        assert running("sleep 4723.1") == []
+
+
+async def test_at_the_start_an_earlier_servers_leftovers_go_but_not_the_spared() -> None:
+    with (
+        started("sleep 4724.1; true", AIRBOSS_OWNER="data-7") as old,
+        started("sleep 4724.2; true", COPILOT_AGENT_SESSION_ID="ses_old") as shell,
+        started("sleep 4724.3; true", AIRBOSS_OWNER="data-7") as spared,
+        started("sleep 4724.4; true", AIRBOSS_OWNER="data-8") as foreign,
+    ):
+        assert await soon(lambda: len(running("sleep 4724")) >= 8)
+        family = {spared.pid, *(child.pid for child in psutil.Process(spared.pid).children())}
+        await sweep_owner("data-7", ["ses_old"], but=family)
+        assert (old.wait(1), shell.wait(1)) == (-9, -9)
+        assert (spared.poll(), foreign.poll()) == (None, None)
+
+
+async def test_a_runtimes_life_is_swept_by_its_own_mark() -> None:
+    with (
+        started("sleep 4725.1; true", AIRBOSS_LIFE="rtl_1") as dead,
+        started("sleep 4725.2; true", AIRBOSS_LIFE="rtl_2") as living,
+    ):
+        assert await soon(lambda: len(running("sleep 4725")) >= 4)
+        await sweep_life("rtl_1", ["ses_of_it"])
+        assert dead.wait(1) == -9
+        assert living.poll() is None
+
+
+def test_we_are_never_swept_ourselves() -> None:
+    script = (
+        "import asyncio; from airboss.runtime.sweep import sweep_session;"
+        "print(asyncio.run(sweep_session('ses_us')))"
+    )
+    environ = {**os.environ, "COPILOT_AGENT_SESSION_ID": "ses_us"}
+    done = subprocess.run(
+        ["sh", "-c", f'{sys.executable} -c "{script}"; echo alive'],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["0", "alive"]
+
+
+async def test_a_look_is_quick_enough_for_every_abort() -> None:
+    began = time.perf_counter()
+    await sweep_session("ses_nobody")
+    assert time.perf_counter() - began < 0.5
+
+
+SUBREAPER = """
+import asyncio, os, subprocess, sys, time
+import psutil
+from airboss.runtime.sweep import CHILDREN, become_subreaper, reap_adopted, sweep_life
+assert become_subreaper()
+ours = psutil.Process()
+known = subprocess.Popen(["sleep", "4726.1"])
+CHILDREN.known.add(known.pid)
+subprocess.run(["sh", "-c", "env -i setsid sleep 4726.2 & env -i setsid sleep 0.3 &"], check=True)
+end = time.monotonic() + 5
+while len(ours.children()) < 3 and time.monotonic() < end: time.sleep(0.02)
+assert len(ours.children()) == 3, ours.children()
+time.sleep(0.5)
+assert reap_adopted() == 1
+asyncio.run(sweep_life("rtl_none", []))
+assert [child.pid for child in ours.children()] == [known.pid], ours.children()
+assert known.poll() is None
+known.kill(); known.wait()
+print("clean")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_a_subreaper_ends_and_buries_unmarked_orphans_but_not_its_own_children() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SUBREAPER], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("clean", "")

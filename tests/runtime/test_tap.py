@@ -1,0 +1,85 @@
+"""A contract with the SDK's inside: when these fail, the SDK changed, and `tap.py` must follow."""
+
+import inspect
+import io
+import subprocess
+from typing import Any
+
+import pytest
+from copilot import CopilotClient
+from copilot._jsonrpc import JsonRpcClient, ProcessExitedError
+
+from airboss.model.events import MessageEnded, ToolEnded
+from airboss.runtime.signals import TurnIdle
+from airboss.runtime.tap import Tap, buffered, is_lost, process_of
+from tests.runtime.conftest import Flight, Listener
+
+pytestmark = pytest.mark.anyio
+
+
+def test_the_sdk_still_has_what_the_tap_holds_on_to() -> None:
+    assert inspect.iscoroutinefunction(
+        CopilotClient._start_cli_server  # pyright: ignore[reportPrivateUsage]
+    )
+    handle: Any = getattr(JsonRpcClient, "_handle_message", None)
+    assert list(inspect.signature(handle).parameters) == ["self", "message"]
+    read = inspect.getsource(JsonRpcClient._read_loop)  # pyright: ignore[reportPrivateUsage]
+    assert "self._handle_message(message)" in read
+    assert buffered(CopilotClient) is not CopilotClient
+    assert is_lost(ProcessExitedError("gone"))
+
+
+def test_the_sdk_still_acts_on_these_events_itself() -> None:
+    """Each of these kinds reaches the SDK; a new one here would have to be passed on as well."""
+    from copilot.session import CopilotSession
+
+    acts = CopilotSession._handle_broadcast_event  # pyright: ignore[reportPrivateUsage]
+    cases = [line.split()[1] for line in inspect.getsource(acts).splitlines() if " case " in line]
+    assert cases == [
+        "ExternalToolRequestedData()",
+        "ExternalToolCompletedData()",
+        "PermissionRequestedData()",
+        "McpOauthRequiredData()",
+        "CommandExecuteData()",
+        "ElicitationRequestedData()",
+        "CapabilitiesChangedData()",
+        "SessionCanvasOpenedData()",
+        "SessionCanvasClosedData()",
+    ]
+
+
+async def test_a_running_client_is_tapped_and_its_pipe_is_buffered(flight: Flight) -> None:
+    life = await flight.runtime.life()
+    assert life.tap.attached
+    process = process_of(life.client)
+    assert isinstance(process, subprocess.Popen)
+    assert process is life.process
+    assert isinstance(process.stdout, io.BufferedReader)
+
+
+async def test_without_the_tap_sessions_work_by_the_sdks_public_events(
+    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot(_tap: Tap, _client: Any) -> bool:
+        return False
+
+    monkeypatch.setattr(Tap, "attach", cannot)
+    session = await flight.session(listener)
+    await session.send("shell echo hello")
+    await listener.until(TurnIdle)
+    assert listener.all(ToolEnded)[0].text.startswith("hello\n")
+    assert listener.all(MessageEnded)[0].text == "done"
+
+
+async def test_a_listener_that_fails_does_not_silence_the_others(
+    flight: Flight, listener: Listener
+) -> None:
+    def fail(_told: object) -> None:
+        raise LookupError
+
+    deaf = await flight.session(Listener(), hear=fail)
+    session = await flight.session(listener)
+    await deaf.send("say one")
+    await session.send("say two")
+    await listener.until(TurnIdle)
+    assert listener.all(MessageEnded)[0].text == "two "

@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { get, judge, post } from "./client";
+
+afterEach(() => vi.unstubAllGlobals());
+
+test("an answer is judged by its status, and says the server's sentence", () => {
+  expect(judge(200, { a: 1 })).toEqual({ kind: "ok", body: { a: 1 } });
+  expect(judge(204, null)).toEqual({ kind: "ok", body: null });
+  expect(judge(401, { detail: "Used." })).toEqual({ kind: "refused", detail: "Used." });
+  expect(judge(401, null)).toEqual({ kind: "refused", detail: null });
+  expect(judge(503, { detail: "Starting." })).toEqual({ kind: "failed", detail: "Starting." });
+  expect(judge(500, null)).toEqual({ kind: "failed", detail: "It answered with status 500." });
+});
+
+test("a body that is no JSON is no body", async () => {
+  vi.stubGlobal("fetch", async () => new Response("<html>", { status: 502 }));
+  expect(await get("/x")).toEqual({ kind: "failed", detail: "It answered with status 502." });
+});
+
+test("no answer is a value too", async () => {
+  vi.stubGlobal("fetch", async () => {
+    throw new TypeError("refused");
+  });
+  expect(await get("/x")).toEqual({ kind: "lost" });
+});
+
+test("what is sent is JSON, with this origin's cookie only", async () => {
+  const fetch = vi.fn(async () => new Response(null, { status: 204 }));
+  vi.stubGlobal("fetch", fetch);
+  expect(await post("/api/v1/signin", { code: "c" })).toEqual({ kind: "ok", body: null });
+  expect(fetch).toHaveBeenCalledExactlyOnceWith("/api/v1/signin", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: '{"code":"c"}',
+    credentials: "same-origin",
+    signal: expect.any(AbortSignal),
+  });
+});

@@ -1,0 +1,29 @@
+/** What the pages read of the server's answers. */
+
+export type Policy = "ask" | "approve-all" | "read-only" | "deny-all";
+
+export type Copilot = {
+  signedIn: boolean;
+  login: string | null;
+  how: string | null;
+  detail: string | null;
+};
+
+export type Status = {
+  version: string | null;
+  rehearsal: boolean;
+  policy: string | null;
+  copilot: Copilot;
+};
+
+export type Session = {
+  id: string;
+  state: string;
+  title: string | null;
+  model: string | null;
+  cwd: string | null;
+  /** Milliseconds; null where the server did not say. */
+  updatedAt: number | null;
+};
+
+export type SessionPage = { sessions: Session[]; more: boolean };

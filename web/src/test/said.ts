@@ -1,0 +1,26 @@
+/** What the test page says to an answer of `api/test`. */
+
+import type { Answer } from "../api/client";
+import { readMessage } from "../api/read";
+import { visible } from "../words";
+
+export type Said = { kind: "asking" | "message" | "signed-out" | "trouble"; text: string };
+
+export function inWords(answer: Answer): Said {
+  switch (answer.kind) {
+    case "ok": {
+      const message = readMessage(answer.body);
+      if (message !== null) return { kind: "message", text: visible(message) };
+      return { kind: "trouble", text: "The server answered without a message." };
+    }
+    case "refused":
+      return { kind: "signed-out", text: "Sign in first: nobody is signed in in this browser." };
+    case "failed":
+      return {
+        kind: "trouble",
+        text: `The server answers with an error. ${visible(answer.detail)}`,
+      };
+    case "lost":
+      return { kind: "trouble", text: "The server does not answer. Is it running?" };
+  }
+}
