@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.portal import Portal
+from tests.portal import Portal
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import sys
 import time
 from types import TracebackType
 
-from tests.cli.portal import Portal, command
+from tests.portal import Portal, command
 
 # A terminal that is only inherited sends no signals; this makes it the program's own.
 _TAKE_THE_TERMINAL = (

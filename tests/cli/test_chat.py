@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.portal import Portal
+from tests.portal import Portal
 from tests.cli.terminal import Terminal
 
 

@@ -5,7 +5,7 @@ import re
 
 import httpx2
 
-from tests.cli.portal import Portal
+from tests.portal import Portal
 from tests.cli.terminal import Terminal
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.portal import Portal
+from tests.portal import Portal
 
 HEAVY = ("copilot", "fastapi", "starlette", "sqlalchemy", "uvicorn", "pydantic", "rich")
 LIST_MODULES = """

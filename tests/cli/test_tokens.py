@@ -2,7 +2,7 @@
 
 import json
 
-from tests.cli.portal import Portal
+from tests.portal import Portal
 
 
 def test_a_named_token_opens_the_server_until_it_is_removed(portal: Portal) -> None:

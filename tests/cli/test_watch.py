@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from tests.cli.portal import Portal
+from tests.portal import Portal
 
 
 def records_of(text: str) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from airboss.errors import StoreUnavailable
 from airboss.log import flusher as flusher_module
 from airboss.log import stream as stream_module
 from airboss.log.log import RESERVE, EventLog
-from airboss.log.rows import OpenBlock
 from airboss.model.events import (
     MessageDelta,
     MessageEnded,
@@ -255,7 +254,10 @@ async def test_a_block_that_is_started_anew_without_an_end_is_given_up(open_log:
 async def test_deltas_that_do_not_add_up_to_the_end_are_kept_as_they_were_said(
     open_log: OpenLog,
 ) -> None:
-    said = [MessageDelta(block="m", offset=0, text="one"), MessageDelta(block="m", offset=3, text="2")]
+    said = [
+        MessageDelta(block="m", offset=0, text="one"),
+        MessageDelta(block="m", offset=3, text="2"),
+    ]
     async with open_log() as log:
         writer = await log.writer(STREAM)
         await writer.append(OPENED, MessageStarted(block="m"))
@@ -296,10 +298,10 @@ async def test_a_writer_may_leave_while_its_last_words_are_written(log: EventLog
     last = await log.writer(STREAM)
     assert [left.text for left in last.left_open] == ["x" * 20]
     first.say(SessionIdle())
-    assert await last.append(SessionReady()) == first_seq_after(await log.after(STREAM, 0))
+    assert await last.append(SessionReady()) == last_seq_of(await log.after(STREAM, 0))
 
 
-def first_seq_after(events: list[Recorded]) -> int:
+def last_seq_of(events: list[Recorded]) -> int:
     seqs = [recorded.seq for recorded in events]
     assert seqs == sorted(set(seqs))
     return seqs[-1]
@@ -356,12 +358,3 @@ async def test_a_closed_log_refuses_in_words_and_nobody_waits_for_ever(open_log:
     writer.say(MessageDelta(block="m", offset=0, text="too late"))
     with pytest.raises(StoreUnavailable, match="The log is closed: the server is stopping"):
         await writer.append(SessionIdle())
-
-
-async def test_left_open_blocks_name_their_start(open_log: OpenLog) -> None:
-    async with open_log() as log:
-        await (await log.writer(STREAM)).append(OPENED, MessageStarted(block="m"))
-    async with open_log() as log:
-        writer = await log.writer(STREAM)
-    assert [type(left) for left in writer.left_open] == [OpenBlock]
-    assert [left.start for left in writer.left_open] == [MessageStarted(block="m")]

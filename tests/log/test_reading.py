@@ -31,7 +31,7 @@ steps = st.lists(
     st.tuples(
         st.sampled_from(["delta", "delta", "burst", "end", "other", "flush", "look"]),
         st.sampled_from(BLOCKS),
-        st.text(st.sampled_from("abß語😀\x00\n\"\\"), min_size=1, max_size=6),
+        st.text(st.sampled_from('abß語😀\x00\n"\\'), min_size=1, max_size=6),
     ),
     max_size=40,
 )

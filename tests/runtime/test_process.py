@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,13 +119,30 @@ async def test_what_a_dead_runtime_left_running_is_gone_before_the_next_one_star
     assert ended.error is not None
 
 
+async def test_a_runtime_that_hangs_while_it_says_much_is_noticed_in_time_too(
+    flight: Flight, listener: Listener
+) -> None:
+    session = await flight.session(listener)
+    await session.send("flood 20000")
+    await listener.until(MessageDelta)
+    assert flight.runtime.pid is not None
+    began = time.monotonic()
+    os.kill(flight.runtime.pid, signal.SIGSTOP)
+    await listener.until(RuntimeLost)
+    assert time.monotonic() - began < 2
+
+
 async def test_our_own_slowness_is_not_blamed_on_the_runtime(flight: Flight) -> None:
     await flight.runtime.status()
     first = flight.runtime.pid
-    for _ in range(3):
+    for _ in range(2):
         time.sleep(1.5)  # noqa: ASYNC251  # the loop is held, on purpose
         await asyncio.sleep(0.1)
-    await asyncio.sleep(1)
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(2))
+    sleepers = [loop.run_in_executor(None, time.sleep, 1.0) for _ in range(4)]
+    await asyncio.wait(sleepers)
+    await asyncio.sleep(0.5)
     assert flight.runtime.pid == first
 
 

@@ -101,18 +101,21 @@ import psutil
 from airboss.runtime.sweep import CHILDREN, become_subreaper, reap_adopted, sweep_life
 assert become_subreaper()
 ours = psutil.Process()
-known = subprocess.Popen(["sleep", "4726.1"])
+known = subprocess.Popen(["sleep", "4726.1"], start_new_session=True)
 CHILDREN.known.add(known.pid)
+plain = subprocess.Popen(["sleep", "4726.3"])
+ended = subprocess.Popen(["false"])
 subprocess.run(["sh", "-c", "env -i setsid sleep 4726.2 & env -i setsid sleep 0.3 &"], check=True)
 end = time.monotonic() + 5
-while len(ours.children()) < 3 and time.monotonic() < end: time.sleep(0.02)
-assert len(ours.children()) == 3, ours.children()
+while len(ours.children()) < 5 and time.monotonic() < end: time.sleep(0.02)
+assert len(ours.children()) == 5, ours.children()
 time.sleep(0.5)
 assert reap_adopted() == 1
 asyncio.run(sweep_life("rtl_none", []))
-assert [child.pid for child in ours.children()] == [known.pid], ours.children()
-assert known.poll() is None
-known.kill(); known.wait()
+left = {child.pid for child in ours.children()}
+assert left == {known.pid, plain.pid, ended.pid}, ours.children()
+assert (known.poll(), plain.poll(), ended.wait()) == (None, None, 1)
+for child in (known, plain): child.kill(); child.wait()
 print("clean")
 """
 

@@ -66,6 +66,8 @@ class BoundedProtocol(H11Protocol):
                 self.transport.write(self.conn.send(event) or b"")
         # A caller that is still sending would lose the answer if we closed at once.
         self._is_over = True
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
         self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def _unsupported_upgrade_warning(self) -> None:

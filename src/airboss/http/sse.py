@@ -4,6 +4,7 @@ import asyncio
 import time
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from airboss.model.events import Recorded
@@ -20,10 +21,11 @@ _HEADERS = [
 ]
 
 
-class EventStream:
+class EventStream(Response):
     """An answer that goes on until the session is closed, the reader leaves or the server stops."""
 
     def __init__(self, sessions: Sessions, session: str, after: int) -> None:
+        super().__init__()
         self._sessions = sessions
         self._session = session
         self._after = after

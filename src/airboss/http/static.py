@@ -48,6 +48,8 @@ class Pages(StaticFiles):
         self.config_checked = True
 
     async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
+        if f"{scope['path']}/".startswith("/api/"):
+            raise HTTPException(404)
         name = "index.html" if scope["path"] == "/" else path
         try:
             response = await super().get_response(name, scope)

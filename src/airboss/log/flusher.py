@@ -151,9 +151,11 @@ class Flusher:
                     raise
                 except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
                     _log.exception("An event of %s cannot be written", stream.name)
-                    told = StoreUnavailable(_FAULT.format(error=f"{type(error).__name__}: {error}"))
-                    stream.drop_first(str(told))
-        self.trouble = told
+                    words = _FAULT.format(error=f"{type(error).__name__}: {error}")
+                    self.trouble = told = StoreUnavailable(words)
+                    stream.drop_first(words)
+        if told is None:
+            self.trouble = None
 
     async def _wait_for_the_disk(self, streams: Sequence[Stream], error: StoreUnavailable) -> None:
         if self.trouble is None:

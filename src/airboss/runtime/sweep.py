@@ -26,7 +26,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Children:
-    """The children that this process started itself. With a subreaper, others come to it too."""
+    """The children that this process started in sessions of their own; orphans have such too."""
 
     known: set[int] = field(default_factory=set[int])
     adopting: bool = False
@@ -72,8 +72,8 @@ def reap_adopted() -> int:
     """Bury adopted children that ended by themselves; how many there were."""
     if not CHILDREN.adopting:
         return 0
-    ended = [child for child in psutil.Process().children() if _is_zombie(child)]
-    return sum(_reaped(child.pid) for child in ended if child.pid not in CHILDREN.known)
+    ended = [child.pid for child in psutil.Process().children() if _is_zombie(child)]
+    return sum(_reaped(pid) for pid in ended if _is_orphan(pid))
 
 
 def kill_now(pid: int) -> None:
@@ -99,10 +99,15 @@ def _bearing(marks: Mapping[str, Collection[str]]) -> Callable[[int], bool]:
 
 
 def _adopted(pid: int) -> bool:
-    if pid in CHILDREN.known:
-        return False
     process = psutil.Process(pid)
-    return process.ppid() == os.getpid() and not _is_zombie(process)
+    ours = process.ppid() == os.getpid() and not _is_zombie(process)
+    return ours and _is_orphan(pid)
+
+
+def _is_orphan(pid: int) -> bool:
+    """Of our children, those that nobody here started: agents' commands have sessions of their
+    own (in the system's sense), and a child that somebody here gave one is in the list."""
+    return pid not in CHILDREN.known and os.getsid(pid) != os.getsid(0)
 
 
 def _sweep(meant: Callable[[int], bool], but: Collection[int] = ()) -> int:
@@ -115,6 +120,7 @@ def _sweep(meant: Callable[[int], bool], but: Collection[int] = ()) -> int:
             break
         swept.update(found)
         _kill(found, spared)
+    reap_adopted()
     return len(swept)
 
 
@@ -153,8 +159,9 @@ def _is_gone(process: psutil.Process) -> bool:
             return False
     except psutil.Error:
         return True
-    if CHILDREN.adopting and process.pid not in CHILDREN.known:
-        _reaped(process.pid)  # a child that somebody here started is theirs to bury
+    with contextlib.suppress(OSError):
+        if CHILDREN.adopting and _is_orphan(process.pid):
+            _reaped(process.pid)  # a child that somebody here started is theirs to bury
     return True
 
 

@@ -63,8 +63,10 @@ async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
             now, seen = loop.time(), _sign(life)
             if seen != sign or now - before > _LOOK + _LAG:
                 sign, sign_at = seen, now
-            silent = now - sign_at > PING_LIMIT and not await _threads_are_busy()
-            if silent or now - began > _PATIENCE:
+            if now - sign_at > PING_LIMIT and await _threads_are_busy():
+                sign_at = loop.time()
+            over = now - sign_at > PING_LIMIT or now - began > _PATIENCE
+            if over and not ping.done():
                 return False
     finally:
         life.let_be(ping)
@@ -86,10 +88,11 @@ def _answered(ping: "asyncio.Future[Any]") -> bool:
 
 
 async def _threads_are_busy() -> bool:
-    """The SDK writes on the loop's threads: when none is free, a ping was never sent."""
-    free = asyncio.get_running_loop().run_in_executor(None, time.monotonic)
-    await asyncio.wait({free}, timeout=_LAG)
-    return not free.done()
+    """The SDK writes on the loop's threads: where none was free, no ping was sent."""
+    loop = asyncio.get_running_loop()
+    asked = loop.time()
+    await asyncio.wait({loop.run_in_executor(None, time.monotonic)}, timeout=_LAG)
+    return loop.time() - asked > _LAG / 4
 
 
 @asynccontextmanager

@@ -147,7 +147,7 @@ async def follow_events(
     """The id of each event is its seq; `Last-Event-ID` goes before `after`."""
     await sessions.show(session)
     start = _seq(last_event_id) if last_event_id else after
-    return EventStream(sessions, session, start)  # pyright: ignore[reportReturnType] - plain ASGI
+    return EventStream(sessions, session, start)
 
 
 def _seq(text: str) -> int:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
 SCRIPT = r"""
 models:
   - {id: rehearsal, name: Rehearsal, multiplier: 0}
@@ -48,6 +50,8 @@ class Portal:
 
     folder: Path
     options: tuple[str, ...] = ()
+    script: str = SCRIPT
+    extra_environ: dict[str, str] = field(default_factory=dict[str, str])
     _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
 
     @property
@@ -64,12 +68,12 @@ class Portal:
         ours = ("AIRBOSS_DATA", "AIRBOSS_URL", "AIRBOSS_TOKEN", "NO_COLOR")
         tokens = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
         kept = {name: text for name, text in os.environ.items() if name not in (*ours, *tokens)}
-        return {**kept, "AIRBOSS_DATA": str(self.data)}
+        return {**kept, "AIRBOSS_DATA": str(self.data), **self.extra_environ}
 
     def start(self) -> None:
         self.work.mkdir(parents=True, exist_ok=True)
         script = self.folder / "script.yaml"
-        script.write_text(SCRIPT, encoding="utf-8")
+        script.write_text(self.script, encoding="utf-8")
         options = ("--port", "0", "--rehearsal", str(script), "--root", str(self.work))
         before = self.note
         with (self.folder / "serve.log").open("ab") as log:
@@ -93,6 +97,25 @@ class Portal:
             return json.loads((self.data / "server.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
+
+    @property
+    def url(self) -> str:
+        assert self.note is not None, self.log
+        return str(self.note["url"])
+
+    @property
+    def token(self) -> str:
+        return (self.data / "token").read_text(encoding="utf-8").strip()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def client(self, **options: Any) -> httpx2.AsyncClient:
+        """Somebody with the token."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=30, **options)
 
     @property
     def log(self) -> str:
