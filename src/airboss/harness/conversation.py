@@ -197,19 +197,16 @@ class Conversation:
             case TurnIdle():
                 self._end_turn("aborted" if told.aborted else None)
             case TurnBegan():
-                self._current()
+                self._turn = self._turn or self._start_turn(None)
             case TurnFailed():
-                self._fail(self._current(), told.name, told.message, told.status, told.cause)
+                self._fail(self._turn, told.name, told.message, told.status, told.cause)
             case ModelReplaced():
                 self._refuse_other_model(told)
             case ModelAnswered() | UsageSeen() | Retrying():
-                self._note(self._current(), told)
+                if self._turn is not None:  # what comes behind the end belongs to no turn
+                    self._note(self._turn, told)
             case _:
-                self._current()
                 self._writer.say(told)
-
-    def _current(self) -> Turn:
-        return self._turn or self._start_turn(None)
 
     def _note(self, turn: Turn, told: ModelAnswered | UsageSeen | Retrying) -> None:
         match told:
@@ -227,22 +224,28 @@ class Conversation:
                 self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
 
     def _fail(
-        self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
+        self,
+        turn: Turn | None,
+        name: str,
+        message: str,
+        status: int | None,
+        cause: str | None = None,
     ) -> None:
         clean = self._redactor.text
         error = SessionError(
             name=name, message=clean(message), status=status, cause=clean(cause) if cause else None
         )
         self._writer.say(error)
-        turn.outcome = "failed"
-        turn.stirred.set()
+        if turn is not None:
+            turn.outcome = "failed"
+            turn.stirred.set()
 
     def _end_if_still(self, turn: Turn) -> None:
         if self._turn is turn:
             self._end_turn("aborted")
 
     def _refuse_other_model(self, told: ModelReplaced) -> None:
-        turn = self._current()
+        turn = self._turn or self._start_turn(None)
         if turn.outcome != "failed":
             message = (
                 f"The session asked for {told.asked} and the service took {told.got} instead "
@@ -282,7 +285,6 @@ class Conversation:
     async def _decide(self, wish: PermissionWish) -> PermissionAnswer:
         answer = await asyncio.to_thread(self._rule.decide, wish)
         if not self._ended:
-            self._current()
             self._writer.say(
                 PermissionDecided(
                     request=wish.request_id,
