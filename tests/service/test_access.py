@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from airboss.errors import NotFound
 from airboss.service.access import CODE_SECONDS, COOKIE_SECONDS, Access
-from airboss.service.tokens import NamedTokens, new_token
 from airboss.store.folder import DataFolder, write_private
+from airboss.store.tokens import NamedTokens, new_token
 
 
 @dataclass

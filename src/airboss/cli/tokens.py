@@ -1,8 +1,8 @@
 """Tokens with a name, for other people and programs. They are kept in the data folder."""
 
 from airboss.cli.screen import aside, moment, out, print_json, print_table
-from airboss.service.tokens import NamedTokens
 from airboss.store.folder import DataFolder
+from airboss.store.tokens import NamedTokens
 
 
 def add_token(folder: DataFolder, name: str) -> None:

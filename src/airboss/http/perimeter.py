@@ -26,8 +26,8 @@ from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
 from airboss.http.refusals import Gate, Refused
 from airboss.service.access import Access
-from airboss.service.tokens import LOCAL
 from airboss.settings import Settings
+from airboss.store.tokens import LOCAL
 
 # Open without a token: what is built into the package and the same for everybody. All else is
 # closed, so that a new route is closed until it is named here.
@@ -95,13 +95,15 @@ class Perimeter:
     async def _admit(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Lets the request pass, with its body read and `who` and `origin` in its scope."""
         path, method = scope["path"], scope["method"]
+        is_open = _is_open(path, method)
         is_sign_in = path == _SIGN_IN and method == "POST"
-        most = self._bounds.stranger_body_bytes if is_sign_in else self._bounds.body_bytes
+        is_for_strangers = is_open or is_sign_in
+        most = self._bounds.stranger_body_bytes if is_for_strangers else self._bounds.body_bytes
         check_head(scope, headers, self._bounds, most)
         origin = self._origin(headers)
         scope["airboss.origin"] = origin
         scope["airboss.gate"] = self._gate
-        if not _is_open(path, method):
+        if not is_open:
             _check_same_origin(headers, origin)
             await self._look()
             if not self._needs_token:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from airboss.http import problems
 from airboss.http.refusals import Gate, Refused
 from airboss.service.access import COOKIE_SECONDS, Access
-from airboss.service.tokens import LOCAL
+from airboss.store.tokens import LOCAL
 
 router = APIRouter(prefix="/api/v1", tags=["access"])
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airboss.errors import NotFound, SettingsInvalid, StoreUnavailable
-from airboss.service.tokens import (
+from airboss.store.folder import DataFolder
+from airboss.store.tokens import (
     OWNER,
     NamedTokens,
     digest,
@@ -19,7 +20,6 @@ from airboss.service.tokens import (
     read_owner_token,
     take_token_from_environment,
 )
-from airboss.store.folder import DataFolder
 
 __all__ = ["Access", "take_token_from_environment"]
 
