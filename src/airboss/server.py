@@ -17,16 +17,15 @@ from airboss.errors import SettingsInvalid
 from airboss.http.api import build_api
 from airboss.http.protocol import uvicorn_options
 from airboss.http.services import Services
+from airboss.http.signin import one_time_address
 from airboss.log.log import now_ms
 from airboss.model.redaction import Redactor
 from airboss.runtime.sweep import become_subreaper
 from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
-from airboss.service.tokens import OWNER, take_token_from_environment
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder, HeldFolder, ServerNote
-
-_log = logging.getLogger(__name__)
+from airboss.store.tokens import LOCAL, OWNER, take_token_from_environment, token_is_chosen
 
 # Together less than the five seconds in which a stopped server has ended.
 _SESSIONS_SECONDS = 2.5
@@ -34,7 +33,15 @@ _ANSWERS_SECONDS = 1
 
 
 class PortalServer(uvicorn.Server):
-    """uvicorn waits for streams that never end by themselves; the signals are ours, so we end them."""
+    """uvicorn waits for streams that never end; the signals are ours, so that we end those first."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -56,11 +63,11 @@ def serve(settings: Settings) -> int:
     """Serve until somebody stops it. The exit code is 0 for every end that was asked for."""
     folder = DataFolder(settings.data)
     token = take_token_from_environment(os.environ)
-    check_exposure(settings, token_is_set=token is not None)
+    check_exposure(settings, token_is_set=token_is_chosen(folder, token))
     held = folder.hold()
     try:
         access = Access(folder, token)
-        _write_logs_without(access)
+        _write_logs(Redactor((access.token,)))
         with _bound(settings) as listening:
             become_subreaper()
             asyncio.run(_run(settings, held, access, listening))
@@ -69,9 +76,9 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-def _write_logs_without(access: Access) -> None:
+def _write_logs(redactor: Redactor) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(RedactingFormatter(Redactor((access.token or "",))))
+    handler.setFormatter(RedactingFormatter(redactor))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("airboss").setLevel(logging.INFO)
 
@@ -103,12 +110,12 @@ async def _run(
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
     async with opened_services(settings, held.folder, access, url, stopping.set) as services:
+        _write_logs(services.sessions.redactor)
         server = _server(services, settings, port)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.005)
+        await server.ready.wait()
         held.announce(ServerNote(os.getpid(), url, now_ms()))
-        _greet(url, access)
+        _greet(url, access, settings)
         loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, "copilot"))
         waiting = asyncio.create_task(stopping.wait())
         await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
@@ -130,16 +137,16 @@ def _server(services: Services, settings: Settings, port: int) -> PortalServer:
     return PortalServer(config)
 
 
-def _greet(url: str, access: Access) -> None:
-    print(url)  # noqa: T201 - seed 001 wants these two addresses
-    print(f"{url}/api/stop")  # noqa: T201
-    if access.token:
-        print(f"Open this once to sign in: {url}/#code={access.new_code(OWNER)}")  # noqa: T201
-    sys.stdout.flush()
+def _greet(url: str, access: Access, settings: Settings) -> None:
+    """Seed 001's two addresses, and the one to open."""
+    who = LOCAL if settings.no_token else OWNER
+    address = one_time_address(access, url, who)
+    lines = (url, f"{url}/api/stop", f"Open this once to sign in: {address}")
+    print("\n".join(lines), flush=True)  # noqa: T201 - what a server says when it is ready
 
 
 async def _end(services: Services, server: PortalServer, serving: "asyncio.Task[None]") -> None:
-    """Sessions say that they end while people still watch; then the streams end, then the answers."""
+    """Sessions say that they end while people still watch; then streams end, then answers."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_SESSIONS_SECONDS):
             await services.sessions.stop()
