@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import uvicorn
 
@@ -33,7 +33,7 @@ _ANSWERS_SECONDS = 1
 
 
 class PortalServer(uvicorn.Server):
-    """uvicorn waits for streams that never end; the signals are ours, so that we end those first."""
+    """uvicorn waits for streams that never end; the signals are ours, so that those end first."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -44,7 +44,7 @@ class PortalServer(uvicorn.Server):
         self.ready.set()
 
     @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None]:
         yield
 
 
@@ -84,7 +84,7 @@ def _write_logs(redactor: Redactor) -> None:
 
 
 @contextlib.contextmanager
-def _bound(settings: Settings) -> Iterator[socket.socket]:
+def _bound(settings: Settings) -> Generator[socket.socket]:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
