@@ -150,16 +150,16 @@ class EventLog:
 
     async def next_of(self, stream: Stream, after: int, wait: float) -> list[Recorded]:
         deadline = time.monotonic() + wait
-        while not self._closing:
-            grown = stream.grown  # taken before the read, so that no wake-up is lost
+        while True:
+            # Both before the read: no wake-up is lost, and the last words are still read.
+            grown, closing = stream.grown, self._closing
             found = await self.after(stream.name, after)
             left = deadline - time.monotonic()
-            if found or left <= 0:
+            if found or closing or left <= 0:
                 return found
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await grown.wait()
-        return []
 
 
 @dataclass
