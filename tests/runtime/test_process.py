@@ -87,6 +87,8 @@ async def test_a_question_that_is_open_when_the_runtime_hangs_ends_with_words(
 ) -> None:
     life = await flight.runtime.life()
     os.kill(life.process.pid, signal.SIGSTOP)
+    process = psutil.Process(life.process.pid)
+    assert await soon(lambda: process.status() == psutil.STATUS_STOPPED)
     began = time.monotonic()
     with pytest.raises(RuntimeUnavailable, match="hangs"):
         await life.ask(life.client.get_status())

@@ -23,8 +23,10 @@ from airboss.model.events import (
     ToolStarted,
 )
 from airboss.model.ids import new_session_id
+from airboss.runtime import session as session_module
+from airboss.runtime.life import Life
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
-from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import (
     ModelAnswered,
     ModelReplaced,
@@ -319,32 +321,46 @@ def environ() -> dict[str, str]:
     return {**os.environ, **dict.fromkeys(names, "from-the-server")}
 
 
+async def bring(folder: Path) -> Path:
+    """A repository with a hook and an MCP server; the file that appears when either runs."""
+    proof = folder.parent / "it-ran"
+    server = {"type": "stdio", "command": "touch", "args": [str(proof)], "tools": ["*"]}
+    hook = {"type": "command", "bash": f"touch {proof}", "timeoutSec": 5}
+    events = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse")
+    hooks = {"version": 1, "hooks": {event: [hook] for event in events}}
+    (folder / ".github" / "hooks").mkdir(parents=True)
+    (folder / ".github" / "hooks" / "brought.json").write_text(json.dumps(hooks), "utf-8")
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"brought": server}}), "utf-8")
+    await _git_init(folder)
+    return proof
+
+
 async def test_what_a_repository_brings_to_be_run_stays_off(
     flight: Flight, listener: Listener
 ) -> None:
-    proof = flight.folder / "it-ran"
-    command = {"type": "stdio", "command": "touch", "args": [str(proof)], "tools": ["*"]}
-    hook = {"type": "command", "bash": f"touch {proof}", "timeoutSec": 5}
-    events = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse")
-    brought = {
-        ".mcp.json": json.dumps({"mcpServers": {"evil": command}}),
-        ".vscode/mcp.json": json.dumps({"servers": {"evil": command}}),
-        ".github/mcp.json": json.dumps({"mcpServers": {"evil": command}}),
-        ".github/hooks/evil.json": json.dumps(
-            {"version": 1, "hooks": {event: [hook] for event in events}}
-        ),
-        ".github/extensions/evil/extension.mjs": f"require('fs').writeFileSync({str(proof)!r}, '')",
-    }
-    for name, content in brought.items():
-        path = flight.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    await _git_init(flight.folder)
+    proof = await bring(flight.folder)
     session = await flight.session(listener)
     await session.send("shell echo hi")
     await listener.until(TurnIdle)
     await session.close()
     assert not proof.exists()
+
+
+async def test_the_same_repositorys_hook_would_run_if_we_did_not_say_no(
+    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without this, the test above could pass for a hook that never works."""
+    proof = await bring(flight.folder)
+    said = session_module._options  # pyright: ignore[reportPrivateUsage]
+
+    def careless(asked: SessionWish, life: Life) -> dict[str, Any]:
+        return {**said(asked, life), "enable_file_hooks": None}
+
+    monkeypatch.setattr(session_module, "_options", careless)
+    session = await flight.session(listener)
+    await session.send("shell echo hi")
+    await listener.until(TurnIdle)
+    assert await soon(proof.exists)
 
 
 async def _git_init(folder: Path) -> None:

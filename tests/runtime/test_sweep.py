@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
@@ -22,6 +22,9 @@ def started(command: str, **marks: str) -> Generator["subprocess.Popen[bytes]"]:
     try:
         yield process
     finally:
+        with suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.kill()
         process.kill()
         process.wait()
 

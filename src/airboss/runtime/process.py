@@ -21,7 +21,7 @@ from airboss.runtime.environment import agents_environment
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.locate import Located, fallback, locate
 from airboss.runtime.sweep import CHILDREN, sweep_life
-from airboss.runtime.tap import Tap, buffered, close_pipes, process_of
+from airboss.runtime.tap import Tap, buffered, close_pipes, join_readers, process_of
 from airboss.runtime.watchdog import watch
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ async def _abandon(client: "CopilotClient") -> None:
     """Kill the client's process, wait for its end, and close what the SDK leaves open."""
     process = process_of(client)
     if process is not None:
-        await asyncio.to_thread(_end, process)
+        await asyncio.to_thread(_end, process, client)
     with contextlib.suppress(Exception):
         await asyncio.wait_for(client.force_stop(), _DEATH_SECONDS)
     if process is not None:
@@ -273,10 +273,11 @@ def _let_go(process: "subprocess.Popen[bytes]", seconds: float) -> None:
         process.wait(seconds)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[bytes]", client: "CopilotClient") -> None:
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         process.kill()
         process.wait(_DEATH_SECONDS)
+        join_readers(client, _DEATH_SECONDS / 4)
 
 
 def _why_not(located: Located, error: Exception) -> str:

@@ -142,14 +142,11 @@ class RuntimeSession:
     async def close(self) -> None:
         """Leave the session; its history stays with the runtime. Never raises for a dead one."""
         if not self._over:
-            busy = self._busy
-            if busy:
+            if self._busy:
                 self._end_turn(TurnIdle(aborted=True))
             self._finish()
             self._life.leave(self.id)
             with contextlib.suppress(RuntimeUnavailable):
-                if busy:  # left alone, a model would be paid to speak to nobody
-                    await self._life.ask(self._opened.abort(), _CLOSE_SECONDS)
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
         await self._rest()
         await sweep_session(self.id)
@@ -337,7 +334,7 @@ def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
         "on_permission_request": no_answer,
         "on_event": life.tap.on_event(asked.id),
         "enable_config_discovery": False,
-        "enable_file_hooks": False,
+        "enable_file_hooks": False,  # left out, a repository's hooks do run
         "request_extensions": False,
         "enable_mcp_apps": False,
         "enable_session_telemetry": False,

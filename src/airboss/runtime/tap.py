@@ -155,6 +155,15 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, ProcessExitedError | OSError)
 
 
+def join_readers(client: "CopilotClient", seconds: float) -> None:
+    """Wait for the SDK's reading threads after its process ended; it would do so on the loop."""
+    wire: Any = getattr(client, "_client", None)
+    for name in ("_read_thread", "_stderr_thread"):
+        thread = getattr(wire, name, None)
+        if isinstance(thread, threading.Thread):
+            thread.join(seconds)
+
+
 def close_pipes(process: "subprocess.Popen[bytes]") -> None:
     """The SDK leaves them open; with each restart that would be three more."""
     for pipe in (process.stdin, process.stdout, process.stderr):

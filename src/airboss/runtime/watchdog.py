@@ -48,7 +48,7 @@ async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
     """Whether it answers a ping, or is gone, which is for others to say."""
     loop = asyncio.get_running_loop()
     began = sign_at = loop.time()
-    sign = _sign(life)
+    sign: tuple[int, int] | None = None  # taken only where the answer is late
     ping = asyncio.ensure_future(life.client.ping())
     try:
         while True:
