@@ -1,7 +1,9 @@
 """A person at a terminal: sees what a command draws, types, presses Ctrl-C."""
 
+import codecs
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -15,12 +17,14 @@ _TAKE_THE_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Terminal:
     def __init__(self, portal: Portal, *words: str, **environ: str) -> None:
         self._ours, theirs = pty.openpty()
-        self.seen = ""
+        self._drawn = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.process = subprocess.Popen(
             [sys.executable, "-c", _TAKE_THE_TERMINAL, *command(*words)],
             stdin=theirs,
@@ -55,15 +59,23 @@ class Terminal:
     def press_ctrl_d(self) -> None:
         self.type("\x04")
 
-    def see(self, text: str, seconds: float = 30) -> str:
-        """Wait until the text is there; what came with it is forgotten for the next look."""
+    @property
+    def colours(self) -> list[str]:
+        return _COLOUR.findall(self._drawn)
+
+    @property
+    def seen(self) -> str:
+        """All that was drawn and not seen yet, without its colours."""
+        return _COLOUR.sub("", self._drawn)
+
+    def see(self, text: str, seconds: float = 30) -> None:
+        """Wait until the text is there. It, and all before it, is then behind us."""
         until = time.monotonic() + seconds
         while text not in self.seen:
             left = until - time.monotonic()
-            assert left > 0, f"{text!r} did not come; there was {self.seen!r}"
+            assert left > 0, f"{text!r} did not come; there was {self._drawn!r}"
             self._look(left)
-        before, _, self.seen = self.seen.partition(text)
-        return before + text
+        self._drawn = self.seen.partition(text)[2]
 
     def leave(self, seconds: float = 20) -> int:
         """The exit code, once the command has ended."""
@@ -76,6 +88,6 @@ class Terminal:
         if not select.select([self._ours], [], [], seconds)[0]:
             return
         try:
-            self.seen += os.read(self._ours, 65536).decode(errors="replace")
+            self._drawn += self._decoder.decode(os.read(self._ours, 65536))
         except OSError:  # the other side is gone
             time.sleep(0.01)

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.portal import Portal
+from tests.cli.running import running
 from tests.cli.terminal import Terminal
+from tests.portal import Portal
 
 
 def events_of(text: str) -> list[dict[str, Any]]:
@@ -141,10 +142,18 @@ def test_ctrl_c_in_a_single_turn_is_told_by_the_exit_code(portal: Portal) -> Non
     assert portal.sessions()[0]["state"] == "closed"
 
 
+def test_whoever_ends_the_process_in_order_stops_the_agent(portal: Portal) -> None:
+    with running(portal, "chat", "take your time") as chatting:
+        chatting.wait_for("One moment.")
+        chatting.process.terminate()
+        assert chatting.end() == 3
+    assert portal.sessions()[0]["state"] == "closed"
+
+
 def test_without_colour_nothing_is_coloured(portal: Portal) -> None:
     with Terminal(portal, "chat", "hello", NO_COLOR="1") as terminal:
         assert terminal.leave() == 0
-        assert "\x1b[2m" not in terminal.seen
+        assert terminal.colours == []
         assert "(thinking) Somebody greets me." in terminal.seen
 
 

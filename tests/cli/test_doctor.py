@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.portal import Portal
 from tests.cli.terminal import Terminal
+from tests.portal import Portal
 
 LOCAL = [
     "python",

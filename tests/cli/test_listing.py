@@ -5,8 +5,8 @@ import re
 
 import httpx2
 
-from tests.portal import Portal
 from tests.cli.terminal import Terminal
+from tests.portal import Portal
 
 
 def test_sessions_are_listed_newest_first(portal: Portal) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.portal import Portal
+from tests.portal import Portal, command
 
 HEAVY = ("copilot", "fastapi", "starlette", "sqlalchemy", "uvicorn", "pydantic", "rich")
 LIST_MODULES = """
@@ -89,13 +89,19 @@ def test_help_and_version_need_nothing(nowhere: Portal) -> None:
 
 def test_a_reader_that_leaves_is_no_trouble(portal: Portal) -> None:
     session = portal.new_session()
-    with portal.begin("watch", "--json", "--once", session) as watching:
+    watching = subprocess.Popen(
+        command("watch", "--json", session),
+        env=portal.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with watching:
         assert watching.stdout is not None
         assert watching.stderr is not None
-        watching.stdout.readline()
+        watching.stdout.read(1)
         watching.stdout.close()
-        watching.wait(20)
-        assert (watching.returncode, watching.stderr.read()) in ((141, ""), (0, ""))
+        portal.run("chat", "--session", session, "hello")
+        assert (watching.wait(20), watching.stderr.read()) == (141, b"")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Watching somebody else's session."""
 
 import json
-import time
 from typing import Any
 
+from airboss.cli.client import Client, find
+from tests.cli.running import running
 from tests.portal import Portal
 
 
@@ -22,9 +23,10 @@ def test_a_closed_session_is_shown_to_its_end(portal: Portal) -> None:
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Session opened by owner: rehearsal in ")
-    assert lines[1:5] == [
+    assert lines[1:6] == [
         "owner> look around",
         "I will look.",
+        f"Allowed by policy read-only: read {portal.work}",
         f"✓ view {portal.work}",
         "That is all.",
     ]
@@ -46,17 +48,14 @@ def test_once_ends_when_the_agent_rests(portal: Portal) -> None:
 
 def test_once_waits_for_a_turn_that_goes_on(portal: Portal) -> None:
     session = portal.new_session()
-    with portal.begin("chat", "--session", session, "take your time") as chatting:
-        until = time.monotonic() + 20
-        while portal.sessions()[0]["state"] != "working":
-            assert time.monotonic() < until
-        with portal.begin("watch", "--once", session) as watching:
-            chatting.send_signal(2)
-            said, _ = watching.communicate(timeout=30)
-        chatting.wait(20)
-    assert chatting.returncode == 3
-    assert watching.returncode == 0
-    assert "The turn was stopped." in said
+    with running(portal, "chat", "--session", session, "take your time") as chatting:
+        chatting.wait_for("One moment.")
+        with running(portal, "watch", "--once", session) as watching:
+            watching.wait_for("One moment.")
+            chatting.interrupt()
+            assert chatting.end() == 3
+            assert watching.end() == 0
+            assert "The turn was stopped." in watching.told()
 
 
 def test_a_session_that_nobody_started_is_refused(portal: Portal) -> None:
@@ -66,29 +65,25 @@ def test_a_session_that_nobody_started_is_refused(portal: Portal) -> None:
 
 def test_ctrl_c_leaves_and_says_so_by_the_exit_code(portal: Portal) -> None:
     session = portal.new_session()
-    with portal.begin("watch", "--json", session) as watching:
-        assert watching.stdout is not None
-        watching.stdout.readline()
-        watching.send_signal(2)
-        assert watching.wait(20) == 3
+    with running(portal, "watch", session) as watching:
+        watching.wait_for("Hello, captain.")
+        watching.interrupt()
+        assert watching.end() == 3
+        assert watching.told(beside=True) == ""
 
 
 def test_watching_goes_on_after_the_server_was_killed_and_came_back(own_portal: Portal) -> None:
     session = own_portal.new_session()
-    with own_portal.begin("watch", "--json", session) as watching:
-        assert watching.stdout is not None
-        assert watching.stderr is not None
-        first = watching.stdout.readline()
+    with running(own_portal, "watch", "--json", session) as watching:
+        watching.wait_for("session.idle")
         own_portal.kill()
-        assert watching.stderr.readline().startswith("Connection lost")
+        watching.wait_for("Connection lost", beside=True)
         own_portal.start()
-        assert watching.stderr.readline() == "Connected again; nothing was missed.\n"
+        watching.wait_for("Connected again; nothing was missed.", beside=True)
         assert own_portal.run("chat", "--session", session, "look around").returncode == 0
-        own_portal.run("chat", "--session", session, "hello")
         close(own_portal, session)
-        rest, _ = watching.communicate(timeout=30)
-    assert watching.returncode == 0
-    seen = records_of(first + rest)
+        assert watching.end() == 0
+        seen = records_of(watching.told())
     assert [record["seq"] for record in seen] == sorted({record["seq"] for record in seen})
     whole = records_of(own_portal.run("watch", "--json", session).stdout)
     assert without_deltas(seen) == without_deltas(whole)
@@ -100,18 +95,17 @@ def test_watching_goes_on_after_the_server_was_killed_and_came_back(own_portal: 
 
 def test_a_server_that_stays_away_is_not_waited_for_for_ever(own_portal: Portal) -> None:
     session = own_portal.new_session()
-    with own_portal.begin("watch", "--json", "--wait", "0.5", session) as watching:
-        assert watching.stdout is not None
-        watching.stdout.readline()
+    with running(own_portal, "watch", "--json", "--wait", "0.5", session) as watching:
+        watching.wait_for("session.idle")
         own_portal.kill()
-        said, wrong = watching.communicate(timeout=30)
-    assert watching.returncode == 4
+        assert watching.end() == 4
+        last = records_of(watching.told())[-1]["seq"]
+        wrong = watching.told(beside=True)
     assert "error: The server has been away for" in wrong
-    last = records_of(said)[-1]["seq"]
     assert f"airboss watch {session} --after {last}" in wrong
 
 
 def close(portal: Portal, session: str) -> None:
-    from airboss.cli.client import Client, find
-
-    Client(find(portal.data, {})).post(f"/api/v1/sessions/{session}/close")
+    client = Client(find(portal.data, {}))
+    client.post(f"/api/v1/sessions/{session}/close")
+    client.close()

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from airboss.cli.client import Client, Json
-from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line
+from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line, waited
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
 from airboss.cli.transcript import Transcript
 from airboss.cli.trouble import Exit, Refused, Trouble
@@ -19,6 +19,7 @@ from airboss.cli.trouble import Exit, Refused, Trouble
 _TICK_SECONDS = 0.1
 # A turn's end and the session's rest are two events, a moment apart.
 _REST_SECONDS = 2.0
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
 _OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
 _RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
@@ -51,13 +52,13 @@ class Chat:
     said: Pen
     beside: Pen
     page: Transcript
-    client: Client
     presses: list[int] = field(default_factory=list[int])
 
     def turn(self, text: str) -> Exit:
         """Send one message and show what comes of it."""
-        self._wake()
-        sent = self.client.post(f"/api/v1/sessions/{self.id}/prompts", {"text": text})
+        client = self.reach()  # since the last turn the server may have moved
+        self._wake(client)
+        sent = client.post(f"/api/v1/sessions/{self.id}/prompts", {"text": text})
         if sent.get("redacted"):
             self.page.note("Secrets in your message were removed before it was stored.", "yellow")
         follower = Follower(self.reach, self.id, self.wish.patience)
@@ -70,31 +71,36 @@ class Chat:
             self.page.end_line()
 
     def close(self) -> None:
-        self.client.post(f"/api/v1/sessions/{self.id}/close")
+        self.reach().post(f"/api/v1/sessions/{self.id}/close")
 
-    def _wake(self) -> None:
+    def _wake(self, client: Client) -> None:
         """A session that a restart interrupted is taken up again before it is spoken to."""
-        view = self.client.get(f"/api/v1/sessions/{self.id}")
+        view = client.get(f"/api/v1/sessions/{self.id}")
         if view["state"] == "closed":
             raise _Gone(f"The session {self.id} is closed. Start another with: airboss chat")
         if view["state"] == "interrupted":
             self.page.note("The session was interrupted; it is resumed.", "dim")
-            self.client.post(f"/api/v1/sessions/{self.id}/resume")
+            path = f"/api/v1/sessions/{self.id}/resume"
+            waited("Resuming the session", lambda: client.post(path))
 
     @contextmanager
     def _keyboard(self) -> Generator[None]:
-        """While the agent works, Ctrl-C is counted instead of cutting what is being drawn."""
+        """While the agent works, Ctrl-C is counted instead of cutting what is being drawn.
+
+        Whoever ends the process in order (a time limit of a CI, say) stops the agent too.
+        """
 
         def pressed(number: int, frame: FrameType | None) -> None:
             del frame
             self.presses.append(number)
 
         self.presses.clear()
-        before = signal.signal(signal.SIGINT, pressed)
+        before = [(number, signal.signal(number, pressed)) for number in _STOPPING]
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before:
+                signal.signal(number, handler)
 
     def _listen(self, feed: Feed, prompt: str) -> Exit:
         turn = _Turn(prompt)
@@ -204,14 +210,15 @@ def _begin(reach: Callable[[], Client], wish: Wish) -> Chat:
     if wish.session:
         view = client.get(f"/api/v1/sessions/{wish.session}")
     else:
-        view = client.post("/api/v1/sessions", _asked(client, wish))
+        asked = _asked(client, wish)
+        view = waited("Starting a session", lambda: client.post("/api/v1/sessions", asked))
     said, beside = out(), aside()
     page = Transcript(said, beside)
     told = f"{view['id']} · {view['model']} · {view['cwd']} · permissions {view['policy']}"
     page.note(f"Session {visible_line(told)}", "dim")
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
     seq = int(view["seq"]) if wish.session else 0
-    return Chat(reach, wish, str(view["id"]), seq, said, beside, page, client)
+    return Chat(reach, wish, str(view["id"]), seq, said, beside, page)
 
 
 def _asked(client: Client, wish: Wish) -> Json:

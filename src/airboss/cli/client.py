@@ -2,6 +2,7 @@
 
 import json
 import os
+import ssl
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -89,7 +90,8 @@ class Client:
             headers=headers,
             timeout=httpx2.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
             # Plain HTTP needs no certificates, and reading them is a third of the start-up time.
-            verify=address.url.startswith("https:"),
+            # The system's context heeds SSL_CERT_FILE.
+            verify=ssl.create_default_context() if address.url.startswith("https:") else False,
             # A proxy is for other machines.
             trust_env=not address.is_local,
         )
@@ -146,6 +148,8 @@ class Client:
             # The transport's own words may quote what the other side sent.
             why = visible_line(str(error)) or type(error).__name__
             text = f"The server at {self.address.url} cannot be reached: {why}"
+            if "CERTIFICATE_VERIFY_FAILED" in why:
+                text += ". To trust its own certificate, set SSL_CERT_FILE to that file."
             raise Unreachable(text) from None
 
     def _refusal(self, answer: httpx2.Response) -> Trouble:

@@ -1,6 +1,5 @@
 """`airboss doctor`: every check with what it found, what to do, and how long it took."""
 
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from airboss.cli.checks import CHECKS, Check, Finding, State, Subject
 from airboss.cli.client import Client, Json, find
-from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible, visible_line
+from airboss.cli.screen import Pen, out, print_json, visible, visible_line, waited
 from airboss.cli.trouble import Exit, Trouble
 
 _LIMIT_SECONDS = 5.0
@@ -35,14 +34,12 @@ class Result:
 def run(data: Path | None, *, is_json: bool) -> Exit:
     """Show every check as it ends; a failed one makes the command fail."""
     subject = Subject.of(data)
-    pen, waiting = out(), Waiting(aside())
+    pen = out()
     results: list[Result] = []
-    for result in _results(subject, waiting):
-        waiting.hide()
+    for result in _results(subject):
         results.append(result)
         if not is_json:
             _print(result, pen)
-    waiting.hide()
     failed = sum(result.state == "fail" for result in results)
     if is_json:
         print_json({"checks": [asdict(result) for result in results], "failed": failed})
@@ -52,41 +49,27 @@ def run(data: Path | None, *, is_json: bool) -> Exit:
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _results(subject: Subject, waiting: Waiting) -> Iterator[Result]:
+def _results(subject: Subject) -> Iterator[Result]:
     for name, check in CHECKS:
-        yield _timed(name, check, subject, waiting)
+        yield _timed(name, check, subject)
     if subject.folder.note() is not None:
-        yield from _servers_own(subject, waiting)
+        yield from _servers_own(subject)
 
 
-def _timed(
-    name: str, check: Check, subject: Subject, waiting: Waiting, limit: float = _LIMIT_SECONDS
-) -> Result:
+def _timed(name: str, check: Check, subject: Subject, limit: float = _LIMIT_SECONDS) -> Result:
     """Run one check, but not longer than its limit."""
-    found: list[Finding] = []
-
-    def work() -> None:
-        try:
-            found.append(check(subject))
-        except Exception as error:  # noqa: BLE001 - a check that breaks is a finding, not an end
-            told = f"The check itself failed: {error!r}"
-            found.append(Finding("fail", told, remedy=_TELL_US))
-
     began = time.monotonic()
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    waiting.restart()
-    while worker.is_alive() and time.monotonic() - began < limit:
-        worker.join(0.1)
-        if worker.is_alive():
-            waiting.show(f"Checking {name}")
-    late = Finding("fail", f"No answer within {int(limit)} seconds.", remedy=_LOOK)
-    finding = found[0] if found else late
+    try:
+        found = waited(f"Checking {name}", lambda: check(subject), limit)
+    except TimeoutError:
+        found = Finding("fail", f"No answer within {int(limit)} seconds.", remedy=_LOOK)
+    except Exception as error:  # noqa: BLE001 - a check that breaks is a finding, not an end
+        found = Finding("fail", f"The check itself failed: {error!r}", remedy=_TELL_US)
     ms = round((time.monotonic() - began) * 1000)
-    return Result(name, finding.state, finding.summary, finding.detail, finding.remedy, ms)
+    return Result(name, found.state, found.summary, found.detail, found.remedy, ms)
 
 
-def _servers_own(subject: Subject, waiting: Waiting) -> Iterator[Result]:
+def _servers_own(subject: Subject) -> Iterator[Result]:
     """What the running server knows better: it has its own environment."""
     told: list[Json] = []
 
@@ -98,7 +81,7 @@ def _servers_own(subject: Subject, waiting: Waiting) -> Iterator[Result]:
             return Finding("fail", str(trouble), remedy="Restart the server: airboss stop")
         return Finding("ok", "The server answers.")
 
-    yield _timed("server.answers", ask, subject, waiting, _SERVER_SECONDS)
+    yield _timed("server.answers", ask, subject, _SERVER_SECONDS)
     for check in told:
         yield Result(
             id=f"server.{check['id']}",

@@ -12,6 +12,7 @@ from airboss.cli.screen import (
     print_json,
     print_table,
     visible_line,
+    waited,
 )
 from airboss.cli.trouble import Trouble
 from airboss.store.folder import DataFolder
@@ -59,7 +60,7 @@ def _sessions(client: Client, state: str | None, limit: int) -> list[Json]:
 
 
 def show_models(client: Client, *, is_json: bool) -> None:
-    told = client.get("/api/v1/models")
+    told = waited("Asking for the models", lambda: client.get("/api/v1/models"))
     if is_json:
         print_json(told)
         return

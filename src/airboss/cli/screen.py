@@ -1,14 +1,18 @@
 """What reaches the terminal: safe text, colour where somebody looks, tables, a sign of waiting."""
 
 import json
+import math
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, TypeVar
+
+Told = TypeVar("Told")
 
 # Controls, halves of characters, and what turns the direction of a text or cannot be seen: they
 # could drive the terminal or make a text lie. Tabs and line ends stay.
@@ -17,6 +21,8 @@ _HIDDEN: Final = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SPACES: Final = re.compile(r"[\t\r\n]+")
+# What is done sooner needs no sign of waiting.
+_PATIENT_SECONDS: Final = 0.2
 _SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_SPINNER: Final = "|/-\\"
 _STYLES: Final = {
@@ -139,9 +145,38 @@ class Waiting:
             self._shown = False
 
 
+def waited(what: str, work: Callable[[], Told], limit: float = math.inf) -> Told:
+    """Do the work while a sign on the terminal turns; a `TimeoutError` when it takes too long."""
+    done: list[Told] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except Exception as error:  # noqa: BLE001 - handed over to the thread that waits
+            failed.append(error)
+
+    waiting = Waiting(aside())
+    until = time.monotonic() + limit
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(min(_PATIENT_SECONDS, limit))
+    try:
+        while worker.is_alive() and time.monotonic() < until:
+            waiting.show(what)
+            worker.join(0.1)
+    finally:
+        waiting.hide()
+    if failed:
+        raise failed[0]
+    if not done:
+        raise TimeoutError
+    return done[0]
+
+
 def _width() -> int:
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
 
