@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import uvicorn
 
@@ -30,6 +30,7 @@ from airboss.store.tokens import LOCAL, OWNER, take_token_from_environment, toke
 # Together less than the five seconds in which a stopped server has ended.
 _SESSIONS_SECONDS = 2.5
 _ANSWERS_SECONDS = 1
+_WAITING_CONNECTIONS = 2048
 
 
 class PortalServer(uvicorn.Server):
@@ -90,6 +91,8 @@ def _bound(settings: Settings) -> Generator[socket.socket]:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((settings.host.strip("[]"), settings.port))
+            # Taken for good: a port that is only bound, two servers could have for a moment.
+            listening.listen(_WAITING_CONNECTIONS)
         except OSError as error:
             raise SettingsInvalid(
                 f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}. "
@@ -102,10 +105,7 @@ async def _run(
     settings: Settings, held: HeldFolder, access: Access, listening: socket.socket
 ) -> None:
     stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
-            loop.add_signal_handler(number, stopping.set)
+    _hear_signals(stopping.set)
     port = listening.getsockname()[1]
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
@@ -113,14 +113,33 @@ async def _run(
         _write_logs(services.sessions.redactor)
         server = _server(services, settings, port)
         serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
-        await server.ready.wait()
-        held.announce(ServerNote(os.getpid(), url, now_ms()))
-        _greet(url, access, settings)
-        loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, "copilot"))
-        waiting = asyncio.create_task(stopping.wait())
+        if await _first(server.ready, serving):
+            held.announce(ServerNote(os.getpid(), url, now_ms()))
+            _greet(url, access, settings)
+            loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, "copilot"))
+            await _first(stopping, serving)
+            await _end(services, server)
+            await asyncio.wait({loading})
+        await serving
+
+
+def _hear_signals(stop: Callable[[], None]) -> None:
+    """A terminal that is closed stops the server in order, too; under nohup it does not."""
+    loop = asyncio.get_running_loop()
+    hung_up = getattr(signal, "SIGHUP", None)
+    ignored = hung_up is None or signal.getsignal(hung_up) is signal.SIG_IGN
+    for number in (signal.SIGINT, signal.SIGTERM, *(() if ignored else (hung_up,))):
+        with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
+            loop.add_signal_handler(number, stop)
+
+
+async def _first(event: asyncio.Event, serving: "asyncio.Task[None]") -> bool:
+    """Whether `event` came before the serving was over."""
+    waiting = asyncio.create_task(event.wait())
+    try:
         await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
-        await _end(services, server, serving)
-        await asyncio.wait({loading})
+        return event.is_set()
+    finally:
         waiting.cancel()
 
 
@@ -134,6 +153,12 @@ def _server(services: Services, settings: Settings, port: int) -> PortalServer:
         ssl_keyfile=settings.tls_key,
         **uvicorn_options(),
     )
+    try:
+        config.load()
+    except OSError as error:  # a file that is not there, and one that is no certificate
+        raise SettingsInvalid(
+            f"TLS cannot be served with {settings.tls_certificate} and {settings.tls_key}: {error}."
+        ) from error
     return PortalServer(config)
 
 
@@ -145,11 +170,10 @@ def _greet(url: str, access: Access, settings: Settings) -> None:
     print("\n".join(lines), flush=True)  # noqa: T201 - what a server says when it is ready
 
 
-async def _end(services: Services, server: PortalServer, serving: "asyncio.Task[None]") -> None:
+async def _end(services: Services, server: PortalServer) -> None:
     """Sessions say that they end while people still watch; then streams end, then answers."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_SESSIONS_SECONDS):
             await services.sessions.stop()
     services.log.end_followers()
     server.should_exit = True
-    await serving
