@@ -210,7 +210,10 @@ def load_script(path: Path) -> Script:
 
 def parse_script(text: str, where: str) -> Script:
     """Read a script; `where` names its source in what is said about faults."""
-    loader = Loader(text)
+    try:
+        loader = Loader(text)
+    except yaml.YAMLError as error:  # it has a character that YAML does not allow
+        raise ScriptInvalid(f"{where}: is not YAML: {error}.") from error
     try:
         root = loader.get_single_node()
         if root is None:
