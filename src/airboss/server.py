@@ -126,9 +126,10 @@ async def _run(
 def _hear_signals(stop: Callable[[], None]) -> None:
     """A terminal that is closed stops the server in order, too; under nohup it does not."""
     loop = asyncio.get_running_loop()
-    hung_up = getattr(signal, "SIGHUP", None)
-    ignored = hung_up is None or signal.getsignal(hung_up) is signal.SIG_IGN
-    for number in (signal.SIGINT, signal.SIGTERM, *(() if ignored else (hung_up,))):
+    heard = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        heard.append(signal.SIGHUP)
+    for number in heard:
         with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
             loop.add_signal_handler(number, stop)
 
