@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 
@@ -44,6 +44,17 @@ rules:
 _START_SECONDS = 30
 
 
+class Process(Protocol):
+    """What a test does with a server's process."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int) -> None: ...
+    def kill(self) -> None: ...
+
+
 @dataclass
 class Portal:
     """`airboss serve` on a data folder, and every other command as its client."""
@@ -52,7 +63,7 @@ class Portal:
     options: tuple[str, ...] = ()
     script: str = SCRIPT
     extra_environ: dict[str, str] = field(default_factory=dict[str, str])
-    _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+    _process: Process | None = field(default=None, repr=False)
 
     @property
     def data(self) -> Path:
@@ -76,20 +87,24 @@ class Portal:
         script.write_text(self.script, encoding="utf-8")
         options = ("--port", "0", "--rehearsal", str(script), "--root", str(self.work))
         before = self.note
-        with (self.folder / "serve.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                command("serve", *options, *self.options),
-                env=self.environ,
-                cwd=self.work,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        words = ["serve", *options, *self.options]
+        self._process = self.launch(words, self.folder / "serve.log")
         until = time.monotonic() + _START_SECONDS
         while self.note in (None, before):
             assert self._process.poll() is None, self.log
             assert time.monotonic() < until, self.log
             time.sleep(0.05)
+
+    def launch(self, words: list[str], log: Path) -> Process:
+        with log.open("ab") as said:
+            return subprocess.Popen(
+                command(*words),
+                env=self.environ,
+                cwd=self.work,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+            )
 
     @property
     def note(self) -> dict[str, Any] | None:
@@ -109,8 +124,7 @@ class Portal:
 
     @property
     def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
+        return self.process.pid
 
     def client(self, **options: Any) -> httpx2.AsyncClient:
         """Somebody with the token."""
@@ -120,6 +134,11 @@ class Portal:
     @property
     def log(self) -> str:
         return (self.folder / "serve.log").read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def process(self) -> Process:
+        assert self._process is not None
+        return self._process
 
     @property
     def is_running(self) -> bool:
@@ -137,9 +156,8 @@ class Portal:
             self.kill()
 
     def kill(self) -> None:
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait(10)
+        self.process.kill()
+        self.process.wait(10)
 
     def run(
         self, *words: str, said: str | None = None, **environ: str
