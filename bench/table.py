@@ -1,0 +1,66 @@
+"""What a row of the table is, and the page it stands on."""
+
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+_SYNCS = 40
+
+# How a row goes, while it goes.
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was measured. `met` is None where there is no goal."""
+
+    row: str
+    what: str
+    found: str
+    goal: str = ""
+    met: bool | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        verdict = {True: "met", False: "**missed**", None: ""}[self.met]
+        return (self.row, self.what, self.found, self.goal, verdict)
+
+
+def page(lines: Sequence[Line], seconds: float, quick: bool) -> str:
+    head = ("", "measured", "found", "goal", "")
+    rows = [head, ("---",) * len(head), *(line.cells() for line in lines)]
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    return (
+        "# What it costs\n\n"
+        "Written by `make bench`; [how to read it](../docs/benchmark.md).\n\n"
+        f"{machine()} Took {seconds:.0f} s{' (quick: fewer of everything)' if quick else ''}.\n\n"
+        f"{table}\n"
+    )
+
+
+def machine() -> str:
+    memory = psutil.virtual_memory().total / 2**30
+    return (
+        f"{os.cpu_count()} cores, {memory:.0f} GB, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}; writing 4 KB to disk for good takes {_sync():.1f} ms."
+    )
+
+
+def _sync() -> float:
+    """The price of each promise: how long the disk takes to have something."""
+    taken: list[float] = []
+    with tempfile.TemporaryFile() as file:
+        for _ in range(_SYNCS):
+            file.write(b"x" * 4096)
+            file.flush()
+            began = time.perf_counter()
+            os.fsync(file.fileno())
+            taken.append(1000 * (time.perf_counter() - began))
+    return median(taken)
