@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import os
 import signal
@@ -20,6 +19,8 @@ from airboss.http.services import Services
 from airboss.http.signin import one_time_address
 from airboss.log.log import now_ms
 from airboss.model.redaction import Redactor
+from airboss.runtime.heap import share_one_heap
+from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import become_subreaper
 from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
@@ -62,6 +63,7 @@ class RedactingFormatter(logging.Formatter):
 
 def serve(settings: Settings) -> int:
     """Serve until somebody stops it. The exit code is 0 for every end that was asked for."""
+    share_one_heap()
     folder = DataFolder(settings.data)
     token = take_token_from_environment(os.environ)
     check_exposure(settings, token_is_set=token_is_chosen(folder, token))
@@ -116,7 +118,7 @@ async def _run(
         if await _first(server.ready, serving):
             held.announce(ServerNote(os.getpid(), url, now_ms()))
             _greet(url, access, settings)
-            loading = asyncio.create_task(asyncio.to_thread(importlib.import_module, "copilot"))
+            loading = asyncio.create_task(asyncio.to_thread(load_sdk))
             await _first(stopping, serving)
             await _end(services, server)
             await asyncio.wait({loading})

@@ -11,7 +11,6 @@ import os
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +19,7 @@ from airboss.model.ids import new_id
 from airboss.runtime.environment import agents_environment
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.locate import Located, fallback, locate
+from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import CHILDREN, sweep_life
 from airboss.runtime.tap import Tap, buffered, close_pipes, join_readers, process_of
 from airboss.runtime.watchdog import watch
@@ -231,11 +231,11 @@ class Runtime:
 
 
 def _prepare(plan: RuntimePlan) -> Located:
-    """Blocking work before a start: find the runtime, make its home, load the SDK (1.5 s once)."""
+    """Blocking work before a start: find the runtime, make its home, load the SDK (1 s once)."""
     located = locate(plan.path, plan.environ)
     plan.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     plan.home.chmod(0o700)
-    import_module("copilot")
+    load_sdk()
     # All its errors come to us as exceptions; its log only repeats them, with their tracebacks.
     logging.getLogger("copilot").setLevel(logging.CRITICAL)
     return located
