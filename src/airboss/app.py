@@ -1,11 +1,12 @@
-"""The composition root: settings → store → log → runtime → services. Everything is made here once."""
+"""The composition root: settings, store, log, runtime, services. Everything is made here once."""
 
 import contextlib
 import functools
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
@@ -15,7 +16,6 @@ from airboss.log.journal import Journal
 from airboss.log.log import EventLog, now_ms
 from airboss.model.redaction import Redactor
 from airboss.runtime.process import Runtime, RuntimePlan
-from airboss.runtime.rehearsal import RehearsalServer, Script, builtin_script, load_script
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
@@ -29,12 +29,17 @@ from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
 from airboss.store.views import ViewIndex
 
+if TYPE_CHECKING:
+    from airboss.runtime.rehearsal import Script
 
-def load_rehearsal(settings: Settings, identity: Identity) -> Script | None:
+
+def load_rehearsal(settings: Settings, identity: Identity) -> "Script | None":
     """The chosen script; the built-in one for whoever has no token and no provider."""
-    if settings.rehearsal:
-        return load_script(settings.rehearsal)
-    return None if identity.token or settings.providers else builtin_script()
+    if not settings.rehearsal and (identity.token or settings.providers):
+        return None
+    from airboss.runtime.rehearsal import builtin_script, load_script
+
+    return load_script(settings.rehearsal) if settings.rehearsal else builtin_script()
 
 
 @contextlib.asynccontextmanager
@@ -44,7 +49,7 @@ async def opened_services(
     access: Access,
     url: str,
     stop: Callable[[], None],
-) -> AsyncIterator[Services]:
+) -> AsyncGenerator[Services]:
     """Every part, started in order and ended in the opposite one."""
     environ = dict(os.environ)
     identity = find_identity(environ)
@@ -93,10 +98,12 @@ async def opened_services(
 
 
 async def _serve_rehearsal(
-    stack: contextlib.AsyncExitStack, script: Script | None, settings: Settings
+    stack: contextlib.AsyncExitStack, script: "Script | None", settings: Settings
 ) -> RehearsalSource | None:
     if script is None:
         return None
+    from airboss.runtime.rehearsal import RehearsalServer
+
     server = await stack.enter_async_context(RehearsalServer(script))
     offers = tuple(
         ModelOffer(model.id, model.name, model.multiplier, "rehearsal") for model in script.models
@@ -136,6 +143,8 @@ def _plan(
 
 async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
     return [
-        ModelOffer(model.id, model.name, 1 if model.multiplier is None else model.multiplier, "copilot")
+        ModelOffer(
+            model.id, model.name, 1 if model.multiplier is None else model.multiplier, "copilot"
+        )
         for model in await runtime.list_models(token)
     ]

@@ -1,0 +1,36 @@
+"""This server's counts in Prometheus' words. Imported when somebody asks: most never do."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from airboss.http.services import Services
+
+
+class ServerCollector(Collector):
+    """Reads the services; keeps nothing itself."""
+
+    def __init__(self, use: Services) -> None:
+        self._use = use
+
+    def collect(self) -> Iterator[Metric]:
+        use = self._use
+        opened, working = use.sessions.open_count()
+        yield GaugeMetricFamily("airboss_sessions_open", "Sessions that are open.", opened)
+        yield GaugeMetricFamily("airboss_sessions_working", "Sessions that work.", working)
+        starts = use.status.runtime.starts
+        yield CounterMetricFamily("airboss_runtime_starts", "Starts of the agent runtime.", starts)
+        for name, count in use.log.counts.items():
+            told = f"The log's {name} since the start."
+            yield CounterMetricFamily(f"airboss_log_{name}", told, count)
+        trouble = int(use.log.trouble is not None)
+        yield GaugeMetricFamily("airboss_log_trouble", "1 while the log cannot write.", trouble)
+
+
+def exposition(use: Services) -> bytes:
+    registry = CollectorRegistry()
+    registry.register(ServerCollector(use))
+    ProcessCollector(registry=registry)
+    return generate_latest(registry)
