@@ -3,7 +3,8 @@ import { readMessage, readProblem, readSessions, readStatus, readTime } from "./
 
 test("a status is read", () => {
   const copilot = { signed_in: true, login: "mona", how: "GH_TOKEN", detail: null };
-  expect(readStatus({ version: "0.1.0", rehearsal: true, policy: "read-only", copilot })).toEqual({
+  const rehearsal = { on: true, builtin: false, script: null };
+  expect(readStatus({ version: "0.1.0", rehearsal, policy: "read-only", copilot })).toEqual({
     version: "0.1.0",
     rehearsal: true,
     policy: "read-only",
@@ -11,8 +12,8 @@ test("a status is read", () => {
   });
 });
 
-test("nonsense is nobody signed in, not an error", () => {
-  const nobody = { signedIn: false, login: null, how: null, detail: null };
+test("nonsense is not known, not an error", () => {
+  const nobody = { signedIn: null, login: null, how: null, detail: null };
   const nothing = { version: null, rehearsal: false, policy: null, copilot: nobody };
   for (const body of [null, 7, "x", [], {}, { copilot: [], policy: {}, rehearsal: "yes" }]) {
     expect(readStatus(body)).toEqual(nothing);

@@ -21,10 +21,10 @@ export function readStatus(body: unknown): Status {
   const copilot = fields(status.copilot);
   return {
     version: text(status.version),
-    rehearsal: status.rehearsal === true,
+    rehearsal: fields(status.rehearsal).on === true,
     policy: text(status.policy),
     copilot: {
-      signedIn: copilot.signed_in === true,
+      signedIn: typeof copilot.signed_in === "boolean" ? copilot.signed_in : null,
       login: text(copilot.login),
       how: text(copilot.how),
       detail: text(copilot.detail),

@@ -3,7 +3,8 @@
 export type Policy = "ask" | "approve-all" | "read-only" | "deny-all";
 
 export type Copilot = {
-  signedIn: boolean;
+  /** Null until the runtime was asked. */
+  signedIn: boolean | null;
   login: string | null;
   how: string | null;
   detail: string | null;

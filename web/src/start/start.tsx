@@ -128,14 +128,6 @@ function Begin({ status }: { status: Status }) {
 
 function Account({ status }: { status: Status }) {
   const { copilot } = status;
-  if (status.rehearsal) {
-    return (
-      <Note kind="info" title="This server rehearses.">
-        The rehearsal model plays a script and costs nothing. The agent, its tools and your files
-        are real.
-      </Note>
-    );
-  }
   if (copilot.signedIn) {
     const who = copilot.login === null ? "" : ` as ${visible(copilot.login)}`;
     return (
@@ -149,6 +141,21 @@ function Account({ status }: { status: Status }) {
           {copilot.how !== null && <span class="faint"> · {visible(copilot.how)}</span>}
         </span>
       </p>
+    );
+  }
+  if (status.rehearsal) {
+    return (
+      <Note kind="info" title="This server rehearses.">
+        The rehearsal model plays a script and costs nothing. The agent, its tools and your files
+        are real.
+      </Note>
+    );
+  }
+  if (copilot.signedIn === null) {
+    return (
+      <Note kind="info" title="Nobody has asked yet who is signed in to GitHub Copilot.">
+        <code>airboss doctor</code> asks, and says what to do.
+      </Note>
     );
   }
   return (
