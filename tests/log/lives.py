@@ -48,7 +48,7 @@ async def speak(writer: Writer, notes: Notes) -> None:
         notes.add("ack", await writer.append(MessageStarted(block=message)))
         writer.say(ToolStarted(block=tool, name="shell", arguments="{}"))
         said: dict[str, str] = {message: "", tool: ""}
-        for piece in range(number % 40):
+        for piece in range(20 + number % 40):
             block, make = ((message, MessageDelta), (tool, ToolDelta))[piece % 5 == 0]
             writer.say(make(block=block, offset=len(said[block]), text=f"{piece} "))
             said[block] += f"{piece} "

@@ -47,7 +47,8 @@ def _texts(events: list[Recorded]) -> dict[str, str]:
 
 def _read(file: Path) -> Known:
     known = Known()
-    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    # The last line may have been cut off by the kill: what it says was not yet known.
+    lines = file.read_text("utf-8").split("\n")[:-1] if file.exists() else []
     for what, seq, body in (json.loads(line) for line in lines):
         if what == "ack":
             known.promised.add(seq)
@@ -66,13 +67,16 @@ def lives(tmp_path: Path) -> Generator["subprocess.Popen[str]"]:
         running.kill()
 
 
-def live_and_die(lives: "subprocess.Popen[str]", name: str, seconds: float) -> None:
+def live_and_die(lives: "subprocess.Popen[str]", notes: Path, chance: random.Random) -> None:
     assert lives.stdin
     assert lives.stdout
-    lives.stdin.write(f"{name}\n")
+    lives.stdin.write(f"{notes.name}\n")
     lives.stdin.flush()
     child = int(lives.stdout.readline())
-    time.sleep(seconds)
+    if chance.random() < 0.8:  # else it may die while it takes over what the last one left
+        while not notes.exists() or not notes.stat().st_size:
+            time.sleep(0.001)
+    time.sleep(chance.uniform(0.0, 0.06))
     os.kill(child, signal.SIGKILL)
     assert lives.stdout.readline() == "dead\n"
 
@@ -93,10 +97,11 @@ def check(known: Known, stored: list[Recorded], left: dict[str, str]) -> None:
 async def test_kill_at_fifty_random_moments_loses_nothing_that_was_known(
     lives: "subprocess.Popen[str]", open_log: OpenLog, tmp_path: Path
 ) -> None:
-    chance, head, highest, shown, left_open = random.Random(9), 0, 0, 0, 0
+    chance, head, highest, shown, left_open = random.Random(9), 0, 0, 0, 0  # noqa: S311
     for number in range(LIVES):
-        live_and_die(lives, f"life-{number}", chance.uniform(0.02, 0.12))
-        known = _read(tmp_path / f"life-{number}")
+        notes = tmp_path / f"life-{number}"
+        live_and_die(lives, notes, chance)
+        known = _read(notes)
         new = known.promised | {recorded.seq for recorded in known.shown}
         assert not new or min(new) > highest, "a number was used twice"
         async with open_log() as log:
@@ -106,5 +111,5 @@ async def test_kill_at_fifty_random_moments_loses_nothing_that_was_known(
         head = stored[-1].seq if stored else head
         highest = max(new, default=highest)
         shown, left_open = shown + len(known.shown), len(writer.left_open)
-    assert shown > 50 * LIVES, "the lives were too short to prove anything"
+    assert shown > 5 * LIVES, "the lives were too short to prove anything"
     assert left_open > 0

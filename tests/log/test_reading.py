@@ -33,6 +33,7 @@ steps = st.lists(
         st.sampled_from(BLOCKS),
         st.text(st.sampled_from('abß語😀\x00\n"\\'), min_size=1, max_size=6),
     ),
+    min_size=8,
     max_size=40,
 )
 
@@ -58,12 +59,12 @@ def say(writer: Writer, truth: Truth, step: Step) -> None:
 
 async def check_everywhere(log: EventLog, truth: Truth) -> None:
     for after in range(truth.seq + 1):
-        for limit in (1, 3, 500):
+        for limit in (2, 500):
             truth.check(after, await read_all(log, STREAM, after, limit))
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 @given(story=steps, tail=st.sampled_from([0, 4, 256]))
 async def test_every_position_is_a_right_place_to_begin(story: list[Step], tail: int) -> None:
@@ -78,6 +79,10 @@ async def test_every_position_is_a_right_place_to_begin(story: list[Step], tail:
                     await flush(log)
                 if step[0] == "look":
                     await check_everywhere(log, truth)
+            await flush(log)
+            await check_everywhere(log, truth)
+            for block in BLOCKS:
+                say(writer, truth, ("end", block, ""))
             await flush(log)
             await check_everywhere(log, truth)
         async with log_in(Path(folder)) as log:
@@ -123,7 +128,7 @@ async def test_what_was_said_between_two_deltas_keeps_them_apart(open_log: OpenL
     assert told == [*first, decided, again.delta("a", "after"), again.end("a")]
 
 
-async def test_a_block_that_stays_open_for_ten_thousand_events_is_read_in_small_pages(
+async def test_blocks_that_stay_open_for_thousands_of_events_are_read_in_small_pages(
     log: EventLog,
 ) -> None:
     truth = Truth()
@@ -137,14 +142,14 @@ async def test_a_block_that_stays_open_for_ten_thousand_events_is_read_in_small_
             writer.say(truth.other(SessionIdle()))
     writer.say(truth.end("a"))
     await writer.append(truth.end("b"))
-    for after in random.Random(1).sample(range(truth.seq), 20):
+    for after in range(0, truth.seq, 199):
         truth.check(after, await read_all(log, STREAM, after, 211))
 
 
 async def test_a_reader_that_reconnects_at_fifty_random_moments_has_everything_once(
     log: EventLog,
 ) -> None:
-    truth, heard, chance = Truth(), list[int](), random.Random(50)
+    truth, heard, chance = Truth(), list[int](), random.Random(50)  # noqa: S311
     writer = await begin(log, STREAM, truth)
 
     async def speak() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from airboss.errors import StoreUnavailable
 from airboss.log import rows
@@ -106,30 +106,24 @@ class Flusher:
 
     async def _write(self, streams: Sequence[Stream], full: int) -> None:
         try:
-            await self._write_together(streams, after=lambda: self._journal.empty(full))
+            await self._write_together(streams)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001 - a fault of ours ends one event, not the log
             _log.exception("A batch of the log cannot be written; its events are tried singly")
             await self._write_singly(streams)
-            await asyncio.to_thread(self._journal.empty, full)
         else:
             self.trouble = None
+        self._journal.empty(full)
 
-    async def _write_together(
-        self,
-        streams: Sequence[Stream],
-        *,
-        first: bool = False,
-        after: Callable[[], None] | None = None,
-    ) -> None:
+    async def _write_together(self, streams: Sequence[Stream], *, first: bool = False) -> None:
         """All that these streams have to say in one transaction, or nothing of it."""
         taken: list[tuple[Stream, Portion]] = []
         try:
             for stream in streams:
                 taken.append((stream, stream.take(first=first)))  # noqa: PERF401 - kept when one fails
             portions = [portion for _, portion in taken]
-            await self._database.write(lambda c: rows.write(c, _batch(portions)), after)
+            await self._database.write(lambda c: rows.write(c, _batch(portions)))
         except BaseException:
             for stream, portion in taken:
                 stream.give_back(portion)
@@ -151,9 +145,8 @@ class Flusher:
                     raise
                 except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
                     _log.exception("An event of %s cannot be written", stream.name)
-                    words = _FAULT.format(error=f"{type(error).__name__}: {error}")
-                    self.trouble = told = StoreUnavailable(words)
-                    stream.drop_first(words)
+                    self.trouble = told = _in_words(error)
+                    stream.drop_first(str(told))
         if told is None:
             self.trouble = None
 
@@ -169,6 +162,12 @@ class Flusher:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(RETRY_SECONDS):
                 await self._ending.wait()
+
+
+def _in_words(error: Exception) -> StoreUnavailable:
+    # Of a database's error only its own words: the statement with all its values is not for people.
+    cause = getattr(error, "orig", None) or error
+    return StoreUnavailable(_FAULT.format(error=f"{type(cause).__name__}: {cause}"))
 
 
 def _batch(portions: Sequence[Portion]) -> Batch:

@@ -272,7 +272,9 @@ class Recorded:
 
     @classmethod
     def of(cls, seq: int, at: int, event: Event) -> "Recorded":
-        return cls(seq, at, event.model_dump_json(exclude_none=True), event)
+        # Of deltas there are many, and few readers look into them: their JSON is enough.
+        kept = None if isinstance(event, BlockDelta) else event
+        return cls(seq, at, event.model_dump_json(exclude_none=True), kept)
 
     @property
     def event(self) -> Event:

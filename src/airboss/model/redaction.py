@@ -42,7 +42,7 @@ def _beginnings(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
 class Redactor:
     """Knows the secrets of this server. Made once; values that come later make a new one."""
 
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] = field(default=(), repr=False)
     _whole: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _running: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _begun: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)

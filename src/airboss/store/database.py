@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,17 +71,22 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._engine: Engine = create_engine(
-            URL.create("sqlite", database=str(path)),
-            poolclass=NullPool,
-            connect_args={"check_same_thread": False},
-        )
-        event.listen(self._engine, "connect", _set_pragmas)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-reader")
         self._connections: dict[int, Connection] = {}
         self._writes = 0
         self._closed = False
+
+    @cached_property
+    def _engine(self) -> Engine:
+        engine = create_engine(
+            URL.create("sqlite", database=str(self.path)),
+            poolclass=NullPool,
+            hide_parameters=True,  # what people said is not for the server's own log
+            connect_args={"check_same_thread": False},
+        )
+        event.listen(engine, "connect", _set_pragmas)
+        return engine
 
     async def open(self) -> None:
         try:
@@ -154,10 +160,8 @@ class Database:
             raise told from error
         return result
 
-    def _write(self, work: Callable[[Connection], T], after: Callable[[], None] | None) -> T:
+    def _write(self, work: Callable[[Connection], T]) -> T:
         result = self._transact("BEGIN IMMEDIATE", work)
-        if after is not None:
-            after()
         self._writes += 1
         if self._writes % _LOOK_EVERY_WRITES == 0:
             self._bound_the_wal()
@@ -172,13 +176,10 @@ class Database:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
                 connection.commit()
 
-    async def write(
-        self, work: Callable[[Connection], T], after: Callable[[], None] | None = None
-    ) -> T:
-        """`after` is called in the same thread once the transaction is on disk."""
+    async def write(self, work: Callable[[Connection], T]) -> T:
         self._must_be_open()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, self._write, work, after)
+        return await loop.run_in_executor(self._writer, self._write, work)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         self._must_be_open()

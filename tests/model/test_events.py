@@ -1,0 +1,120 @@
+"""Events come back from JSON as they went in, and nothing unknown comes with them."""
+
+import json
+from typing import get_args
+
+import pytest
+from pydantic import ValidationError
+
+from airboss.model.events import (
+    EVENT,
+    Event,
+    MessageDelta,
+    MessageEnded,
+    MessageStarted,
+    PermissionDecided,
+    PromptAccepted,
+    PromptDropped,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    Recorded,
+    SessionClosed,
+    SessionError,
+    SessionIdle,
+    SessionInterrupted,
+    SessionOpened,
+    SessionReady,
+    SessionResumed,
+    ToolDelta,
+    ToolEnded,
+    ToolError,
+    ToolResult,
+    ToolStarted,
+    TurnEnded,
+    TurnRetrying,
+    TurnStarted,
+    Usage,
+)
+from airboss.model.ids import PromptId, TurnId
+
+PROMPT, TURN = PromptId("pro_1"), TurnId("trn_1")
+
+ONE_OF_EACH: tuple[Event, ...] = (
+    SessionOpened(model="m", cwd="/work", policy="read-only", who="me"),
+    SessionReady(),
+    SessionResumed(who="me"),
+    SessionInterrupted(reason="The server ended."),
+    SessionClosed(reason="Done.", who="me"),
+    SessionError(name="Quota", message="Too many", status=429, stack="…", cause="rate"),
+    SessionIdle(),
+    PromptAccepted(prompt=PROMPT, text="Say „hello“\n😀\x00", who="me", redacted=1),
+    PromptDropped(prompt=PROMPT, reason="Closed."),
+    TurnStarted(turn=TURN, prompt=PROMPT),
+    TurnRetrying(turn=TURN, reason="overloaded"),
+    TurnEnded(turn=TURN, outcome="done", models=("m",), usage=Usage(requests=2, cost=0.5)),
+    PermissionDecided(request="r", wish="shell", about="ls", allowed=False, by="me", reason="no"),
+    ReasoningStarted(block="r"),
+    ReasoningDelta(block="r", offset=0, text="hm"),
+    ReasoningEnded(block="r", text="hm", cut=True),
+    MessageStarted(block="m"),
+    MessageDelta(block="m", offset=3, text="lo"),
+    MessageEnded(block="m", text="hello"),
+    ToolStarted(block="t", parent="p", name="shell", arguments='{"command":"ls"}'),
+    ToolDelta(block="t", offset=0, text="out"),
+    ToolEnded(block="t", text="out", result=ToolResult(content="out", detailed_content="more")),
+)
+
+
+def test_there_is_one_example_of_every_kind() -> None:
+    union, _ = get_args(Event)
+    assert [type(event) for event in ONE_OF_EACH] == list(get_args(union))
+
+
+@pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: event.kind)
+def test_an_event_comes_back_as_it_was(event: Event) -> None:
+    recorded = Recorded.of(7, 1234, event)
+    assert EVENT.validate_json(recorded.body) == event
+    assert Recorded(7, 1234, recorded.body).event == event
+    told = json.loads(recorded.json)
+    assert told == {"seq": 7, "at": 1234, "event": json.loads(recorded.body)}
+    assert told["event"]["kind"] == event.kind
+
+
+@pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: event.kind)
+def test_a_field_that_nobody_knows_is_refused(event: Event) -> None:
+    body = {**event.model_dump(), "surprise": 1}
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        EVENT.validate_python(body)
+
+
+def test_a_kind_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValidationError, match="does not match any of the expected tags"):
+        EVENT.validate_json('{"kind":"session.exploded"}')
+
+
+@pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: event.kind)
+def test_an_event_never_changes(event: Event) -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        event.kind = "other"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_is_absent_is_not_told() -> None:
+    assert Recorded.of(1, 2, SessionError(name="x", message="y")).body == (
+        '{"kind":"session.error","name":"x","message":"y"}'
+    )
+
+
+def test_half_a_character_becomes_one_that_can_be_stored() -> None:
+    failed = ToolEnded(block="\udc80", text="", error=ToolError(message="a\ud83d", code="\ude00"))
+    mended = ToolEnded(block="\ufffd", text="", error=ToolError(message="a\ufffd", code="\ufffd"))
+    assert failed == mended
+    assert Recorded.of(1, 2, failed).event == mended
+    whole = MessageDelta(block="m", offset=0, text="a😀é")
+    assert whole.text == "a😀é"
+
+
+def test_two_records_are_the_same_when_they_say_the_same() -> None:
+    said = Recorded.of(1, 2, SessionIdle())
+    assert said == Recorded(1, 2, '{"kind":"session.idle"}')
+    assert said != Recorded(2, 2, '{"kind":"session.idle"}')

@@ -1,0 +1,242 @@
+"""One file, one writer: what it returned is on disk, and what it cannot do it says in words."""
+
+import contextlib
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from sqlalchemy import Connection, insert, select, text
+from sqlalchemy.exc import IntegrityError
+
+from airboss.errors import StoreUnavailable
+from airboss.store import database as database_module
+from airboss.store.database import Database
+from airboss.store.migrations import MIGRATIONS, migrate
+from airboss.store.tables import positions
+
+
+@contextlib.asynccontextmanager
+async def opened(path: Path) -> AsyncGenerator[Database]:
+    database = Database(path)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    async with opened(tmp_path / "airboss.sqlite") as made:
+        yield made
+
+
+def write_position(stream: str) -> Callable[[Connection], None]:
+    def work(connection: Connection) -> None:
+        connection.execute(insert(positions).values(stream=stream, seq=0))
+
+    return work
+
+
+def streams(connection: Connection) -> list[str]:
+    return list(connection.execute(select(positions.c.stream).order_by("stream")).scalars())
+
+
+async def test_what_was_written_is_read_by_everybody(database: Database) -> None:
+    await database.write(write_position("a"))
+    assert await database.read(streams) == ["a"]
+    with contextlib.closing(sqlite3.connect(database.path)) as other:
+        assert other.execute("SELECT stream FROM positions").fetchall() == [("a",)]
+
+
+async def test_a_transaction_that_fails_leaves_nothing_and_the_next_works(
+    database: Database,
+) -> None:
+    def half(connection: Connection) -> None:
+        write_position("half")(connection)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await database.write(half)
+    with pytest.raises(ZeroDivisionError):
+        await database.read(lambda _: 1 // 0)
+    await database.write(write_position("whole"))
+    assert await database.read(streams) == ["whole"]
+
+
+async def test_a_fault_of_ours_is_not_taken_for_a_full_disk(database: Database) -> None:
+    await database.write(write_position("a"))
+    with pytest.raises(IntegrityError):
+        await database.write(write_position("a"))
+    await database.write(write_position("b"))
+    assert await database.read(streams) == ["a", "b"]
+
+
+async def test_a_commit_that_was_refused_does_not_stop_the_next(database: Database) -> None:
+    """A constraint that is checked at the commit fails there, as a full disk may."""
+
+    def prepare(connection: Connection) -> None:
+        connection.execute(text("CREATE TABLE parent (id INTEGER PRIMARY KEY)"))
+        child = "CREATE TABLE child (id REFERENCES parent DEFERRABLE INITIALLY DEFERRED)"
+        connection.execute(text(child))
+
+    def orphan(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO child VALUES (1)"))
+
+    async def foreign_keys(state: str) -> None:
+        def work(connection: Connection) -> None:
+            connection.commit()  # the pragma does nothing inside a transaction
+            connection.exec_driver_sql(f"PRAGMA foreign_keys={state}")
+
+        await database.write(work)
+
+    await database.write(prepare)
+    await foreign_keys("ON")
+    with pytest.raises(IntegrityError):
+        await database.write(orphan)
+    await database.write(write_position("after"))
+    assert await database.read(streams) == ["after"]
+
+
+async def test_writes_are_one_at_a_time_and_reads_do_not_wait_for_them(
+    database: Database,
+) -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(connection: Connection) -> None:
+        write_position("slow")(connection)
+        inside.set()
+        go_on.wait(10)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(database.write, slow)
+        group.start_soon(database.write, write_position("quick"))
+        await anyio.to_thread.run_sync(inside.wait)
+        assert await database.read(streams) == []
+        go_on.set()
+    assert await database.read(streams) == ["quick", "slow"]
+
+
+async def test_the_files_are_for_their_owner_only(database: Database) -> None:
+    await database.write(write_position("a"))
+    modes = {
+        name: stat.S_IMODE(os.stat(database.path.parent / name).st_mode)
+        for name in os.listdir(database.path.parent)
+    }
+    names = ("airboss.sqlite", "airboss.sqlite-shm", "airboss.sqlite-wal")
+    assert modes == dict.fromkeys(names, 0o600)
+
+
+async def test_a_path_may_have_any_letters(tmp_path: Path) -> None:
+    folder = tmp_path / "wörk ?mode=memory#%20'"
+    await anyio.Path(folder).mkdir()
+    async with opened(folder / "airboss.sqlite") as database:
+        await database.write(write_position("a"))
+    assert os.listdir(folder) == ["airboss.sqlite"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"This is not a database. " * 300, b"SQLite format 3\x00" * 99]
+)
+async def test_a_file_that_is_no_database_is_refused_in_words(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "airboss.sqlite"
+    await anyio.Path(path).write_bytes(content)
+    with pytest.raises(StoreUnavailable, match="It is damaged: stop the server, put a backup"):
+        await Database(path).open()
+    assert await anyio.Path(path).read_bytes() == content
+
+
+async def open_and_read(path: Path) -> list[str]:
+    async with opened(path) as database:
+        return await database.read(streams)
+
+
+async def test_a_database_that_is_damaged_inside_is_told_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "airboss.sqlite"
+    async with opened(path) as database:
+        for number in range(300):
+            await database.write(write_position(f"{number:060}"))
+    content = bytearray(await anyio.Path(path).read_bytes())
+    for page in range(2, len(content) // 4096):
+        content[page * 4096 : page * 4096 + 200] = b"\xff" * 200
+    await anyio.Path(path).write_bytes(content)
+    with pytest.raises(StoreUnavailable, match="It is damaged"):
+        await open_and_read(path)
+
+
+async def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="No such file or directory") as refused:
+        await Database(tmp_path / "gone" / "airboss.sqlite").open()
+    assert "choose another data folder with --data" in str(refused.value)
+
+
+async def test_a_closed_database_refuses_in_words_and_closes_twice(tmp_path: Path) -> None:
+    database = Database(tmp_path / "airboss.sqlite")
+    await database.open()
+    await database.close()
+    await database.close()
+    with pytest.raises(StoreUnavailable, match="the server is stopping"):
+        await database.read(streams)
+    with pytest.raises(StoreUnavailable, match="the server is stopping"):
+        await database.write(write_position("a"))
+    assert os.listdir(tmp_path) == ["airboss.sqlite"]
+
+
+async def test_the_write_ahead_log_stays_small_while_somebody_always_reads(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "_LARGEST_WAL", 1024 * 1024)
+    wal, sizes, done = database.path.with_name("airboss.sqlite-wal"), list[int](), False
+
+    async def keep_reading() -> None:
+        while not done:
+            await database.read(streams)
+
+    def write_much(connection: Connection) -> None:
+        for number in range(40):
+            values = {"s": f"{number:02}" + "x" * 4000}
+            connection.execute(text("INSERT OR REPLACE INTO positions VALUES (:s, 1, 0)"), values)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(8):
+            group.start_soon(keep_reading)
+        for _ in range(99):  # opening it was the first of the hundred after which it is looked at
+            await database.write(write_much)
+            sizes.append(os.stat(wal).st_size)
+        done = True
+    assert max(sizes) > 1024 * 1024
+    assert sizes[-1] == 0
+
+
+async def test_migrating_twice_is_harmless(database: Database) -> None:
+    def tables(connection: Connection) -> list[str]:
+        found = connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'"))
+        return sorted(found.scalars())
+
+    await database.write(write_position("a"))
+    before = await database.read(tables)
+    await database.write(migrate)
+    assert await database.read(tables) == before
+    assert before == ["events", "migrations", "open_starts", "positions", "views"]
+    assert await database.read(streams) == ["a"]
+
+
+async def test_a_database_of_a_newer_airboss_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "airboss.sqlite"
+    newer = len(MIGRATIONS) + 1
+    async with opened(path) as database:
+        add = text("INSERT INTO migrations VALUES (:number)")
+        await database.write(lambda c: c.execute(add, {"number": newer}).close())
+    with pytest.raises(StoreUnavailable) as refused:
+        await Database(path).open()
+    assert str(refused.value) == (
+        f"This data folder was written by a newer Airboss (schema {newer}, this one knows "
+        f"{newer - 1}). Install that version again, or choose another folder with --data."
+    )
