@@ -2,13 +2,12 @@
 
 import asyncio
 import contextlib
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from airboss.errors import AirbossError, Conflict
+from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
 from airboss.log.log import Writer
@@ -29,7 +28,9 @@ from airboss.model.events import (
     Usage,
 )
 from airboss.model.ids import PromptId, SessionId, TurnId, new_prompt_id, new_turn_id
-from airboss.model.redaction import Redactor
+from airboss.model.redaction import MASK, Redactor
+from airboss.model.views import QueuedPrompt
+from airboss.runtime.life import Refused
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import (
@@ -50,6 +51,8 @@ OpenSession = Callable[[SessionWish], Awaitable[RuntimeSession]]
 # After an error the runtime says that it is idle; one that does not is taken at its silence.
 _IDLE_AFTER_ERROR_SECONDS = 5.0
 _ABORT_SECONDS = 5.0
+# A runtime that died is noticed within this time, and told to us as a loss.
+_NOTICED_SECONDS = 2.0
 
 
 @dataclass
@@ -59,7 +62,9 @@ class Turn:
     id: TurnId
     outcome: Outcome = "done"
     models: dict[str, None] = field(default_factory=dict[str, None])
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
+    # Set when the runtime has the request, or was found not to take it.
+    put: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     # Set when the turn is over, and when it failed and ought to be over soon.
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,6 +91,7 @@ class Conversation:
         rule: PolicyRule,
         redactor: Redactor,
         on_lost: Callable[[SessionId], None],
+        queue: Iterable[QueuedPrompt] = (),
     ) -> None:
         self.session = session
         self._writer = writer
@@ -93,11 +99,18 @@ class Conversation:
         self._rule = rule
         self._redactor = redactor
         self._on_lost = on_lost
-        self._queue: deque[tuple[PromptId, str]] = deque()
-        self._wanted = asyncio.Event()
+        # What was asked for and not begun; of these, the ids that are on disk wait for the worker.
+        self._queue: dict[PromptId, str] = {}
+        self._waiting: asyncio.Queue[PromptId] = asyncio.Queue()
+        for queued in queue:
+            self._queue[queued.prompt] = queued.text
+            self._waiting.put_nowait(queued.prompt)
         self._turn: Turn | None = None
+        self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
         self._worker: asyncio.Task[None] | None = None
+        self._lost: str | None = None
+        # No more is asked for; and a little later: no more is heard.
         self._closing = False
         self._ended = False
 
@@ -109,25 +122,30 @@ class Conversation:
     def is_working(self) -> bool:
         return self._turn is not None or bool(self._queue)
 
+    @property
+    def is_ready(self) -> bool:
+        return self._worker is not None and not self._closing and not self._ended
+
     async def open(self, open_session: OpenSession, quiet_seconds: float) -> None:
-        self._agent = await open_session(self._wish(quiet_seconds, resume=False))
-        await self._writer.append(SessionReady())
-        self._begin()
+        await self._enter(open_session, self._wish(quiet_seconds, resume=False), SessionReady())
 
     async def resume(self, open_session: OpenSession, quiet_seconds: float, who: str) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
-        self._agent = await open_session(self._wish(quiet_seconds, resume=True))
-        await self._writer.append(SessionResumed(who=who), SessionReady())
-        view = self._writer.view
-        self._queue.extend((queued.prompt, queued.text) for queued in (view.queue if view else ()))
-        self._begin()
+        said = SessionResumed(who=who), SessionReady()
+        await self._enter(open_session, self._wish(quiet_seconds, resume=True), *said)
 
-    def _begin(self) -> None:
-        if self._ended:  # the runtime died between its answer and now
-            return
-        self._worker = asyncio.create_task(self._work(), name=f"work-{self.session}")
-        if self._queue:
-            self._wanted.set()
+    async def _enter(self, open_session: OpenSession, wish: SessionWish, *said: Event) -> None:
+        self._agent = agent = await open_session(wish)
+        if self._lost is not None:  # between its answer and now
+            raise RuntimeUnavailable(self._lost)
+        try:
+            await self._writer.append(*said)
+        except BaseException:
+            self._ended = True
+            await agent.close()
+            raise
+        if not self._ended:
+            self._worker = asyncio.create_task(self._work(agent), name=f"work-{self.session}")
 
     def _wish(self, quiet_seconds: float, *, resume: bool) -> SessionWish:
         return SessionWish(
@@ -145,43 +163,51 @@ class Conversation:
 
     async def prompt(self, text: str, who: str) -> Receipt:
         self._must_be_open()
-        prompt, redacted = new_prompt_id(), self._redactor.count(text)
-        clean = self._redactor.text(text)
+        prompt, clean = new_prompt_id(), self._redactor.text(text)
+        redacted = clean.count(MASK) - text.count(MASK)
         event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted)
-        seq = await self._writer.append(event)
-        self._queue.append((prompt, clean))
-        self._wanted.set()
+        self._queue[prompt] = event.text
+        try:
+            seq = await self._writer.append(event)
+        except BaseException:
+            self._queue.pop(prompt, None)
+            raise
+        self._waiting.put_nowait(prompt)
         return Receipt(prompt, seq, redacted)
 
     def _must_be_open(self) -> None:
         if self._ended or self._closing:
             raise Conflict("The session has ended. Resume it, or start a new one.")
 
-    async def _work(self) -> None:
+    async def _work(self, agent: RuntimeSession) -> None:
         while True:
-            await self._wanted.wait()
+            prompt = await self._waiting.get()
+            turn = await self._begin(prompt)
+            await self._take_turn(agent, turn, self._queue.pop(prompt))
+
+    async def _begin(self, prompt: PromptId) -> Turn:
+        while True:
             if self._turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._turn.over.wait()
-            if not self._queue:
-                self._wanted.clear()
-                continue
-            prompt, text = self._queue.popleft()
-            await self._take_turn(prompt, text)
+            async with self._aborting:  # it sweeps: what the next turn starts is not meant
+                if self._turn is None:
+                    return self._start_turn(prompt)
 
-    async def _take_turn(self, prompt: PromptId, text: str) -> None:
-        turn, agent = self._start_turn(prompt), self._agent
-        assert agent is not None
+    async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         try:
             await agent.send(text)
         except AirbossError as error:
+            if isinstance(error, RuntimeUnavailable) and not isinstance(error, Refused):
+                await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task
             self._fail(turn, type(error).__name__, str(error), None)
-            self._end_turn(None)
+            self._end_if_still(turn, None)
+        turn.put.set()
         await turn.stirred.wait()
         if not turn.over.is_set() and not turn.must_stop:
             await _within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
         if not turn.over.is_set():
             await agent.abort()
-            self._end_if_still(turn)
+            self._end_if_still(turn, "aborted")
 
     def _start_turn(self, prompt: PromptId | None) -> Turn:
         self._turn = Turn(new_turn_id())
@@ -197,16 +223,25 @@ class Conversation:
             case TurnIdle():
                 self._end_turn("aborted" if told.aborted else None)
             case TurnBegan():
-                self._turn = self._turn or self._start_turn(None)
+                self._current()
             case TurnFailed():
-                self._fail(self._turn, told.name, told.message, told.status, told.cause)
+                self._fail(self._current(), told.name, told.message, told.status, told.cause)
             case ModelReplaced():
                 self._refuse_other_model(told)
             case ModelAnswered() | UsageSeen() | Retrying():
-                if self._turn is not None:  # what comes behind the end belongs to no turn
+                if self._turn is not None:  # what comes late makes no turn of its own
                     self._note(self._turn, told)
             case _:
+                self._current()
                 self._writer.say(told)
+
+    def _current(self) -> Turn:
+        """The running turn; where there is none, the runtime woke the agent by itself."""
+        turn = self._turn
+        if turn is None:
+            turn = self._start_turn(None)
+            turn.put.set()
+        return turn
 
     def _note(self, turn: Turn, told: ModelAnswered | UsageSeen | Retrying) -> None:
         match told:
@@ -224,35 +259,28 @@ class Conversation:
                 self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
 
     def _fail(
-        self,
-        turn: Turn | None,
-        name: str,
-        message: str,
-        status: int | None,
-        cause: str | None = None,
+        self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
     ) -> None:
-        clean = self._redactor.text
-        error = SessionError(
-            name=name, message=clean(message), status=status, cause=clean(cause) if cause else None
-        )
-        self._writer.say(error)
-        if turn is not None:
+        """Told once: what else goes wrong in the same turn follows from it."""
+        if turn.outcome != "failed":
             turn.outcome = "failed"
-            turn.stirred.set()
-
-    def _end_if_still(self, turn: Turn) -> None:
-        if self._turn is turn:
-            self._end_turn("aborted")
+            clean, why = self._redactor.text(message), self._redactor.text(cause or "")
+            error = SessionError(name=name, message=clean, status=status, cause=why or None)
+            self._writer.say(error)
+        turn.stirred.set()
 
     def _refuse_other_model(self, told: ModelReplaced) -> None:
-        turn = self._turn or self._start_turn(None)
-        if turn.outcome != "failed":
-            message = (
-                f"The session asked for {told.asked} and the service took {told.got} instead "
-                f"({told.cause}). Choose a model that is offered."
-            )
-            turn.must_stop = True
-            self._fail(turn, "ModelReplaced", message, None)
+        turn = self._current()
+        turn.must_stop = turn.outcome != "failed"
+        message = (
+            f"The session asked for {told.asked} and the service took {told.got} instead "
+            f"({told.cause}). Choose a model that is offered."
+        )
+        self._fail(turn, "ModelReplaced", message, None)
+
+    def _end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
+        if self._turn is turn:
+            self._end_turn(outcome)
 
     def _end_turn(self, outcome: Outcome | None) -> None:
         turn, self._turn = self._turn, None
@@ -273,6 +301,7 @@ class Conversation:
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._ended = True
+        self._lost = reason
         if self._turn:
             self._turn.outcome = "interrupted"
         self._end_turn("interrupted")
@@ -283,8 +312,9 @@ class Conversation:
         self._on_lost(self.session)
 
     async def _decide(self, wish: PermissionWish) -> PermissionAnswer:
+        turn = None if self._ended else self._current()
         answer = await asyncio.to_thread(self._rule.decide, wish)
-        if not self._ended:
+        if turn is not None and self._turn is turn:
             self._writer.say(
                 PermissionDecided(
                     request=wish.request_id,
@@ -297,22 +327,25 @@ class Conversation:
             )
         return answer
 
-    async def abort(self) -> None:
+    async def abort(self) -> TurnId | None:
         """End the running turn, with every process it started. What is queued comes next."""
         self._must_be_open()
         turn = self._turn
         if turn is None or self._agent is None:
-            return
-        await self._agent.abort()
-        await _within(_ABORT_SECONDS, turn.over)
-        self._end_if_still(turn)
+            return None
+        # Said before the runtime has the request, an abort would pass it by.
+        await _within(_ABORT_SECONDS, turn.put)
+        async with self._aborting:
+            if not turn.over.is_set():
+                await self._agent.abort()
+                await _within(_ABORT_SECONDS, turn.over)
+                self._end_if_still(turn, "aborted")
+        return turn.id
 
     async def close(self, who: str, reason: str) -> None:
         await self._end("aborted")
-        view = self._writer.view
         dropped = [
-            PromptDropped(prompt=queued.prompt, reason="The session was closed.")
-            for queued in (view.queue if view else ())
+            PromptDropped(prompt=prompt, reason="The session was closed.") for prompt in self._queue
         ]
         await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
         self._writer.release()
@@ -328,8 +361,7 @@ class Conversation:
         self._closing = True
         if self._worker:
             self._worker.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._worker
+            await asyncio.wait({self._worker})
         if self._turn:
             self._turn.outcome = outcome
         if self._agent is not None:
@@ -338,7 +370,7 @@ class Conversation:
         self._ended = True
 
 
-async def _within(seconds: float, over: asyncio.Event) -> None:
+async def _within(seconds: float, event: asyncio.Event) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await over.wait()
+            await event.wait()

@@ -1,4 +1,4 @@
-"""Who we are to Copilot: a token from the environment, in a fixed order, or the CLI's own sign-in."""
+"""Who we are to Copilot: a token from the environment, in a fixed order, or the CLI's sign-in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

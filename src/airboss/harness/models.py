@@ -1,5 +1,6 @@
 """Which models there are, and how a session reaches the one it asked for."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -50,22 +51,26 @@ class Catalog:
     environ: Mapping[str, str]
     ask_copilot: Callable[[str | None], Awaitable[list[ModelOffer]]]
     rehearsal: RehearsalSource | None = None
+    # Why Copilot's models are missing, where they are.
     problem: str | None = None
     _copilot: list[ModelOffer] = field(default_factory=list[ModelOffer])
     _asked_at: float = -_KEPT_SECONDS
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def offers(self) -> list[ModelOffer]:
         """Rehearsed models come first in a clash of names: nobody pays by mistake.
 
         The built-in script is for those who have nothing else; the others never see it.
         """
-        real = [*self._own(), *await self._of_copilot()]
-        source = self.rehearsal
-        rehearsed = source.offers if source and not (source.builtin and real) else ()
+        rehearsed = await self._rehearsed(self.rehearsal) if self.rehearsal else ()
         found: dict[str, ModelOffer] = {}
-        for offer in (*rehearsed, *real):
+        for offer in (*rehearsed, *self._own(), *await self._of_copilot()):
             found.setdefault(offer.id, offer)
         return list(found.values())
+
+    async def _rehearsed(self, source: RehearsalSource) -> tuple[ModelOffer, ...]:
+        hidden = source.builtin and (self.providers or await self._of_copilot())
+        return () if hidden else source.offers
 
     def _own(self) -> list[ModelOffer]:
         return [
@@ -75,25 +80,27 @@ class Catalog:
         ]
 
     async def _of_copilot(self) -> list[ModelOffer]:
-        if time.monotonic() - self._asked_at < _KEPT_SECONDS:
+        async with self._asking:  # of many who ask at once, one does
+            if time.monotonic() - self._asked_at >= _KEPT_SECONDS:
+                await self._ask_copilot()
             return self._copilot
+
+    async def _ask_copilot(self) -> None:
         try:
-            self._copilot = await self.ask_copilot(self.identity.token)
-            self.problem = None
+            self._copilot, self.problem = await self.ask_copilot(self.identity.token), None
         except NotSignedIn as error:
             self._copilot, self.problem = [], str(error)
         except AirbossError as error:
             self.problem = str(error)
             if not self.rehearsal and not self.providers:
                 raise
-            return self._copilot
+            return  # asked again by the next one
         self._asked_at = time.monotonic()
-        return self._copilot
 
     async def route(self, model: str) -> Route:
         """How to reach `model`. Sources that need no network are looked at first."""
-        if self.rehearsal and any(offer.id == model for offer in self.rehearsal.offers):
-            source = self.rehearsal
+        source = self.rehearsal
+        if source and any(offer.id == model for offer in await self._rehearsed(source)):
             return Route(model, _wire("openai", source.base_url, source.api_key))
         for provider in self.providers:
             prefix, _, name = model.partition("/")
@@ -102,9 +109,8 @@ class Catalog:
                 return Route(name, _wire(provider.type, provider.base_url, key))
         if any(offer.id == model for offer in await self._of_copilot()):
             return Route(model, github_token=self.identity.token)
-        raise ModelIdNotFound(
-            f"No model {model} is offered. `airboss models` lists those that are."
-        )
+        told = f"No model {model} is offered. `airboss models` lists those that are."
+        raise ModelIdNotFound(f"{told} {self.problem}" if self.problem else told)
 
     async def default(self) -> str:
         offers = await self.offers()

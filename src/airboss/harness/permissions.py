@@ -23,7 +23,8 @@ class PolicyRule:
 
     def decide(self, wish: PermissionWish) -> PermissionAnswer:
         if self.policy == "deny-all":
-            return PermissionAnswer(False, f"The policy deny-all refuses every wish. {_HOW_TO_ALLOW}")
+            reason = "The policy deny-all refuses every wish."
+            return PermissionAnswer(False, f"{reason} {_HOW_TO_ALLOW}")
         if self.policy == "approve-all":
             return self._approve(wish)
         return self._read_only(wish)

@@ -1,6 +1,7 @@
 """The whole surface: routes inside, the perimeter around them."""
 
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
@@ -10,6 +11,14 @@ from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
 from airboss.http.v1 import sessions, status
 from airboss.settings import Settings
+
+# Every refusal has this form, also those that FastAPI would describe in its own.
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "Refused, in words.",
+        "content": {"application/problem+json": {"schema": problems.Problem.model_json_schema()}},
+    }
+}
 
 
 def build_routes(use: Services | None) -> FastAPI:
@@ -24,7 +33,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     for router in (metrics.router, signin.router, status.router, sessions.router, portal.router):
-        app.include_router(router)
+        app.include_router(router, responses=_REFUSED)
     problems.install(app)
     static.install(app)
     return app

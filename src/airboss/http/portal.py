@@ -1,7 +1,5 @@
 """Seed 001's API, to the letter: a thin adapter over the services. Answers are 200 with JSON."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -9,6 +7,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.background import BackgroundTask
 
 from airboss.errors import (
+    AirbossError,
     Conflict,
     Invalid,
     ModelIdNotFound,
@@ -17,12 +16,33 @@ from airboss.errors import (
     WorkingDirectoryNotAbsolute,
     WorkingDirectoryNotAllowed,
 )
-from airboss.http.services import Use, Who
-from airboss.service.live import Live, NeverUsed, Offer, ParallelCall, StreamEnded
+from airboss.http.callers import unless_gone
+from airboss.http.services import Use, Who, end_server
+from airboss.service.live import Live, NeverUsed, ParallelCall
 
 router = APIRouter(prefix="/api", include_in_schema=False)
 
 _BOTH = ["GET", "POST"]
+# The seed's names for what it foresaw. What it did not foresee says more, in a message.
+_NAMES: dict[type[AirbossError], str] = {
+    ModelIdNotFound: "ModelIdNotFound",
+    WorkingDirectoryNotAbsolute: "WorkingDirectoryNotAbsolutePath",
+    WorkingDirectoryMissing: "WorkingDirectoryNotExists",
+    NotFound: "SessionNotFound",
+    Conflict: "SessionNotFound",
+}
+_NAMES_BESIDE: dict[type[AirbossError], str] = {
+    WorkingDirectoryNotAllowed: "WorkingDirectoryNotAllowed",
+    Invalid: "InvalidQuery",
+}
+_FORESEEN = (*_NAMES, *_NAMES_BESIDE)
+
+
+def _in_the_seeds_words(error: AirbossError) -> dict[str, str]:
+    kind = type(error)
+    if kind in _NAMES:
+        return {"error": _NAMES[kind]}
+    return {"error": _NAMES_BESIDE[kind], "message": str(error)}
 
 
 async def body_text(request: Request) -> str:
@@ -45,7 +65,7 @@ async def config(use: Use) -> dict[str, str]:
 @router.api_route("/stop", methods=_BOTH)
 async def stop(use: Use) -> Response:
     """Answers first; what ends, ends behind the answer."""
-    return JSONResponse({}, background=BackgroundTask(use.stop))
+    return JSONResponse({}, background=BackgroundTask(end_server, use))
 
 
 @router.api_route("/copilot/models", methods=_BOTH)
@@ -59,14 +79,10 @@ async def start_session(model_id: str, request: Request, use: Use, who: Who) -> 
     folder = await body_text(request)
     try:
         view = await use.sessions.start(model_id, folder, who)
-    except ModelIdNotFound:
-        return {"error": "ModelIdNotFound"}
-    except WorkingDirectoryNotAbsolute:
-        return {"error": "WorkingDirectoryNotAbsolutePath"}
-    except WorkingDirectoryMissing:
-        return {"error": "WorkingDirectoryNotExists"}
-    except WorkingDirectoryNotAllowed as error:
-        return {"error": "WorkingDirectoryNotAllowed", "message": str(error)}
+    except _FORESEEN as error:
+        return _in_the_seeds_words(error)
+    if await request.is_disconnected():
+        await use.sessions.close(view.id, who)  # nobody has learnt its id
     return {"sessionId": view.id}
 
 
@@ -83,50 +99,26 @@ async def query_session(session_id: str, request: Request, use: Use, who: Who) -
     text = await body_text(request)
     try:
         await use.sessions.prompt(session_id, text, who)
-    except (NotFound, Conflict):
-        return {"error": "SessionNotFound"}
+    except _FORESEEN as error:
+        return _in_the_seeds_words(error)
     return {}
 
 
 @router.api_route("/copilot/session/{session_id}/live", methods=_BOTH)
-async def live_session(session_id: str, request: Request, use: Use) -> Response:
+async def live_session(session_id: str, request: Request, use: Use) -> dict[str, Any]:
     return await _live(use.live, session_id, "Session", request)
 
 
-async def _live(live: Live, stream: str, what: str, request: Request) -> Response:
+async def _live(live: Live, stream: str, what: str, request: Request) -> dict[str, Any]:
     """One response. A caller that went away meanwhile has not been given it."""
     try:
-        offer = await _unless_gone(request, lambda: live.take(stream))
+        async with live.reader(stream) as reader:
+            offer = await unless_gone(request, reader.next())
+            if offer is None:
+                return {"error": "HttpRequestTimeout"}
+            await reader.give(offer)
+            return offer.body or {"error": f"{what}Closed"}
     except ParallelCall:
-        return JSONResponse({"error": "ParallelCallNotSupported"})
-    except StreamEnded:
-        return JSONResponse({"error": f"{what}Closed"})
+        return {"error": "ParallelCallNotSupported"}
     except NeverUsed:
-        return JSONResponse({"error": f"{what}NotFound"})
-    if offer is None:
-        return JSONResponse({"error": "HttpRequestTimeout"})
-    await live.give(stream, offer)
-    return JSONResponse(offer.body)
-
-
-async def _unless_gone(
-    request: Request, work: Callable[[], Awaitable[Offer | None]]
-) -> Offer | None:
-    """Wait for `work` as long as the caller does; a caller who left is answered to nobody."""
-    taking = asyncio.ensure_future(work())
-    leaving = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait({taking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if leaving.done():
-            return None
-        return await taking
-    finally:
-        for task in (taking, leaving):
-            task.cancel()
-        await asyncio.wait({taking, leaving})
-
-
-async def _gone(request: Request) -> None:
-    await request.body()  # what is left of it; after that only the end of the connection comes
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+        return {"error": f"{what}NotFound"}

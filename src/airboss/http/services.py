@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from airboss.harness.models import Catalog
+from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
 from airboss.service.folders import Folders
@@ -33,13 +34,13 @@ def services(request: Request) -> Services:
     return request.app.state.services
 
 
-def caller(request: Request) -> str:
-    """The name of the token that came in, as the perimeter found it."""
-    return request.scope["airboss.who"]
-
-
 def _sessions(request: Request) -> Sessions:
     return services(request).sessions
+
+
+async def end_server(use: Services) -> None:
+    """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
+    use.stop()
 
 
 Use = Annotated[Services, Depends(services)]

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Iterable, Iterator
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +13,8 @@ from airboss.service.sessions import Sessions
 
 HEARTBEAT_SECONDS = 10.0
 # A reader that takes nothing for so long is cut; it comes back with the last id it has seen.
-STALLED_SECONDS = 15.0
+STALLED_SECONDS = 5.0
+PIECE_BYTES = 64 * 1024
 
 _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -46,14 +48,27 @@ class EventStream(Response):
                 closed = follower.view is not None and follower.view.state == "closed"
                 found = await follower.next(0 if closed else HEARTBEAT_SECONDS)
                 if found:
-                    await _write(send, b"".join(map(frame, found)))
+                    for piece in _pieces(found):
+                        await _write(send, piece)
+                elif self._sessions.log.is_closing or await request.is_disconnected():
+                    return  # a closing log has more than it says: this is no end
                 elif closed:
                     await _write(send, _note("end", follower.seq))
                     return
-                elif self._sessions.log.is_closing or await request.is_disconnected():
-                    return
                 else:
                     await _write(send, _note("heartbeat", follower.seq))
+
+
+def _pieces(found: Iterable[Recorded]) -> Iterator[bytes]:
+    """Few writes, and none so large that a reader who stalls would cost much memory."""
+    piece = bytearray()
+    for recorded in found:
+        piece += frame(recorded)
+        if len(piece) >= PIECE_BYTES:
+            yield bytes(piece)
+            piece.clear()
+    if piece:
+        yield bytes(piece)
 
 
 async def _write(send: Send, body: bytes) -> None:

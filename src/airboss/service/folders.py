@@ -25,7 +25,7 @@ class Folders:
 
     @classmethod
     def around(cls, repo_root: Path, roots: tuple[Path, ...], home: Path) -> "Folders":
-        """Without roots of one's own: the home folder, the repository, and the folders beside it."""
+        """Without roots of one's own: the home folder, the repository, and what lies beside it."""
         chosen = roots or (home, repo_root.parent)
         return cls(repo_root, tuple(Path(os.path.realpath(root)) for root in chosen))
 

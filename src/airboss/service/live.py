@@ -1,11 +1,14 @@
 """Seed 001's `live`: one reading position for each stream, shared by all callers, kept on disk."""
 
+import contextlib
+import itertools
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.model.events import Event, Recorded
 from airboss.model.views import OPEN_STATES
@@ -16,14 +19,12 @@ Translate = Callable[[Event], Callback | None]
 
 WAIT_SECONDS = 5.05
 _SAVE_EVERY_SECONDS = 0.5
+# Of so many streams, the ones asked for last, what was read ahead stays in memory.
+_READ_AHEAD = 64
 
 
 class ParallelCall(Exception):
     """Another caller waits on this id."""
-
-
-class StreamEnded(Exception):
-    """All was given, and nothing will follow. Told once."""
 
 
 class NeverUsed(Exception):
@@ -34,19 +35,23 @@ class NeverUsed(Exception):
 class Desk:
     """What is kept of one stream while somebody reads it."""
 
-    position: Position
+    position: Position = field(default_factory=Position)
+    saved: Position | None = None
+    saved_at: float = 0.0
     ahead: deque[Recorded] = field(default_factory=deque[Recorded])
     taken: bool = False
-    saved_at: float = 0.0
+
+    @property
+    def read_to(self) -> int:
+        return self.ahead[-1].seq if self.ahead else self.position.seq
 
 
-@dataclass
+@dataclass(frozen=True)
 class Offer:
-    """One response, not yet given: it counts as given when `Live.give` is called."""
+    """What comes next: a response, or the stream's end. It counts when it was given."""
 
-    desk: Desk
     seq: int
-    body: Callback
+    body: Callback | None
 
 
 @dataclass
@@ -58,42 +63,52 @@ class Live:
     translate: Translate
     _desks: dict[str, Desk] = field(default_factory=dict[str, Desk])
 
-    async def take(self, stream: str) -> Offer | None:
-        """The next response, or None when there was none in time."""
-        desk = self._desks.get(stream)
-        if desk is not None and desk.taken:
+    @contextlib.asynccontextmanager
+    async def reader(self, stream: str) -> AsyncGenerator["Reader"]:
+        """One caller at a time. What it was offered and not given, the next one is offered."""
+        desk = self._desks.pop(stream, None) or Desk()
+        self._desks[stream] = desk  # the last one: this order says what was asked for last
+        if desk.taken:
             raise ParallelCall
-        if desk is None:
-            desk = self._desks.setdefault(stream, Desk(Position()))
-            desk.taken = True
-            desk.position = await self.positions.load(stream)
         desk.taken = True
         try:
-            return await self._next(stream, desk)
+            self._forget_what_is_ahead()
+            if desk.saved is None:
+                desk.position = desk.saved = await self.positions.load(stream)
+            yield Reader(self, stream, desk)
         finally:
             desk.taken = False
+            if desk.saved in (None, desk.position) and not desk.ahead:
+                self._desks.pop(stream, None)
 
-    async def _next(self, stream: str, desk: Desk) -> Offer | None:
-        if desk.position.drained or await self.log.view(stream) is None:
-            self._desks.pop(stream, None)
-            raise NeverUsed
+    def _forget_what_is_ahead(self) -> None:
+        """Whoever comes back for it reads it again."""
+        for desk in itertools.islice(reversed(self._desks.values()), _READ_AHEAD, _READ_AHEAD + 1):
+            if not desk.taken:
+                desk.ahead.clear()
+
+    async def next(self, stream: str, desk: Desk) -> Offer | None:
         deadline = time.monotonic() + WAIT_SECONDS
-        async with self.log.follow(stream, self._read_to(desk)) as follower:
+        async with self.log.follow(stream, desk.read_to) as follower:
             while True:
+                if follower.view is None:
+                    raise NeverUsed
+                # Asked before the read: whoever sees the end in the view has all events before it.
+                is_open = follower.view.state in OPEN_STATES
+                if is_open:  # also one that had been read to its end, and was resumed
+                    desk.position = replace(desk.position, drained=False)
                 offer = self._offer(desk)
                 if offer is not None:
                     return offer
-                # Asked before the read: whoever sees the end in the view has all events before it.
-                ended = follower.view is not None and follower.view.state not in OPEN_STATES
-                found = await follower.next(0 if ended else deadline - time.monotonic())
+                found = await follower.next(deadline - time.monotonic() if is_open else 0)
                 desk.ahead.extend(found)
-                if not found and ended:
-                    await self._drain(stream, desk)
-                if not found:
+                if found:
+                    continue
+                if is_open or self.log.is_closing:  # a closing log has more than it says
                     return None
-
-    def _read_to(self, desk: Desk) -> int:
-        return desk.ahead[-1].seq if desk.ahead else desk.position.seq
+                if desk.position.drained:
+                    raise NeverUsed
+                return Offer(desk.position.seq, None)
 
     def _offer(self, desk: Desk) -> Offer | None:
         """The first event ahead that the seed knows; those it does not know are passed over."""
@@ -101,34 +116,43 @@ class Live:
             recorded = desk.ahead[0]
             body = self.translate(recorded.event)
             if body is not None:
-                return Offer(desk, recorded.seq, body)
+                return Offer(recorded.seq, body)
             desk.ahead.popleft()
-            desk.position = Position(recorded.seq)
+            desk.position = replace(desk.position, seq=recorded.seq)
         return None
 
-    async def give(self, stream: str, offer: Offer) -> None:
-        """The caller is still there: the next call gets the next response."""
-        desk = offer.desk
-        if desk.ahead and desk.ahead[0].seq == offer.seq:
+    async def give(self, stream: str, desk: Desk, offer: Offer) -> None:
+        if offer.body is not None:
             desk.ahead.popleft()
-        desk.position = Position(offer.seq)
-        if time.monotonic() - desk.saved_at > _SAVE_EVERY_SECONDS:
-            desk.saved_at = time.monotonic()
-            await self.positions.save(stream, desk.position)
+        desk.position = Position(offer.seq, drained=offer.body is None)
+        if desk.position.drained or time.monotonic() - desk.saved_at > _SAVE_EVERY_SECONDS:
+            await self._save(stream, desk)
 
-    async def _drain(self, stream: str, desk: Desk) -> None:
-        desk.position = replace(desk.position, drained=True)
-        await self.positions.save(stream, desk.position)
-        self._desks.pop(stream, None)
-        raise StreamEnded
-
-    async def reopen(self, stream: str) -> None:
-        """A resumed session speaks again, also to those who had read it to its end."""
-        desk = self._desks.get(stream) or Desk(await self.positions.load(stream))
-        desk.position = replace(desk.position, drained=False)
-        self._desks[stream] = desk
-        await self.positions.save(stream, desk.position)
+    async def _save(self, stream: str, desk: Desk) -> None:
+        """A disk that takes no more does not keep people from reading; it is tried again."""
+        desk.saved_at, position = time.monotonic(), desk.position
+        with contextlib.suppress(StoreUnavailable):
+            await self.positions.save(stream, position)
+            desk.saved = position
 
     async def stop(self) -> None:
-        for stream, desk in self._desks.items():
-            await self.positions.save(stream, desk.position)
+        for stream, desk in list(self._desks.items()):
+            if desk.saved not in (None, desk.position):
+                await self._save(stream, desk)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The one caller who reads a stream at the moment."""
+
+    _live: Live
+    _stream: str
+    _desk: Desk
+
+    async def next(self) -> Offer | None:
+        """What comes next, or None when nothing came in time."""
+        return await self._live.next(self._stream, self._desk)
+
+    async def give(self, offer: Offer) -> None:
+        """The caller is still there: the next call gets what comes after this."""
+        await self._live.give(self._stream, self._desk, offer)

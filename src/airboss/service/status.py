@@ -290,6 +290,6 @@ async def _timed(name: str, work: Callable[[], Awaitable[Check]]) -> Check:
             found = await work()
     except TimeoutError:
         found = Check(id=name, state="fail", summary=f"No answer within {_CHECK_SECONDS:g} s.")
-    except AirbossError as error:
+    except (AirbossError, OSError) as error:
         found = Check(id=name, state="fail", summary=str(error))
     return found.model_copy(update={"ms": int((time.monotonic() - began) * 1000)})

@@ -3,8 +3,7 @@
 import json
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from airboss.errors import Invalid
@@ -16,7 +15,8 @@ from airboss.model.views import SessionState, SessionView
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
-After = Annotated[int, Query(ge=0, le=2**53, description="Only what came behind this seq.")]
+_LARGEST_SEQ = 2**53  # what every client can count to
+After = Annotated[int, Query(ge=0, le=_LARGEST_SEQ, description="Only what came behind this seq.")]
 
 
 class _Asked(BaseModel):
@@ -70,9 +70,12 @@ class EventPage(BaseModel):
 
 @router.post("", status_code=201)
 async def start_session(
-    asked: StartSession, sessions: UseSessions, who: Who, response: Response
+    asked: StartSession, sessions: UseSessions, who: Who, request: Request, response: Response
 ) -> SessionView:
+    """The session can work when this answers. One whose caller left meanwhile is closed."""
     view = await sessions.start(asked.model, asked.cwd, who)
+    if await request.is_disconnected():
+        await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"
     return view
 
@@ -84,12 +87,14 @@ async def list_sessions(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> SessionList:
+    """Newest first. A page's cursor stays true while new sessions come."""
     page = await sessions.page(tuple(state), cursor, limit)
     return SessionList(items=page.items, next_cursor=page.next_cursor)
 
 
 @router.get("/{session}")
 async def show_session(session: str, sessions: UseSessions) -> SessionView:
+    """The session as of its `seq`: a stream behind that seq misses and repeats nothing."""
     return await sessions.show(session)
 
 
@@ -97,22 +102,26 @@ async def show_session(session: str, sessions: UseSessions) -> SessionView:
 async def send_prompt(
     session: str, asked: SendPrompt, sessions: UseSessions, who: Who
 ) -> PromptReceipt:
+    """Accepted means that it is on disk; it is worked on when those before it are done."""
     receipt = await sessions.prompt(session, asked.text, who)
     return PromptReceipt(prompt=receipt.prompt, seq=receipt.seq, redacted=receipt.redacted)
 
 
 @router.post("/{session}/abort")
 async def abort_turn(session: str, sessions: UseSessions) -> SessionView:
+    """Ends the running turn, with all that it started. What is queued comes next."""
     return await sessions.abort(session)
 
 
 @router.post("/{session}/close")
 async def close_session(session: str, sessions: UseSessions, who: Who) -> SessionView:
+    """For good: what is queued is dropped. Twice is as good as once."""
     return await sessions.close(session, who)
 
 
 @router.post("/{session}/resume")
 async def resume_session(session: str, sessions: UseSessions, who: Who) -> SessionView:
+    """Goes on with an interrupted session and its history, when the runtime still has it."""
     return await sessions.resume(session, who)
 
 
@@ -123,20 +132,21 @@ async def read_events(
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
-    """Composed from the stored JSON: parsing a long page only to write it again is waste."""
+    """Some of the session's events, in order. Go on behind `next_after` while there are more."""
     view = await sessions.show(session)
-    found = await sessions.events(session, after, limit)
-    last = found[-1].seq if found else after
-    told = {"next_after": last, "seq": view.seq, "more": len(found) == limit}
-    items = ",".join(recorded.json for recorded in found)
+    page = await sessions.events(session, after, limit)
+    last = page.items[-1].seq if page.items else after
+    told = {"next_after": last, "seq": view.seq, "more": page.more}
+    # Composed from the stored JSON: parsing a long page only to write it again is waste.
+    items = ",".join(recorded.json for recorded in page.items)
     body = f'{{"items":[{items}],{json.dumps(told)[1:]}'
     return Response(body, media_type="application/json")
 
 
 @router.get(
     "/{session}/stream",
-    response_class=JSONResponse,
-    responses={200: {"content": {"text/event-stream": {}}, "model": RecordedEvent}},
+    response_class=Response,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def follow_events(
     session: str,
@@ -144,13 +154,14 @@ async def follow_events(
     after: After = 0,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Response:
-    """The id of each event is its seq; `Last-Event-ID` goes before `after`."""
+    """Server-sent events, from any point until the session is closed (`end`). The id of each is
+    its seq; `Last-Event-ID` goes before `after`. A quiet stream has a `heartbeat` every 10 s."""
     await sessions.show(session)
     start = _seq(last_event_id) if last_event_id else after
     return EventStream(sessions, session, start)
 
 
 def _seq(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
+    if not text.isascii() or not text.isdigit() or int(text) > _LARGEST_SEQ:
         raise Invalid("Last-Event-ID must be the id of an event, a whole number.")
     return int(text)

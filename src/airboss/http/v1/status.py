@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
-from airboss.http.services import Use, Who
+from airboss.http.services import Use, Who, end_server
 from airboss.service.status import Check, Status
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
@@ -35,16 +35,19 @@ class DoctorReport(BaseModel):
 
 @router.get("/status")
 async def show_status(use: Use, who: Who) -> Status:
+    """What this server runs on and with, and who asks."""
     return await use.status.show(who)
 
 
 @router.get("/doctor")
 async def examine(use: Use) -> DoctorReport:
+    """Looks at everything anew. It starts the agent runtime where that does not run."""
     return DoctorReport(checks=await use.status.examine())
 
 
 @router.get("/models")
 async def list_models(use: Use) -> ModelList:
+    """Every model that a session can be started on, and why some may be missing."""
     offers = await use.catalog.offers()
     items = [Model(id=o.id, name=o.name, multiplier=o.multiplier, source=o.source) for o in offers]
     return ModelList(items=items, problems=[use.catalog.problem] if use.catalog.problem else [])
@@ -53,4 +56,4 @@ async def list_models(use: Use) -> ModelList:
 @router.post("/stop", status_code=202)
 async def stop_server(use: Use) -> Response:
     """Answers first. Open sessions can be resumed by the next server."""
-    return JSONResponse({}, status_code=202, background=BackgroundTask(use.stop))
+    return JSONResponse({}, status_code=202, background=BackgroundTask(end_server, use))

@@ -1,0 +1,122 @@
+"""Models of one's own, and the built-in rehearsal for those who have none."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import SCRIPT
+from tests.contract.guest import Guest, only
+from tests.portal import Portal, Process
+
+KEY = "key-of-the-house-0123456789"
+SETTINGS = """
+[[providers]]
+name = "house"
+base_url = "{base_url}"
+key_variable = "HOUSE_KEY"
+models = ["grand-model", "deep/er"]
+
+[[providers]]
+name = "poor"
+base_url = "{base_url}"
+key_variable = "POOR_KEY"
+models = ["small"]
+"""
+
+
+class BarePortal(Portal):
+    """A server without `--rehearsal`."""
+
+    def launch(self, words: list[str], log: Path) -> Process:
+        place = words.index("--rehearsal")
+        return super().launch([*words[:place], *words[place + 2 :]], log)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A model service in a process of its own; its address."""
+    script = tmp_path_factory.mktemp("service") / "script.yaml"
+    script.write_text(SCRIPT, encoding="utf-8")
+    words = ["-m", "airboss.runtime.rehearsal", "--script", str(script), "--key", KEY]
+    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["base_url"]
+        process.terminate()
+
+
+@pytest.fixture(scope="module")
+def providing_portal(service: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = BarePortal(tmp_path_factory.mktemp("providing"), extra_environ={"HOUSE_KEY": KEY})
+    portal.data.mkdir()
+    settings = SETTINGS.format(base_url=service)
+    (portal.data / "settings.toml").write_text(settings, encoding="utf-8")
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+async def test_models_of_ones_own_are_named_after_their_provider(providing_portal: Portal) -> None:
+    async with Guest.of(providing_portal) as guest:
+        assert (await guest.seed("copilot/models"))["models"] == [
+            {"name": "grand-model (house)", "id": "house/grand-model", "multiplier": 0},
+            {"name": "deep/er (house)", "id": "house/deep/er", "multiplier": 0},
+            {"name": "small (poor)", "id": "poor/small", "multiplier": 0},
+        ]
+        told = await guest.seed("copilot/session/start/rehearsal")
+        assert told == {"error": "ModelIdNotFound"}  # the built-in script is for who has nothing
+
+
+@pytest.mark.parametrize("model", ["house/grand-model", "house/deep/er", "house%2Fdeep%2Fer"])
+async def test_a_session_works_on_ones_own_model_with_the_key_of_its_variable(
+    providing_portal: Portal, model: str
+) -> None:
+    async with Guest.of(providing_portal) as guest:
+        session = await guest.start(model)
+        events = await guest.turn(session, "greet")
+        assert only("turn.ended", events)[0]["outcome"] == "done"
+        assert only("message.ended", events)[0]["text"] == "Hello, captain. Ünïcödé 🛫 too."
+        assert KEY not in json.dumps(events)
+
+
+async def test_a_wrong_key_is_an_error_of_the_session(providing_portal: Portal) -> None:
+    async with Guest.of(providing_portal) as guest:
+        session = await guest.start("poor/small")
+        events = await guest.turn(session, "greet")
+        assert only("turn.ended", events)[0]["outcome"] == "failed"
+        errors = only("session.error", events)
+        assert len(errors) == 1
+        assert "401" in str(errors[0]) or "key" in str(errors[0])
+
+
+async def test_a_missing_key_is_told_by_status_and_doctor(providing_portal: Portal) -> None:
+    async with Guest.of(providing_portal) as guest:
+        status = (await guest.http.get("/api/v1/status")).json()
+        assert {one["name"]: one["key"] for one in status["providers"]} == {
+            "house": "set",
+            "poor": "missing",
+        }
+        assert KEY not in json.dumps(status)
+        checks = (await guest.http.get("/api/v1/doctor")).json()["checks"]
+        check = next(check for check in checks if check["id"] == "providers")
+        assert (check["state"], check["summary"]) == ("fail", "No key in POOR_KEY.")
+        assert check["remedy"] == "Set POOR_KEY before `airboss serve`."
+
+
+async def test_who_has_no_sign_in_and_no_provider_gets_the_built_in_rehearsal(
+    tmp_path: Path,
+) -> None:
+    portal = BarePortal(tmp_path)
+    portal.start()
+    async with Guest.of(portal) as guest:
+        assert (await guest.seed("copilot/models"))["models"] == [
+            {"name": "Rehearsal (free, scripted)", "id": "rehearsal", "multiplier": 0}
+        ]
+        status = (await guest.http.get("/api/v1/status")).json()
+        assert status["rehearsal"] == {"on": True, "builtin": True, "script": None}
+        events = await guest.turn(await guest.start(), "hello")
+        assert "rehearsal model" in only("message.ended", events)[0]["text"]
+    portal.stop()
