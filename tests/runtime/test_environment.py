@@ -9,7 +9,8 @@ def kept(
     environ: dict[str, str], secrets: tuple[str, ...] = (), secret_names: tuple[str, ...] = ()
 ) -> dict[str, str]:
     passed = agents_environment(environ, owner="o", secrets=secrets, secret_names=secret_names)
-    return {name: value for name, value in passed.items() if not name.startswith("AIRBOSS_")}
+    ours = ("AIRBOSS_", "COPILOT_DISABLE_LOGIN_SHELL_ENV")
+    return {name: value for name, value in passed.items() if not name.startswith(ours)}
 
 
 @pytest.mark.parametrize(
@@ -67,8 +68,9 @@ def test_known_secrets_are_left_out_by_value_and_by_configured_name() -> None:
     assert passed == {"SHORT": "abc"}
 
 
-def test_everything_bears_our_mark() -> None:
+def test_everything_bears_our_mark_and_no_profile_is_read() -> None:
     assert agents_environment({}, owner="data-1", life="rtl_1") == {
+        "COPILOT_DISABLE_LOGIN_SHELL_ENV": "1",
         "AIRBOSS_OWNER": "data-1",
         "AIRBOSS_LIFE": "rtl_1",
     }

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from platformdirs import user_cache_path
 
 from tests.portal import Portal
 from tests.runtime.copilot_service import Stage, on_stage
@@ -70,6 +71,9 @@ class Vault:
         }
     )
 
+    # What a person's own profile exports to every login shell.
+    profile: str = field(default_factory=lambda: made_up("gho_"))
+
     @property
     def known(self) -> tuple[str, ...]:
         """What the server knows to be secret."""
@@ -130,11 +134,16 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
                 "AIRBOSS_TOKEN": vault.token,
                 **vault.given,
                 **vault.others,
+                "HOME": str(folder / "home"),
+                "XDG_CACHE_HOME": str(user_cache_path()),
                 **{name: str(folder / name) for name in places},
                 **dict.fromkeys(addresses, stage.address),
             },
         )
         portal.data.mkdir()
+        (folder / "home").mkdir()
+        for name in (".profile", ".bash_profile", ".bashrc"):
+            (folder / "home" / name).write_text(f"export GH_TOKEN={vault.profile}\n", "utf-8")
         settings = SETTINGS.replace("ADDRESS", stage.address)
         (portal.data / "settings.toml").write_text(settings, "utf-8")
         portal.work.mkdir()

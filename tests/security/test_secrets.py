@@ -50,7 +50,8 @@ async def turn(client: httpx2.AsyncClient, session: str, text: str) -> dict[str,
 def found_in(text: str | bytes, vault: Vault) -> list[str]:
     """The variables whose values are in `text`."""
     data = text.encode() if isinstance(text, str) else text
-    named = {"AIRBOSS_TOKEN": vault.token, **vault.given, **vault.others}
+    ours = {"AIRBOSS_TOKEN": vault.token, "the profile's": vault.profile}
+    named = {**ours, **vault.given, **vault.others}
     return [name for name, value in named.items() if value.encode() in data]
 
 

@@ -6,6 +6,9 @@ from typing import Final
 
 OWNER: Final = "AIRBOSS_OWNER"
 LIFE: Final = "AIRBOSS_LIFE"
+# Else the runtime asks a login shell for its environment and gives that to every command: a token
+# that a person's profile exports would be there again.
+_NO_PROFILE: Final = {"COPILOT_DISABLE_LOGIN_SHELL_ENV": "1"}
 
 _SECRET_NAME = re.compile(
     r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY\Z|\AKEY\Z"
@@ -40,7 +43,7 @@ def agents_environment(
         for name, value in environ.items()
         if name not in names and not _is_secret(name, value, values)
     }
-    return {**kept, OWNER: owner, LIFE: life}
+    return {**kept, **_NO_PROFILE, OWNER: owner, LIFE: life}
 
 
 def _is_secret(name: str, value: str, secrets: list[str]) -> bool:
