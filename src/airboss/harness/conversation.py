@@ -225,15 +225,21 @@ class Conversation:
             case TurnBegan():
                 self._current()
             case TurnFailed():
-                self._fail(self._current(), told.name, told.message, told.status, told.cause)
+                self._hear_failure(told)
             case ModelReplaced():
                 self._refuse_other_model(told)
             case ModelAnswered() | UsageSeen() | Retrying():
                 if self._turn is not None:  # what comes late makes no turn of its own
                     self._note(self._turn, told)
             case _:
-                self._current()
                 self._writer.say(told)
+
+    def _hear_failure(self, told: TurnFailed) -> None:
+        """One that comes while nothing runs is a turn of its own: nobody would end it later."""
+        stands_alone = self._turn is None
+        self._fail(self._current(), told.name, told.message, told.status, told.cause)
+        if stands_alone:
+            self._end_turn(None)
 
     def _current(self) -> Turn:
         """The running turn; where there is none, the runtime woke the agent by itself."""
@@ -312,9 +318,8 @@ class Conversation:
         self._on_lost(self.session)
 
     async def _decide(self, wish: PermissionWish) -> PermissionAnswer:
-        turn = None if self._ended else self._current()
         answer = await asyncio.to_thread(self._rule.decide, wish)
-        if turn is not None and self._turn is turn:
+        if not self._ended:
             self._writer.say(
                 PermissionDecided(
                     request=wish.request_id,

@@ -1,0 +1,84 @@
+"""A conversation on the real runtime, when that says something at an odd moment."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from airboss.app import opened_services
+from airboss.http.services import Services
+from airboss.model.events import Recorded
+from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.service.access import Access
+from airboss.settings import Settings
+from airboss.store.folder import DataFolder
+
+
+@dataclass
+class House:
+    """The services without HTTP, and the runtime's side of every session that they open."""
+
+    services: Services
+    agents: list[RuntimeSession] = field(default_factory=list[RuntimeSession])
+
+    async def until_idle(self, session: str, after: int) -> list[Recorded]:
+        found: list[Recorded] = []
+        async with self.services.sessions.follow(session, after) as follower:
+            while not found or found[-1].event.kind != "session.idle":
+                told = await follower.next(20)
+                assert told, "nothing came"
+                found += told
+        return found
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncGenerator[House]:
+    folder = DataFolder(tmp_path / "data")
+    folder.create()
+    settings = Settings(data=folder.path, roots=(tmp_path,))
+    access = Access(folder)
+    async with opened_services(settings, folder, access, "http://localhost", _nothing) as services:
+        house = House(services)
+        open_session = services.sessions.open_session
+
+        async def remembering(wish: SessionWish) -> RuntimeSession:
+            agent = await open_session(wish)
+            house.agents.append(agent)
+            return agent
+
+        services.sessions.open_session = remembering
+        yield house
+        await services.sessions.stop()
+
+
+def _nothing() -> None: ...
+
+
+async def test_an_error_between_two_turns_is_told_and_the_next_request_works(
+    house: House, tmp_path: Path
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    house.agents[0].hear({"type": "session.error", "data": {"message": "Out of the blue."}})
+    kinds = [told.event.kind for told in await house.until_idle(view.id, view.seq)]
+    assert kinds == ["turn.started", "session.error", "turn.ended", "session.idle"]
+    receipt = await sessions.prompt(view.id, "hello", "me")
+    last = await house.until_idle(view.id, receipt.seq)
+    assert last[-2].event.model_dump(include={"outcome"}) == {"outcome": "done"}
+    assert (await sessions.show(view.id)).state == "idle"
+
+
+async def test_what_comes_behind_the_end_of_a_turn_begins_no_other(
+    house: House, tmp_path: Path
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    receipt = await sessions.prompt(view.id, "hello", "me")
+    await house.until_idle(view.id, receipt.seq)
+    late = {"messageId": "m-late", "content": "One more thing."}
+    house.agents[0].hear({"type": "assistant.message", "data": late})
+    second = await sessions.prompt(view.id, "hello", "me")
+    await house.until_idle(view.id, second.seq)
+    view = await sessions.show(view.id)
+    assert (view.state, view.turns) == ("idle", 2)
