@@ -33,14 +33,36 @@ class Line:
         return (self.row, self.what, self.found, self.goal, verdict)
 
 
-def page(lines: Sequence[Line], seconds: float, quick: bool) -> str:
+class Neighbours:
+    """How much of the cores others took meanwhile: a figure of a busy machine is worth less."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._before = self._others()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def told(self) -> str:
+        cores = max(0.0, self._others() - self._before) / self.seconds
+        return f"Took {self.seconds:.0f} s, in which other programs used {cores:.1f} cores."
+
+    def _others(self) -> float:
+        """CPU seconds of all, less ours and those of all that we started and that has ended."""
+        everybody, ours = psutil.cpu_times(), os.times()
+        busy = sum(everybody) - everybody.idle - getattr(everybody, "iowait", 0.0)
+        return busy - sum(ours[:4])
+
+
+def page(lines: Sequence[Line], neighbours: Neighbours) -> str:
     head = ("", "measured", "found", "goal", "")
     rows = [head, ("---",) * len(head), *(line.cells() for line in lines)]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
     return (
         "# What it costs\n\n"
         "Written by `make bench`; [how to read it](../docs/benchmark.md).\n\n"
-        f"{machine()} Took {seconds:.0f} s{' (quick: fewer of everything)' if quick else ''}.\n\n"
+        f"{machine()} {neighbours.told()}\n\n"
         f"{table}\n"
     )
 
