@@ -28,7 +28,7 @@ class Route:
     """What the runtime needs to know to reach a model. It holds secrets: it is never shown."""
 
     model: str
-    provider: Mapping[str, Any] | None = None
+    provider: Mapping[str, Any] | None = field(default=None, repr=False)
     github_token: str | None = field(default=None, repr=False)
 
 

@@ -50,10 +50,10 @@ class EventStream(Response):
                 if found:
                     for piece in _pieces(found):
                         await _write(send, piece)
-                elif self._sessions.log.is_closing or await request.is_disconnected():
-                    return  # a closing log has more than it says: this is no end
                 elif closed:
                     await _write(send, _note("end", follower.seq))
+                    return
+                elif self._sessions.log.is_closing or await request.is_disconnected():
                     return
                 else:
                     await _write(send, _note("heartbeat", follower.seq))

@@ -1,0 +1,83 @@
+"""What a policy decides. Whatever is unclear is a no."""
+
+from pathlib import Path
+
+import pytest
+
+from airboss.harness.permissions import PolicyRule
+from airboss.runtime.permission import PermissionWish
+from airboss.settings import POLICIES, Policy
+
+HOW = "Restart Airboss with --permissions approve-all to allow it."
+KINDS = ("shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow")
+
+
+def wish(kind: str, *paths: str) -> PermissionWish:
+    return PermissionWish("req", kind, None, paths, None, None, "", {})
+
+
+def allows(policy: Policy, cwd: Path, asked: PermissionWish) -> bool:
+    return PolicyRule(policy, cwd).decide(asked).allowed
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A working directory with a file, and links that lead in and out of it."""
+    cwd = tmp_path / "work"
+    (cwd / "inside").mkdir(parents=True)
+    (cwd / "file").write_text("text", encoding="utf-8")
+    (tmp_path / "secret").write_text("text", encoding="utf-8")
+    (tmp_path / "work-beside").mkdir()
+    (cwd / "in").symlink_to(cwd / "inside")
+    (cwd / "out").symlink_to(tmp_path)
+    (cwd / "loop").symlink_to(cwd / "loop")
+    return cwd
+
+
+def test_read_only_allows_reading_below_the_folder(folder: Path) -> None:
+    for path in ("file", ".", "inside/../file", "in", "in/new", "not/there", str(folder / "file")):
+        assert allows("read-only", folder, wish("read", path)), path
+    assert allows("read-only", folder, wish("read", str(folder)))
+
+
+def test_read_only_denies_reading_elsewhere(folder: Path) -> None:
+    outside = folder.parent
+    for path in (
+        str(outside / "secret"),
+        "../secret",
+        "out/secret",
+        "in/../../secret",
+        str(outside / "work-beside"),
+        f"{folder}/../secret",
+        "/",
+        "nul\0byte",
+    ):
+        answer = PolicyRule("read-only", folder).decide(wish("read", path))
+        assert not answer.allowed, path
+        assert answer.reason == f"The policy read-only allows reading below {folder} only. {HOW}"
+
+
+def test_one_path_outside_is_enough_for_a_no_and_so_is_none_at_all(folder: Path) -> None:
+    assert not allows("read-only", folder, wish("read", "file", "../secret"))
+    assert not allows("read-only", folder, wish("read"))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "read"])
+def test_read_only_denies_all_else_and_says_what_it_was(folder: Path, kind: str) -> None:
+    answer = PolicyRule("read-only", folder).decide(wish(kind, "file"))
+    told = f"The policy read-only allows reading, and this is “{kind}”. {HOW}"
+    assert (answer.allowed, answer.reason) == (False, told)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_approve_all_allows_what_it_understands_and_deny_all_nothing(
+    folder: Path, kind: str
+) -> None:
+    assert allows("approve-all", folder, wish(kind, "/"))
+    assert not allows("deny-all", folder, wish(kind, "file"))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_kind_that_nobody_knows_is_refused_by_every_policy(folder: Path, policy: Policy) -> None:
+    assert not allows(policy, folder, wish("teleport", "file"))
+    assert not allows(policy, folder, wish("unknown"))
