@@ -1,4 +1,4 @@
-"""Writes what is generated from the code: docs/api.json and docs/events.md. `--check` only compares."""
+"""Writes what is generated from the code, docs/api.json and docs/events.md; `--check` compares."""
 
 import json
 import sys
@@ -30,9 +30,10 @@ def _type(schema: dict[str, Any]) -> str:
 def _section(name: str, schema: dict[str, Any]) -> list[str]:
     fields = cast("dict[str, dict[str, Any]]", schema["properties"])
     kind = fields.get("kind", {}).get("const")
+    needed = cast("list[str]", schema.get("required", []))
     about = " ".join(str(schema.get("description", "")).split())
     rows = [
-        f"| `{field}` | {_type(told)} | {'' if field in schema.get('required', []) else 'optional'} |"
+        f"| `{field}` | {_type(told)} | {'' if field in needed else 'optional'} |"
         for field, told in fields.items()
         if field != "kind"
     ]
@@ -48,8 +49,8 @@ def events() -> str:
     lines = [
         "# Events",
         "",
-        "Everything a stream can say. Each event has a `kind`, a `seq` (its number in the stream) and",
-        "`at` (milliseconds, UTC). Written by `make generate`.",
+        "Everything a stream can say. Each event has a `kind`, a `seq` (its number in the stream)",
+        "and `at` (milliseconds, UTC). Written by `make generate`.",
         "",
     ]
     order = {option["$ref"].rpartition("/")[2]: i for i, option in enumerate(schema["oneOf"])}

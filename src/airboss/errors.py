@@ -1,4 +1,4 @@
-"""Everything Airboss says no with: a stable code and a sentence for a person. HTTP is not known here."""
+"""Everything Airboss says no with: a stable code and a sentence. HTTP is not known here."""
 
 
 class AirbossError(Exception):

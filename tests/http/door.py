@@ -208,7 +208,7 @@ async def opened(
         with blockbuster_ctx("airboss.http"):
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(server.serve(sockets=[listening]))
-                while not server.started:
+                while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
                     await asyncio.sleep(0.005)
                 yield Door(port, access, app, seen, folder)
                 server.should_exit = True
