@@ -1,0 +1,91 @@
+"""The services without HTTP, on the real runtime and the built-in rehearsal."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from airboss.app import opened_services
+from airboss.harness.conversation import OpenSession
+from airboss.http.services import Services
+from airboss.model.events import Event
+from airboss.model.views import SessionView
+from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.service.access import Access
+from airboss.service.sessions import Sessions
+from airboss.settings import Settings
+from airboss.store.folder import DataFolder
+
+ME = "me"
+
+
+@dataclass
+class House:
+    """One server's services; several after another may have the same folder."""
+
+    services: Services
+    work: Path
+
+    @property
+    def sessions(self) -> Sessions:
+        return self.services.sessions
+
+    async def start(self) -> SessionView:
+        return await self.sessions.start("rehearsal", str(self.work), ME)
+
+    async def story(self, session: str) -> list[Event]:
+        """All events without deltas, when everything is written."""
+        page = await self.sessions.events(session, 0, 1000)
+        return [told.event for told in page.items if not told.event.kind.endswith(".delta")]
+
+    async def kinds(self, session: str) -> list[str]:
+        return [event.kind for event in await self.story(session)]
+
+    async def until(self, session: str, *states: str, turns: int = 0) -> SessionView:
+        async with asyncio.timeout(20), self.sessions.follow(session, 0) as follower:
+            view = await self.sessions.show(session)
+            while view.state not in states or view.turns < turns:
+                await follower.next(1)
+                view = await self.sessions.show(session)
+        return view
+
+    def kill_runtime(self) -> None:
+        pid = self.services.status.runtime.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+
+    def lose_what_is_opened(self) -> OpenSession:
+        """From now on the runtime dies between opening a session and saying so."""
+        opened = self.sessions.open_session
+
+        async def open_session(wish: SessionWish) -> RuntimeSession:
+            agent = await opened(wish)
+            self.kill_runtime()
+            async with asyncio.timeout(5):
+                while agent.alive:  # noqa: ASYNC110 - it has no event for this
+                    await asyncio.sleep(0.01)
+            return agent
+
+        self.sessions.open_session = open_session
+        return opened
+
+
+@contextlib.asynccontextmanager
+async def house_in(folder: Path, **settings: Any) -> AsyncGenerator[House]:
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    data = DataFolder(folder / "data")
+    data.create()
+    chosen = Settings(data=data.path, roots=(work,), **settings)
+    access = Access(data)
+    async with opened_services(chosen, data, access, "http://localhost", _nothing) as services:
+        yield House(services, work)
+        await services.sessions.stop()
+
+
+def _nothing() -> None:
+    """Nobody stops this server."""
