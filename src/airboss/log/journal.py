@@ -17,9 +17,9 @@ from pathlib import Path
 
 from airboss.errors import StoreUnavailable
 
-# More than a second of ten thousand deltas each second. What finds no room is shown when the
-# database has it.
-AREA_BYTES = 2 * 1024 * 1024
+# A quarter of a second of ten thousand deltas each second: a flush takes a tenth of that. What
+# finds no room is shown when the database has it. All of it counts as our memory.
+AREA_BYTES = 512 * 1024
 
 _HEADER = struct.Struct("<II")  # how long the note is, and its checksum
 _NOTHING = bytes(_HEADER.size)
