@@ -1,5 +1,6 @@
 """The command `airboss`: its commands, each thin. What a command needs is imported when it runs."""
 
+import gc
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -165,8 +166,11 @@ def serve(
         "copilot_cli": _whole(copilot_cli),
     }
     chosen = load_settings(settings or data_folder(data).settings, options)
-    # Imported last: a wrong option is told at once.
+    # Imported last: a wrong option is told at once. None of it is garbage, so nobody looks for any.
+    gc.disable()
     from airboss.server import serve as run_server
+
+    gc.enable()
 
     raise typer.Exit(run_server(chosen))
 
