@@ -8,10 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from airboss.errors import Conflict, Invalid, NotFound, RuntimeMissing, RuntimeUnavailable, TooMuch
+from airboss.errors import (
+    Conflict,
+    Invalid,
+    NotFound,
+    RuntimeMissing,
+    RuntimeUnavailable,
+    StoreUnavailable,
+    TooMuch,
+)
 from airboss.model.events import PromptAccepted, SessionOpened, SessionReady, TurnStarted
 from airboss.model.ids import PromptId, TurnId, new_session_id
 from tests.log.conftest import log_in
+from tests.log.test_trouble import fill, small_disk  # noqa: F401 - a fixture
 from tests.service.house import ME, House, house_in
 
 
@@ -141,6 +150,25 @@ async def test_closing_resuming_and_stopping_at_once_ends_in_one_clear_state(
         assert (await house.kinds(session)).count("session.closed") == 1
     assert house.sessions.open_count() == (0, 0)
     assert not house.sessions._locks  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_close_that_a_full_disk_refused_can_be_asked_for_again(
+    small_disk: Path,  # noqa: F811 - the fixture of this name
+) -> None:
+    async with house_in(small_disk) as house:
+        session = (await house.start()).id
+        filler = fill(small_disk)
+        for asked in (
+            house.sessions.prompt(session, "hello", ME),
+            house.sessions.close(session, ME),
+            house.start(),
+        ):
+            with pytest.raises(StoreUnavailable):
+                await asked
+        filler.unlink()
+        assert (await house.sessions.close(session, ME)).state == "closed"
+        assert (await house.start()).state == "idle"
+        assert house.sessions.open_count() == (1, 0)
 
 
 async def test_a_server_that_stops_starts_and_resumes_nothing(house: House) -> None:
