@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 import uvicorn
 
@@ -108,7 +108,7 @@ async def _run(
     settings: Settings, held: HeldFolder, access: Access, listening: socket.socket
 ) -> None:
     stopping = asyncio.Event()
-    _hear_signals(stopping.set)
+    _hear_signals(stopping)
     port = listening.getsockname()[1]
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
@@ -133,15 +133,22 @@ def _load_the_rest() -> None:
     gc.freeze()
 
 
-def _hear_signals(stop: Callable[[], None]) -> None:
-    """A terminal that is closed stops the server in order, too; under nohup it does not."""
+def _hear_signals(stopping: asyncio.Event) -> None:
+    """Once heard, none of them cuts off the end, which goes on when the loop is closed.
+
+    A terminal that is closed stops the server in order, too; under nohup it does not.
+    """
     loop = asyncio.get_running_loop()
+
+    def hear(*_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: we are as good as gone
+            loop.call_soon_threadsafe(stopping.set)
+
     heard = [signal.SIGINT, signal.SIGTERM]
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         heard.append(signal.SIGHUP)
     for number in heard:
-        with contextlib.suppress(NotImplementedError):  # Windows has no such handlers
-            loop.add_signal_handler(number, stop)
+        signal.signal(number, hear)
 
 
 async def _first(event: asyncio.Event, serving: "asyncio.Task[None]") -> bool:
