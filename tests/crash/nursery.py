@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,12 +55,14 @@ class Nursery:
         pipe = subprocess.PIPE
         program = [sys.executable, "-m", "tests.crash.nursery"]
         self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
+        self._one_at_a_time = threading.Lock()
 
     def ask(self, question: dict[str, Any]) -> int | None:
         assert self._process.stdin
         assert self._process.stdout
-        print(json.dumps(question), file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
+        with self._one_at_a_time:
+            print(json.dumps(question), file=self._process.stdin, flush=True)
+            return json.loads(self._process.stdout.readline())
 
     def close(self) -> None:
         self._process.communicate(timeout=10)

@@ -71,7 +71,7 @@ async def live(client: httpx2.AsyncClient, session: str) -> list[dict[str, Any]]
     return told
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT twice", "SIGHUP", "api/stop", "airboss stop"])
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "SIGHUP", "api/stop", "airboss stop"])
 async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(
     portal: QuickPortal, how: str
 ) -> None:
@@ -83,19 +83,13 @@ async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(
             await asyncio.sleep(0.3)
             began = time.monotonic()
             match how:
-                case "SIGTERM":
-                    portal.process.send_signal(signal.SIGTERM)
-                case "SIGHUP":
-                    portal.process.send_signal(signal.SIGHUP)
-                case "SIGINT twice":
-                    portal.process.send_signal(signal.SIGINT)
-                    await asyncio.sleep(0.05)
-                    portal.process.send_signal(signal.SIGINT)
                 case "api/stop":
                     assert (await client.get("/api/stop")).json() == {}
-                case _:
+                case "airboss stop":
                     told = await asyncio.to_thread(portal.run, "stop")
                     assert told.returncode == 0, told.stderr
+                case _:
+                    portal.process.send_signal(signal.Signals[how])
             await ended(portal)
         assert time.monotonic() - began < STOP_SECONDS
     for seen in viewers:
@@ -108,6 +102,19 @@ async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(
             told = [*caller.result(), *await live(client, session)]
             assert any("SessionInterrupted" in answer.get("sessionError", "") for answer in told)
             assert {"error": "SessionClosed"} in told, "what was not read in time is read later"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_an_impatient_person_does_not_cut_off_the_end(
+    portal: QuickPortal, number: signal.Signals
+) -> None:
+    async with portal.client() as client:
+        await busy(portal, client)
+        ending = asyncio.create_task(ended(portal))
+        while not ending.done():
+            portal.process.send_signal(number)
+            await asyncio.sleep(0.01)
+        await ending
 
 
 async def test_after_a_stop_every_session_is_interrupted_and_goes_on_with_its_history(
