@@ -20,7 +20,10 @@ from airboss.errors import (
 from airboss.model.events import PromptAccepted, SessionOpened, SessionReady, TurnStarted
 from airboss.model.ids import PromptId, TurnId, new_session_id
 from tests.log.conftest import log_in
-from tests.log.test_trouble import fill, small_disk  # noqa: F401 - a fixture
+from tests.log.test_trouble import (
+    fill,
+    small_disk,  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a fixture
+)
 from tests.service.house import ME, House, house_in
 
 
