@@ -164,6 +164,19 @@ async def test_the_log_recovers_without_a_restart(
     assert found == [(4, "message.delta"), (5, "session.idle"), (6, "message.ended")]
 
 
+async def test_whoever_asks_learns_that_the_disk_is_well_again(tmp_path: Path) -> None:
+    async with log_and_database(tmp_path) as (log, database):
+        writer = await log.writer(STREAM)
+        await writer.append(OPENED)
+        async with locked(database, tmp_path):
+            with pytest.raises(StoreUnavailable):
+                await writer.append(SessionIdle())
+            assert await log.look_again() is not None
+        assert log.trouble is not None
+        assert await log.look_again() is None
+        assert log.trouble is None
+
+
 async def test_a_delta_without_room_in_the_journal_is_shown_when_the_database_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

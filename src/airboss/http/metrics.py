@@ -26,6 +26,7 @@ async def is_alive() -> dict[str, str]:
 @router.get("/readyz")
 async def is_ready(use: Use) -> Response:
     """Ready means: what is asked for can be kept."""
-    if use.log.trouble:
-        raise use.log.trouble
+    trouble = await use.log.look_again()
+    if trouble:
+        raise trouble
     return Response('{"status":"ready"}', media_type="application/json")

@@ -48,6 +48,16 @@ class EventLog:
         """Why something cannot be written at the moment, if so."""
         return self._flusher.trouble
 
+    async def look_again(self) -> StoreUnavailable | None:
+        """Trouble ends with the next write; where nobody writes, whoever asks finds out."""
+        if self.trouble and not self._flusher.is_stopped:
+            try:
+                await self._database.write(rows.try_to_write)
+            except StoreUnavailable as error:
+                return error
+            self._flusher.trouble = None
+        return self.trouble
+
     @property
     def counts(self) -> dict[str, int]:
         written, flushes = self._flusher.events, self._flusher.flushes

@@ -120,6 +120,11 @@ def _view_row(view: SessionView) -> dict[str, Any]:
     }
 
 
+def try_to_write(connection: Connection) -> None:
+    """Something that changes a page of the database and nothing else, to see whether it can."""
+    connection.exec_driver_sql("UPDATE migrations SET number = number")
+
+
 def head(connection: Connection, stream: str) -> int:
     found = connection.execute(select(func.max(events.c.seq)).where(events.c.stream == stream))
     return found.scalar_one() or 0
