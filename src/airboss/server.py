@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import gc
 import logging
 import os
@@ -33,6 +34,10 @@ from airboss.store.tokens import LOCAL, OWNER, take_token_from_environment, toke
 _SESSIONS_SECONDS = 2.5
 _ANSWERS_SECONDS = 1
 _WAITING_CONNECTIONS = 2048
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# What a machine without IPv6 says.
+_NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 
 class PortalServer(uvicorn.Server):
@@ -72,9 +77,9 @@ def serve(settings: Settings) -> int:
     try:
         access = Access(folder, token)
         _write_logs(Redactor((access.token,)))
-        with _bound(settings) as listening:
+        with _bound(settings) as sockets:
             become_subreaper()
-            asyncio.run(_run(settings, held, access, listening))
+            asyncio.run(_run(settings, held, access, sockets))
     finally:
         held.release()
     return 0
@@ -88,34 +93,65 @@ def _write_logs(redactor: Redactor) -> None:
 
 
 @contextlib.contextmanager
-def _bound(settings: Settings) -> Generator[socket.socket]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listening:
+def _bound(settings: Settings) -> Generator[list[socket.socket]]:
+    host = settings.host.removeprefix("[").removesuffix("]")
+    try:
+        sockets = _listen(host, settings.port)
+    except OSError as error:
+        raise SettingsInvalid(
+            f"Port {settings.port} on {error.filename} cannot be used: {error.strerror}. "
+            "Choose another with --port; 0 takes any that is free."
+        ) from error
+    with contextlib.ExitStack() as stack:
+        for listening in sockets:
+            stack.enter_context(listening)
+        yield sockets
+
+
+def _listen(host: str, port: int, tries: int = 4) -> list[socket.socket]:
+    """On loopback in both families: browsers look `localhost` up in both, and whoever else
+    answered in the other one would be shown the code or the token."""
+    if host not in _LOOPBACK:
+        return [_listen_on(host, port)]
+    first = _listen_on("127.0.0.1", port)
+    try:
+        return [first, _listen_on("::1", first.getsockname()[1])]
+    except OSError as error:
+        if error.errno in _NO_SUCH_FAMILY:
+            return [first]
+        first.close()
+        if port or tries == 1:
+            raise
+    return _listen(host, port, tries - 1)
+
+
+def _listen_on(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((settings.host.strip("[]"), settings.port))
-            # Taken for good: a port that is only bound, two servers could have for a moment.
-            listening.listen(_WAITING_CONNECTIONS)
-        except OSError as error:
-            raise SettingsInvalid(
-                f"Port {settings.port} on {settings.host} cannot be used: {error.strerror}. "
-                "Choose another with --port; 0 takes any that is free."
-            ) from error
-        yield listening
+        listening.bind((host, port))
+        # Taken for good: a port that is only bound, two servers could have for a moment.
+        listening.listen(_WAITING_CONNECTIONS)
+    except OSError as error:
+        listening.close()
+        error.filename = host
+        raise
+    return listening
 
 
 async def _run(
-    settings: Settings, held: HeldFolder, access: Access, listening: socket.socket
+    settings: Settings, held: HeldFolder, access: Access, sockets: list[socket.socket]
 ) -> None:
     stopping = asyncio.Event()
     _hear_signals(stopping)
-    port = listening.getsockname()[1]
+    port = sockets[0].getsockname()[1]
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
     async with opened_services(settings, held.folder, access, url, stopping.set) as services:
         _write_logs(services.sessions.redactor)
         server = _server(services, settings, port)
-        serving = asyncio.create_task(server.serve(sockets=[listening]), name="http")
+        serving = asyncio.create_task(server.serve(sockets=sockets), name="http")
         if await _first(server.ready, serving):
             held.announce(ServerNote(os.getpid(), url, now_ms()))
             _greet(url, access, settings)

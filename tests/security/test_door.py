@@ -111,6 +111,44 @@ async def test_a_page_of_ours_and_an_address_typed_by_hand_are_no_strangers(
             assert answer.json() == {"message": "Hello, world!"}
 
 
+def has_two_families() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+both_families = pytest.mark.skipif(not has_two_families(), reason="This machine has no IPv6.")
+
+
+@both_families
+async def test_localhost_is_ours_in_both_families(closed_portal: Portal) -> None:
+    """Whoever else listened there would be shown the token by those who asked for `localhost`."""
+    port = int(closed_portal.url.rpartition(":")[2])
+    headers = {"Authorization": f"Bearer {closed_portal.token}"}
+    with socket.socket(socket.AF_INET6) as squatter, pytest.raises(OSError, match="in use"):
+        squatter.bind(("::1", port))
+    async with httpx2.AsyncClient(base_url=f"http://[::1]:{port}", headers=headers) as client:
+        assert (await client.get("/api/test")).json() == {"message": "Hello, world!"}
+
+
+@both_families
+async def test_a_server_does_not_start_beside_somebody_who_has_half_of_localhost(
+    closed_portal: Portal,
+) -> None:
+    data = closed_portal.folder / "other-data"
+    with socket.socket(socket.AF_INET6) as squatter:
+        squatter.bind(("::1", 0))
+        squatter.listen()
+        port = str(squatter.getsockname()[1])
+        asked = ("serve", "--port", port, "--data", str(data))
+        told = await asyncio.to_thread(closed_portal.run, *asked)
+    assert told.returncode == 2
+    assert f"Port {port} on ::1 cannot be used" in told.stderr
+
+
 async def test_nobody_listens_beyond_loopback(closed_portal: Portal) -> None:
     port = int(closed_portal.url.rpartition(":")[2])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
