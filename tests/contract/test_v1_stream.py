@@ -138,6 +138,26 @@ async def test_a_quiet_stream_has_a_heartbeat_every_ten_seconds(guest: Guest) ->
     assert 9.5 < time.monotonic() - began < 14
 
 
+async def test_a_busy_stream_has_its_heartbeats_too(guest: Guest) -> None:
+    session = await guest.open()
+    names: list[str] = []
+    async with asyncio.timeout(20), aclosing(guest.frames(session, after=2)) as frames:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_keep_asking(guest, session))
+            async for frame in frames:
+                names.append(frame.name)
+                if frame.name == "heartbeat":
+                    break
+    assert len(names) > 10
+
+
+async def _keep_asking(guest: Guest, session: str) -> None:
+    """Something new every two seconds, well past the first heartbeat."""
+    for _ in range(6):
+        await guest.prompt(session, "hello")
+        await asyncio.sleep(2)
+
+
 @pytest.mark.alone
 async def test_a_reader_that_stalls_is_cut_and_resumes_where_it_was(guest: Guest) -> None:
     """It takes nothing for longer than the server waits, then reads on: what it gets stops

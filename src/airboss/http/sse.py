@@ -44,19 +44,22 @@ class EventStream(Response):
     async def _tell(self, request: Request, send: Send) -> None:
         async with self._sessions.follow(self._session, self._after) as follower:
             await _write(send, b"retry: 1000\n\n")
+            beat = time.monotonic() + HEARTBEAT_SECONDS
             while True:
                 closed = follower.view is not None and follower.view.state == "closed"
-                found = await follower.next(0 if closed else HEARTBEAT_SECONDS)
-                if found:
-                    for piece in _pieces(found):
-                        await _write(send, piece)
-                elif closed:
+                found = await follower.next(0 if closed else max(0.0, beat - time.monotonic()))
+                for piece in _pieces(found):
+                    await _write(send, piece)
+                if not found and closed:
                     await _write(send, _note("end", follower.seq))
                     return
-                elif self._sessions.log.is_closing or await request.is_disconnected():
+                if not found and self._sessions.log.is_closing:
                     return
-                else:
+                if time.monotonic() >= beat:
+                    if await request.is_disconnected():
+                        return
                     await _write(send, _note("heartbeat", follower.seq))
+                    beat = time.monotonic() + HEARTBEAT_SECONDS
 
 
 def _pieces(found: Iterable[Recorded]) -> Iterator[bytes]:
