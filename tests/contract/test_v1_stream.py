@@ -141,13 +141,16 @@ async def test_a_quiet_stream_has_a_heartbeat_every_ten_seconds(guest: Guest) ->
 async def test_a_busy_stream_has_its_heartbeats_too(guest: Guest) -> None:
     session = await guest.open()
     names: list[str] = []
-    async with asyncio.timeout(20), aclosing(guest.frames(session, after=2)) as frames:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(_keep_asking(guest, session))
-            async for frame in frames:
-                names.append(frame.name)
-                if frame.name == "heartbeat":
-                    break
+    async with (
+        asyncio.timeout(20),
+        aclosing(guest.frames(session, after=2)) as frames,
+        asyncio.TaskGroup() as group,
+    ):
+        group.create_task(_keep_asking(guest, session))
+        async for frame in frames:
+            names.append(frame.name)
+            if frame.name == "heartbeat":
+                break
     assert len(names) > 10
 
 
