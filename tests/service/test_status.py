@@ -42,6 +42,13 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
         assert (after.copilot.signed_in, after.copilot.how) == (False, "none")
 
 
+async def test_the_status_knows_who_is_signed_in_once_the_runtime_runs(tmp_path: Path) -> None:
+    async with house_in(tmp_path) as house:
+        await house.services.status.runtime.status()
+        status = await house.services.status.show(ME)
+        assert (status.copilot.signed_in, status.copilot.how) == (False, "none")
+
+
 async def test_a_missing_runtime_is_told_by_status_and_doctor(tmp_path: Path) -> None:
     async with house_in(tmp_path, copilot_cli=tmp_path / "nowhere") as house:
         status = await house.services.status.show(ME)

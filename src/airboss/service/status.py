@@ -1,6 +1,7 @@
 """How this server is: what it runs on, who is signed in, and what a doctor would say."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import time
@@ -21,6 +22,7 @@ from airboss.service.sessions import Sessions
 from airboss.settings import Provider, Settings
 
 _CHECK_SECONDS = 25.0
+_SIGN_IN_SECONDS = 2.0
 _LITTLE_SPACE = 500 * 1024 * 1024
 
 
@@ -124,6 +126,10 @@ class StatusDesk:
     async def show(self, who: str) -> Status:
         settings, rehearsal = self.settings, self.catalog.rehearsal
         opened, working = self.sessions.open_count()
+        if self.runtime.pid and self._sign_in is None:
+            with contextlib.suppress(AirbossError, TimeoutError):  # then it is not known yet
+                async with asyncio.timeout(_SIGN_IN_SECONDS):
+                    await self.learn_who_is_signed_in()
         return Status(
             version=self.version,
             started_at=self.started_at,
@@ -178,7 +184,7 @@ class StatusDesk:
         return CopilotState(signed_in=said.signed_in, how=how, login=said.login, detail=detail)
 
     async def learn_who_is_signed_in(self) -> None:
-        """Starts the runtime; done behind the first answers."""
+        """Starts the runtime where it does not run: a status alone never does that."""
         if self.catalog.identity.token is None:
             self._sign_in = await self.runtime.sign_in()
 
