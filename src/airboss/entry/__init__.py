@@ -1,1 +1,1 @@
-"""The entry language, pure."""
+"""The entry language, pure: what a team writes, checked and explained."""

@@ -1,0 +1,63 @@
+"""What a run may do and use at most: of several wishes the narrowest holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from airboss.entry.document import Entry, Limits, Policy
+from airboss.entry.violations import At
+
+# From the narrowest to the widest.
+POLICIES: Final[tuple[Policy, ...]] = ("deny-all", "read-only", "ask", "approve-all")
+
+
+def narrowest_policy(first: Policy, *others: Policy | None) -> Policy:
+    """The one that allows least; who has none does not matter."""
+    given: list[Policy] = [first, *(other for other in others if other)]
+    return POLICIES[min(POLICIES.index(policy) for policy in given)]
+
+
+def narrowest_limits(*limits: Limits | None) -> Limits:
+    """The smallest of each number; who has none does not matter."""
+    given = [dict(limit) for limit in limits if limit]
+    found = {
+        name: min((limit[name] for limit in given if limit[name] is not None), default=None)
+        for name in Limits.model_fields
+    }
+    return Limits.model_validate(found)
+
+
+def granted_policy(
+    server: Policy, entry: Policy | None, task: Policy | None, *, trusted: bool
+) -> Policy:
+    """What holds for a task. Only a file that a person trusts may widen the server's policy."""
+    wish = entry or task
+    if trusted and wish:
+        return narrowest_policy(wish, task)
+    return narrowest_policy(server, entry, task)
+
+
+@dataclass(frozen=True)
+class Ungranted:
+    """A wish for more than the server allows, in a file that nobody has trusted."""
+
+    place: At
+    wished: Policy
+    granted: Policy
+
+    def __str__(self) -> str:
+        return (
+            f'{self.place.where}: "{self.wished}" is not granted: the server allows '
+            f'"{self.granted}", until a person trusts this file.'
+        )
+
+
+def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungranted]:
+    """Every policy in an entry that is wider than the server's."""
+    root = At(f"{prefix}entry")
+    wishes: list[tuple[Policy | None, At]] = [(entry.permissions, root.field("permissions"))]
+    for name, task in entry.tasks.items():
+        wishes.append((task.permissions, root.field("tasks").key(name).field("permissions")))
+    for wish, place in wishes:
+        if wish and POLICIES.index(wish) > POLICIES.index(server):
+            yield Ungranted(place, wish, server)

@@ -1,0 +1,41 @@
+"""Small words to build an entry in Python, so that people can compute their jobs."""
+
+from airboss.entry.document import Alt, FailureAction, Loop, Model, Par, Ref, Seq, Work
+from airboss.entry.works import flat
+
+
+def ref(task: str, *, category: str | None = None, model: str | None = None) -> Ref:
+    """Run a task; where given, on another model: by its category, or by its id."""
+    if category is None and model is None:
+        return Ref(task_id=task)
+    return Ref(task_id=task, model_override=Model(category=category, id=model))
+
+
+def seq(*works: Work) -> Seq:
+    """One after the other."""
+    return Seq(works=flat(Seq, works))
+
+
+def par(*works: Work) -> Par:
+    """All at the same time."""
+    return Par(works=flat(Par, works))
+
+
+def loop(
+    body: Work,
+    *,
+    before: tuple[bool, Work] | None = None,
+    after: tuple[bool, Work] | None = None,
+) -> Loop:
+    """Run the body if `before` comes out as said; again while `after` comes out as said."""
+    return Loop(pre_condition=before, body=body, post_condition=after)
+
+
+def alt(condition: Work, *, true: Work | None = None, false: Work | None = None) -> Alt:
+    """One work or the other, by the outcome of the condition."""
+    return Alt(condition=condition, true_work=true, false_work=false)
+
+
+def retry(times: int, *additional_prompt: str) -> FailureAction:
+    """A task's `failure_action`: so many more rounds, with these lines added where given."""
+    return FailureAction(retry_times=times, additional_prompt=additional_prompt or None)

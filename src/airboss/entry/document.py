@@ -1,0 +1,210 @@
+"""What a team writes: models, prompts, tasks, jobs and their grid. Frozen, named as in files."""
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from airboss.entry.tools import JOB_TOOLS
+
+ONE_OF_TWO: Final = "one_of_two"
+DRIVING: Final = "driving"
+
+Policy: TypeAlias = Literal["ask", "approve-all", "read-only", "deny-all"]
+Prompt: TypeAlias = tuple[StrictStr, ...]
+# Names are checked by the rules; editors offer these.
+ToolName: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"enum": [*JOB_TOOLS]})]
+Count: TypeAlias = Annotated[StrictInt, Field(ge=0)]
+
+
+def _plain(number: float) -> float | int:
+    return int(number) if number.is_integer() else number
+
+
+# JSON has one kind of number: 5 is written as 5, not as 5.0.
+Number: TypeAlias = Annotated[
+    float,
+    Field(strict=True, ge=0, allow_inf_nan=False),
+    PlainSerializer(_plain, return_type=float | int, when_used="unless-none"),
+]
+
+
+class Part(BaseModel):
+    """Any part of an entry: camelCase in files and on the wire, PEP 8 in Python."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+    def to_wire(self) -> dict[str, Any]:
+        """As JSON has it: what is absent is left out; an empty cell of the grid stays null."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class Limits(Part):
+    """How much may be used. Of entry, job and task the narrowest holds."""
+
+    turns: Number | None = None
+    tokens: Number | None = None
+    cost: Number | None = None
+    idle_minutes: Number | None = None
+    minutes: Number | None = None
+
+
+class Model(Part):
+    """A key of the entry's models, or a model id itself."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["category"]}, {"required": ["id"]}]}
+    )
+
+    category: StrictStr | None = None
+    id: StrictStr | None = None
+
+    @model_validator(mode="after")
+    def be_one_of_two(self) -> "Model":
+        if (self.category is None) == (self.id is None):
+            raise PydanticCustomError(ONE_OF_TWO, "Should have either category or id.")
+        return self
+
+    @property
+    def name(self) -> str:
+        return self.category or self.id or ""
+
+
+class Availability(Part):
+    """What must hold before a task begins."""
+
+    previous_tasks: tuple[StrictStr, ...] | None = None
+    condition: Prompt | None = None
+
+
+class FailureAction(Part):
+    """What is done when the criteria are not met."""
+
+    retry_times: Count
+    additional_prompt: Prompt | None = None
+
+
+class Criteria(Part):
+    """What must hold after a task's prompt was worked on."""
+
+    tool_executed: tuple[ToolName, ...] | None = None
+    condition: Prompt | None = None
+    run_condition_in_same_session: StrictBool | None = None
+    failure_action: FailureAction
+
+
+class Task(Part):
+    """A prompt with conditions, criteria and retries."""
+
+    model: Model | None = None
+    prompt: Prompt
+    require_user_input: StrictBool
+    permissions: Policy | None = None
+    limits: Limits | None = None
+    availability: Availability | None = None
+    criteria: Criteria | None = None
+
+
+class Ref(Part):
+    """Runs one task. The number is given when the entry is loaded, never by people."""
+
+    kind: Literal["Ref"] = "Ref"
+    work_id_in_job: StrictInt | None = None
+    task_id: StrictStr
+    model_override: Model | None = None
+
+
+class Seq(Part):
+    """One after the other, until one fails."""
+
+    kind: Literal["Seq"] = "Seq"
+    works: tuple["Work", ...]
+
+
+class Par(Part):
+    """All at the same time."""
+
+    kind: Literal["Par"] = "Par"
+    works: tuple["Work", ...]
+
+
+class Loop(Part):
+    """Again and again, as its conditions say."""
+
+    kind: Literal["Loop"] = "Loop"
+    pre_condition: "tuple[StrictBool, Work] | None" = None
+    body: "Work"
+    post_condition: "tuple[StrictBool, Work] | None" = None
+
+
+class Alt(Part):
+    """One or the other, by the outcome of a condition."""
+
+    kind: Literal["Alt"] = "Alt"
+    condition: "Work"
+    true_work: "Work | None" = None
+    false_work: "Work | None" = None
+
+
+Work: TypeAlias = Annotated[Ref | Seq | Par | Loop | Alt, Field(discriminator="kind")]
+for _kind in (Seq, Par, Loop, Alt):
+    _kind.model_rebuild()
+
+
+class Job(Part):
+    """A tree of works. It requires a person's input exactly when one of its tasks does."""
+
+    work: Work
+    require_user_input: StrictBool | None = None
+    limits: Limits | None = None
+
+
+class GridCell(Part):
+    """A job on the page: what its button says, and the job."""
+
+    name: StrictStr
+    job_name: StrictStr
+
+
+class GridRow(Part):
+    """One row of jobs on the page."""
+
+    keyword: StrictStr
+    jobs: tuple[GridCell | None, ...]
+
+
+class DrivingRetry(Part):
+    """How often a driving mission is tried on a model."""
+
+    model_id: StrictStr
+    retries: Count
+
+
+class Entry(Part):
+    """What a team writes once and runs a hundred times."""
+
+    models: Annotated[dict[StrictStr, StrictStr], Field(json_schema_extra={"required": [DRIVING]})]
+    prompt_variables: dict[StrictStr, Prompt]
+    tasks: dict[StrictStr, Task]
+    jobs: dict[StrictStr, Job]
+    grid: tuple[GridRow, ...]
+    driving_session_retries: Annotated[tuple[DrivingRetry, ...], Field(min_length=1)] | None = None
+    permissions: Policy | None = None
+    limits: Limits | None = None

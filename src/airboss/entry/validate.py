@@ -1,0 +1,249 @@
+"""The rules of an entry, in their order, with their exact words. The first broken one is raised."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from airboss.entry.document import DRIVING, Entry, Job, Prompt, Task
+from airboss.entry.prompts import USER_INPUT, Expander, lines_of, variables_in
+from airboss.entry.shape import measure, plain_data, read_shape
+from airboss.entry.tools import JOB_TOOLS
+from airboss.entry.violations import ROOT, At, EntryInvalid, Hints, Loc, Violation, wrong
+from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
+
+_NOTHING: Final[Raw] = {}
+
+
+def validate_entry(data: object, prefix: str = "") -> Entry:
+    """The entry, with prompts expanded, works simplified and numbered; or its first violation."""
+    examined = _Examined(data, prefix)
+    for violation in examined.violations():
+        raise EntryInvalid([violation])
+    return examined.finished()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What an examination found: the finished entry, or every violation."""
+
+    entry: Entry | None
+    violations: tuple[Violation, ...]
+
+
+def check_entry(data: object, prefix: str = "") -> Checked:
+    """Every violation at once, in the order of the rules, or the finished entry."""
+    try:
+        examined = _Examined(data, prefix)
+    except EntryInvalid as refused:
+        return Checked(None, refused.violations)
+    found = tuple(examined.violations())
+    return Checked(None if found else examined.finished(), found)
+
+
+class _Examined:
+    """An entry under examination: first its shape, then the rules."""
+
+    def __init__(self, data: object, prefix: str) -> None:
+        seen = measure(data, prefix)
+        hints = Hints()
+        raw = data if seen.is_plain else plain_data(data)
+        self._entry, self._faults = read_shape(raw, prefix, hints, has_null=seen.has_null)
+        # Where Python gave more than JSON has, the rules read what it became.
+        is_odd = self._entry is not None and not seen.is_plain
+        read = self._entry.to_wire() if self._entry and is_odd else fields(raw)
+        broken = [fault.loc for fault in self._faults]
+        unsure = {loc[1] for loc in broken if len(loc) > 1 and loc[0] == "jobs"}
+        self._rules = _Rules(read, prefix, hints, unsure)
+
+    def violations(self) -> Iterator[Violation]:
+        yield from self._faults
+        yield from self._rules.violations()
+
+    def finished(self) -> Entry:
+        if self._entry is None:
+            raise ValueError("Only an entry without a violation can be finished.")
+        return finished(self._entry, self._rules.texts)
+
+
+def fields(value: object) -> Raw:
+    return cast("Raw", value) if isinstance(value, Mapping) else _NOTHING
+
+
+def known(value: object) -> Raw | None:
+    """Named parts, or none where nobody can say which names there are."""
+    return cast("Raw", value) if isinstance(value, Mapping) else None
+
+
+def elements(value: object) -> Sequence[object]:
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def records(value: object) -> Iterator[tuple[str, Raw]]:
+    """The named parts of a part, but for those that are none."""
+    for name, part in fields(value).items():
+        if isinstance(cast("object", name), str) and isinstance(part, Mapping):
+            yield name, cast("Raw", part)
+
+
+class _Rules:
+    """Reads an entry as a file has it. What has the wrong shape is unknown, and breaks no rule.
+
+    `unsure` names the jobs with such parts: whether they need input cannot be computed.
+    """
+
+    def __init__(self, entry: Raw, prefix: str, hints: Hints, unsure: set[str | int]) -> None:
+        self._entry = entry
+        self._unsure = unsure
+        self._root = At(prefix + ROOT)
+        self._hints = hints
+        self._models = known(entry.get("models"))
+        self._tasks = known(entry.get("tasks"))
+        self._jobs = known(entry.get("jobs"))
+        self._expander = Expander(known(entry.get("promptVariables")), hints)
+
+    @property
+    def texts(self) -> Mapping[Loc, str]:
+        """Every prompt that was expanded, by its place."""
+        return self._expander.texts
+
+    def violations(self) -> Iterator[Violation]:
+        yield from self._driving()
+        for index, row in enumerate(elements(self._entry.get("grid"))):
+            yield from self._row(fields(row), self._root.field("grid").item(index))
+        for name, task in records(self._tasks):
+            yield from self._task(task, self._root.field("tasks").key(name))
+        for name, job in records(self._jobs):
+            place = self._root.field("jobs").key(name)
+            needs: set[bool | None] = {None} if name in self._unsure else set()
+            yield from self._works(job.get("work"), place.field("work"), needs)
+            yield from self._needs(job.get("requireUserInput"), needs, place)
+
+    def _driving(self) -> Iterator[Violation]:
+        if self._models is not None and DRIVING not in self._models:
+            yield wrong(self._root.field("models").field(DRIVING), "Should exist.")
+        driving = fields(self._models).get(DRIVING)
+        retries = self._root.field("drivingSessionRetries").item(0).field("modelId")
+        for first in elements(self._entry.get("drivingSessionRetries"))[:1]:
+            given = fields(first).get("modelId")
+            if isinstance(driving, str) and isinstance(given, str) and given != driving:
+                yield wrong(retries, f'Should be "{driving}".')
+
+    def _name(self, value: object, names: Raw | None, place: At, what: str) -> Iterator[Violation]:
+        if isinstance(value, str) and names is not None and value not in names:
+            yield wrong(place, f'"{value}" is not {what}.', self._hints.near(value, names))
+
+    def _model(self, value: object, place: At) -> Iterator[Violation]:
+        category = fields(value).get("category")
+        yield from self._name(category, self._models, place.field("category"), "a valid model key")
+
+    def _row(self, row: Raw, place: At) -> Iterator[Violation]:
+        for index, cell in enumerate(elements(row.get("jobs"))):
+            spot = place.field("jobs").item(index).field("jobName")
+            yield from self._name(fields(cell).get("jobName"), self._jobs, spot, "a valid job name")
+
+    def _task(self, task: Raw, place: At) -> Iterator[Violation]:
+        yield from self._model(task.get("model"), place.field("model"))
+        yield from self._prompt(task, place)
+        before, spot = fields(task.get("availability")), place.field("availability")
+        for index, name in enumerate(elements(before.get("previousTasks"))):
+            item = spot.field("previousTasks").item(index)
+            yield from self._name(name, self._tasks, item, "a valid task name")
+        yield from self._condition(before, spot)
+        after, spot = fields(task.get("criteria")), place.field("criteria")
+        tools: Raw = dict.fromkeys(JOB_TOOLS)
+        for index, name in enumerate(elements(after.get("toolExecuted"))):
+            item = spot.field("toolExecuted").item(index)
+            yield from self._name(name, tools, item, "an available tool")
+        yield from self._condition(after, spot)
+        action, spot = fields(after.get("failureAction")), spot.field("failureAction")
+        more = lines_of(action.get("additionalPrompt"))
+        if more is not None:
+            yield from self._expander.expand(more, spot.field("additionalPrompt"))[1]
+
+    def _prompt(self, task: Raw, place: At) -> Iterator[Violation]:
+        lines = lines_of(task.get("prompt"))
+        if lines is None:
+            return
+        text, found = self._expander.expand(lines, place.field("prompt"))
+        yield from found
+        required = task.get("requireUserInput")
+        if text is None or not isinstance(required, bool):
+            return
+        if required != (USER_INPUT in variables_in(text)):
+            use, state = ("use", "true") if required else ("not use", "false")
+            reason = f"Prompt should {use} ${USER_INPUT} when requireUserInput is {state}."
+            yield wrong(place.field("requireUserInput"), reason)
+
+    def _condition(self, part: Raw, place: At) -> Iterator[Violation]:
+        lines = lines_of(part.get("condition"))
+        if lines is not None:
+            yield from self._expander.expand(lines, place.field("condition"), boolean=True)[1]
+
+    def _works(self, value: object, place: At, needs: set[bool | None]) -> Iterator[Violation]:
+        """Also collects whether the tasks need a person's input; none where that is unknown."""
+        for work, spot in walk_raw(value, place):
+            kind = work.get("kind")
+            if kind == "Ref":
+                yield from self._ref(work, spot)
+                needs.add(self._need(work.get("taskId")))
+            elif kind in GROUPS and is_empty_raw(work):
+                yield wrong(spot.field("works"), "should have at least one element.")
+
+    def _need(self, name: object) -> bool | None:
+        task = self._tasks.get(name) if self._tasks and isinstance(name, str) else None
+        required = fields(task).get("requireUserInput")
+        return required if isinstance(required, bool) else None
+
+    def _needs(self, given: object, needs: set[bool | None], place: At) -> Iterator[Violation]:
+        computed = True in needs
+        if isinstance(given, bool) and given != computed and (computed or None not in needs):
+            told = f"Should be {_js(computed)} but is {_js(given)}."
+            yield wrong(place.field("requireUserInput"), told)
+
+    def _ref(self, ref: Raw, place: At) -> Iterator[Violation]:
+        name = ref.get("taskId")
+        yield from self._name(name, self._tasks, place.field("taskId"), "a valid task name")
+        override = place.field("modelOverride")
+        yield from self._model(ref.get("modelOverride"), override)
+        task = self._tasks.get(name) if self._tasks and isinstance(name, str) else None
+        if isinstance(task, Mapping) and "model" not in task and "modelOverride" not in ref:
+            told = f'must be defined because task "{name}" has no specified model.'
+            yield wrong(override, told)
+
+
+def _js(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def finished(entry: Entry, texts: Mapping[Loc, str]) -> Entry:
+    """A valid entry as it is run: expanded, simplified, numbered, filled in."""
+
+    def expanded(prompt: Prompt | None, *loc: str) -> Prompt | None:
+        return None if prompt is None else (texts["tasks", *loc],)
+
+    def task(name: str, given: Task) -> Task:
+        changed: dict[str, object] = {"prompt": expanded(given.prompt, name, "prompt")}
+        if before := given.availability:
+            condition = expanded(before.condition, name, "availability", "condition")
+            changed["availability"] = before.model_copy(update={"condition": condition})
+        if after := given.criteria:
+            action = after.failure_action
+            loc = (name, "criteria", "failureAction", "additionalPrompt")
+            more = {"additional_prompt": expanded(action.additional_prompt, *loc)}
+            condition = expanded(after.condition, name, "criteria", "condition")
+            changed["criteria"] = after.model_copy(
+                update={"condition": condition, "failure_action": action.model_copy(update=more)}
+            )
+        return given.model_copy(update=changed)
+
+    def job(given: Job) -> Job:
+        work = number(simplify(given.work))
+        needs = any(entry.tasks[ref.task_id].require_user_input for ref in refs(work))
+        return given.model_copy(update={"work": work, "require_user_input": needs})
+
+    return entry.model_copy(
+        update={
+            "tasks": {name: task(name, given) for name, given in entry.tasks.items()},
+            "jobs": {name: job(given) for name, given in entry.jobs.items()},
+        }
+    )

@@ -1,0 +1,153 @@
+"""What is wrong with an entry: the place, as JavaScript writes it, and the reason."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any, Final, TypeAlias
+
+from airboss.errors import Invalid
+
+Loc: TypeAlias = tuple[str | int, ...]
+
+ROOT: Final = "entry"
+# Parts whose fields are named by people: `entry.tasks["design"]`, not `entry.tasks.design`.
+_RECORDS: Final = frozenset({"models", "promptVariables", "tasks", "jobs"})
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+
+
+def mended(text: str) -> str:
+    """Without halves of characters, which no disk and no wire takes."""
+    return text if text.isascii() else _HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def has_half(value: object) -> bool:
+    return isinstance(value, str) and not value.isascii() and bool(_HALF_CHARACTER.search(value))
+
+
+def quoted(name: str) -> str:
+    """In double quotes, as JavaScript writes it."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A place in an entry: how it is called, and the steps that lead to it in the file."""
+
+    where: str = ROOT
+    loc: Loc = ()
+
+    def field(self, name: str) -> "At":
+        return At(f"{self.where}.{name}", (*self.loc, name))
+
+    def key(self, name: str) -> "At":
+        return At(f"{self.where}[{quoted(name)}]", (*self.loc, name))
+
+    def item(self, index: int) -> "At":
+        return At(f"{self.where}[{index}]", (*self.loc, index))
+
+    def from_file(self, loc: Loc) -> "At":
+        """The same name for what stands elsewhere in the file."""
+        return At(self.where, loc)
+
+
+def at(loc: Iterable[str | int], prefix: str = "") -> At:
+    """The place that these steps lead to."""
+    place = At(prefix + ROOT)
+    for step in loc:
+        if isinstance(step, int):
+            place = place.item(step)
+        elif place.loc == ("models",) and step == "driving":
+            place = place.field(step)
+        elif (len(place.loc) == 1 and place.loc[0] in _RECORDS) or not _IDENTIFIER.fullmatch(step):
+            place = place.key(step)
+        else:
+            place = place.field(step)
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One mistake. As text it is exactly `{where}: {reason}`."""
+
+    where: str
+    reason: str
+    loc: Loc = ()
+    hint: str | None = None
+    line: int | None = None
+    column: int | None = None
+    # The name of the field is wrong, not what it holds.
+    of_name: bool = False
+
+    def __str__(self) -> str:
+        return mended(f"{self.where}: {self.reason}")
+
+    def placed(self, line: int, column: int) -> "Violation":
+        return replace(self, line=line, column=column)
+
+    def to_wire(self) -> dict[str, Any]:
+        told = {
+            "where": mended(self.where),
+            "reason": mended(self.reason),
+            "hint": mended(self.hint) if self.hint else None,
+            "line": self.line,
+            "column": self.column,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+def wrong(place: At, reason: str, hint: str | None = None) -> Violation:
+    return Violation(place.where, reason, place.loc, hint)
+
+
+class EntryInvalid(Invalid):
+    """An entry that cannot be used. Its text is the first violation; it may know all."""
+
+    code = "entry_invalid"
+
+    def __init__(self, violations: Iterable[Violation]) -> None:
+        self.violations = tuple(violations)
+        super().__init__(str(self.violations[0]))
+
+
+class EntryUnparsed(EntryInvalid):
+    """The text is no JSON, no YAML or no Python program that gives an entry."""
+
+    code = "entry_unparsed"
+
+
+class EntryUnreadable(Invalid):
+    """The file cannot be read, or may not be run."""
+
+    code = "entry_unreadable"
+
+
+_MOST_HINTS: Final = 100
+
+
+@dataclass
+class Hints:
+    """Names that are nearly right. Looking for them costs, so there is an end to it."""
+
+    left: int = field(default=_MOST_HINTS)
+
+    def near(self, name: str, names: Iterable[str], sign: str = "") -> str | None:
+        """A question that offers the nearest name; names of variables have their `$`."""
+        if not self.left or len(name) > 200:
+            return None
+        self.left -= 1
+        # Cheap and rough before good and slow: an entry may have ten thousand tasks.
+        letters = set(name.lower())
+        rough = [
+            other
+            for other in names
+            if abs(len(other) - len(name)) <= 3 and len(letters ^ set(other.lower())) <= 5
+        ]
+        same = [other for other in rough if other.lower() == name.lower()]
+        found = same or get_close_matches(name, rough, 1, 0.6)
+        if not found:
+            return None
+        shown = f"{sign}{found[0]}" if sign else quoted(found[0])
+        return f"Did you mean {shown}?"
