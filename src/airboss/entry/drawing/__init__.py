@@ -1,0 +1,1 @@
+"""Charts made visible: as Mermaid text, as SVG, in a terminal."""
