@@ -1,0 +1,86 @@
+"""Entries from files: JSON, YAML, and Python where a person trusts it."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from airboss.entry.document import Entry
+from airboss.entry.json_text import parse_json, quick_json
+from airboss.entry.python_file import run_python
+from airboss.entry.source import Source
+from airboss.entry.validate import Checked, check_entry
+from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable, Violation
+from airboss.entry.yaml_text import parse_yaml
+
+Format: TypeAlias = Literal["json", "yaml"]
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+_FORMATS: Final[Mapping[str, Format]] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+_PARSERS: Final[Mapping[Format, Callable[[str, str], Source]]] = {
+    "json": parse_json,
+    "yaml": parse_yaml,
+}
+
+
+def load_entry(path: Path, *, trusted: bool = False, prefix: str = "") -> Entry:
+    """The finished entry of a file; else an error that knows every violation and its place."""
+    checked = check_file(path, trusted=trusted, prefix=prefix)
+    if checked.entry is None:
+        raise EntryInvalid(checked.violations)
+    return checked.entry
+
+
+def check_file(path: Path, *, trusted: bool = False, prefix: str = "") -> Checked:
+    """Every violation in a file, with line and column where it is JSON or YAML.
+
+    Python is a program: it runs, in a process of its own, only when `trusted` says so.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _FORMATS:
+        return check_text(_text(path), _FORMATS[suffix], prefix)
+    if suffix != ".py":
+        raise EntryUnreadable(f"{path}: should be a .yaml, .json or .py file.")
+    if not trusted:
+        raise EntryUnreadable(
+            f"{path}: is a Python program, and runs only after a person has trusted it."
+        )
+    _text(path)  # the same words for what cannot be read
+    return check_entry(run_python(path, prefix), prefix)
+
+
+def check_text(text: str, form: Format, prefix: str = "") -> Checked:
+    """Every violation in a text, with line and column; no JSON or YAML is an error at once."""
+    quick = quick_json(text) if form == "json" else None
+    if quick:
+        checked = check_entry(quick[0], prefix)
+        if checked.entry:
+            return checked  # nobody asks for places
+    try:
+        source = _PARSERS[form](text, prefix)
+    except EntryUnparsed:
+        raise
+    except EntryInvalid as too_deep:
+        return Checked(None, too_deep.violations)
+    checked = check_entry(source.data, prefix)
+    violations = (*source.faults, *(source.placed(told) for told in checked.violations))
+    return Checked(None if violations else checked.entry, violations)
+
+
+def in_order_of_text(violations: tuple[Violation, ...]) -> list[Violation]:
+    return sorted(violations, key=lambda told: (told.line or 0, told.column or 0))
+
+
+def _text(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise EntryUnreadable(f"{path}: is not a file.")
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise EntryUnreadable(f"{path}: cannot be read: {error.strerror}.") from error
+    if len(content) > MAX_BYTES:
+        raise EntryUnreadable(f"{path}: is larger than {MAX_BYTES >> 20} MiB.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise EntryUnreadable(f"{path}: is not UTF-8 text: byte {error.start}.") from error
