@@ -49,7 +49,7 @@ check: python web ## lint, types, layers, generated pages: all that can be known
 bench: setup ## measure; writes the table in bench/
 	@$(BIN)/python -m bench $(ARGS)
 
-generate: python ## write what is generated: docs/api.json, docs/events.md, the front end's types
+generate: python ## write what is generated: docs/api.json, docs/events.md, the entry's schema, the front end's types
 	@$(BIN)/python scripts/generate.py
 
 lock: python ## resolve the dependencies anew and write the locks

@@ -1,10 +1,11 @@
-"""Writes what is generated from the code, docs/api.json and docs/events.md; `--check` compares."""
+"""Writes what is generated from the code, each page from its types. `--check` only compares."""
 
 import json
 import sys
 from pathlib import Path
 from typing import Any, cast
 
+from airboss.entry.schema import entry_schema
 from airboss.http.api import build_routes
 from airboss.model.events import EVENT
 
@@ -13,6 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def api() -> str:
     return json.dumps(build_routes(None).openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+def entry() -> str:
+    return json.dumps(entry_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _type(schema: dict[str, Any]) -> str:
@@ -59,7 +64,11 @@ def events() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = {"docs/api.json": api, "docs/events.md": events}
+PAGES = {
+    "docs/api.json": api,
+    "docs/events.md": events,
+    "src/airboss/entry/entry.schema.json": entry,
+}
 
 
 def main() -> int:
