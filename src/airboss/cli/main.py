@@ -70,9 +70,21 @@ class States(StrEnum):
     CLOSED = "closed"
 
 
+class Drawings(StrEnum):
+    """How a chart is printed."""
+
+    TERMINAL = "terminal"
+    MERMAID = "mermaid"
+    SVG = "svg"
+
+
 Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", help="The data folder (or AIRBOSS_DATA)."),
+]
+EntryFile = Annotated[Path, typer.Argument(metavar="FILE", help="A .yaml, .json or .py file.")]
+Trusted = Annotated[
+    bool, typer.Option("--trust", help="You have read it: a Python file may run, wishes count.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For scripts: JSON.")]
 Patience = Annotated[
@@ -270,6 +282,52 @@ def status(data: Data = None, as_json: AsJson = False) -> None:
     from airboss.cli.listing import show_status
 
     show_status(_reach(data)(), is_json=as_json)
+
+
+def _schema(wanted: bool) -> None:
+    if wanted:
+        from airboss.entry.schema import shipped_schema
+
+        print(shipped_schema(), end="")
+        raise typer.Exit
+
+
+@app.command()
+def check(
+    file: EntryFile,
+    trust: Trusted = False,
+    permissions: Annotated[
+        Permissions | None, typer.Option(help="What the server allows. [as in the settings]")
+    ] = None,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema."),
+    ] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say everything that is wrong with an entry."""
+    from airboss.cli.client import data_folder
+    from airboss.cli.entries import check as check_entry
+    from airboss.settings import load_settings
+
+    del schema
+    options = {"permissions": permissions.value if permissions else None}
+    policy = load_settings(data_folder(data).settings, options).permissions
+    raise typer.Exit(check_entry(file, policy, trusted=trust, is_json=as_json))
+
+
+@app.command()
+def chart(
+    file: EntryFile,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="The job's name.")],
+    form: Annotated[Drawings, typer.Option("--format", help="How.")] = Drawings.TERMINAL,
+    trust: Trusted = False,
+) -> None:
+    """Print the flow chart of a job."""
+    from airboss.cli.entries import chart as print_chart
+
+    raise typer.Exit(print_chart(file, job, form.value, trusted=trust))
 
 
 @app.command()

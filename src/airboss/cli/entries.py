@@ -1,0 +1,90 @@
+"""Entries in the terminal: every mistake with its place, the chart of a job. Needs no server."""
+
+from pathlib import Path
+
+from airboss.cli.screen import aside, out, print_json, visible, visible_line
+from airboss.cli.trouble import Exit, Refused
+from airboss.entry.bounds import Ungranted, ungranted
+from airboss.entry.chart import draw
+from airboss.entry.document import Entry, Policy, Work
+from airboss.entry.drawing.mermaid import mermaid
+from airboss.entry.drawing.svg import svg
+from airboss.entry.drawing.terminal import terminal
+from airboss.entry.load import check_file, in_order_of_text
+from airboss.entry.validate import Checked
+from airboss.entry.violations import EntryInvalid, Hints, Violation
+
+
+def check(file: Path, policy: Policy, *, trusted: bool, is_json: bool) -> Exit:
+    """Say all that is wrong with an entry, and which of its wishes are not granted."""
+    checked = _examine(file, trusted=trusted)
+    wishes = [] if trusted or not checked.entry else list(ungranted(checked.entry, policy))
+    if is_json:
+        print_json(_report(file, checked, wishes))
+    elif checked.entry:
+        tasks, jobs = len(checked.entry.tasks), len(checked.entry.jobs)
+        out().line(f"{visible(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
+        for wish in wishes:
+            aside().line(f"note: {visible_line(str(wish))}")
+    else:
+        _tell(file, checked)
+    return Exit.DONE if checked.entry else Exit.FAILED
+
+
+def chart(file: Path, job: str, form: str, *, trusted: bool) -> Exit:
+    """Print the chart of a job, as somebody wants to have it."""
+    checked = _examine(file, trusted=trusted)
+    if not checked.entry:
+        _tell(file, checked)
+        return Exit.FAILED
+    graph, block = draw(_job(checked.entry, job, file))
+    pen = out()
+    if form == "mermaid":
+        pen.write(visible(mermaid(graph)))
+    elif form == "svg":
+        # By their numbers, so that every pipe carries them.
+        pen.write(svg(graph, block, job).encode("ascii", "xmlcharrefreplace").decode("ascii"))
+    else:
+        is_wide = (pen.stream.encoding or "").lower().replace("-", "") in ("utf8", "utf16")
+        pen.write(terminal(graph, block, visible_line, plain=not is_wide))
+    return Exit.DONE
+
+
+def _job(entry: Entry, name: str, file: Path) -> Work:
+    if name in entry.jobs:
+        return entry.jobs[name].work
+    hint = Hints().near(name, entry.jobs) or f"It has: {', '.join(entry.jobs) or 'none'}."
+    raise Refused(f"There is no job {name} in {file}. {hint}")
+
+
+def _examine(file: Path, *, trusted: bool) -> Checked:
+    try:
+        return check_file(file, trusted=trusted)
+    except EntryInvalid as error:
+        return Checked(None, error.violations)
+
+
+def _tell(file: Path, checked: Checked) -> None:
+    pen = out()
+    for violation in in_order_of_text(checked.violations):
+        pen.line(visible_line(_line(file, violation)))
+    count = len(checked.violations)
+    aside().line("1 mistake." if count == 1 else f"{count} mistakes.")
+
+
+def _line(file: Path, violation: Violation) -> str:
+    places = (str(place) for place in (violation.line, violation.column) if place is not None)
+    hint = f" {violation.hint}" if violation.hint else ""
+    return f"{':'.join((str(file), *places))}: {violation}{hint}"
+
+
+def _report(file: Path, checked: Checked, wishes: list[Ungranted]) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "valid": checked.entry is not None,
+        "violations": [told.to_wire() for told in in_order_of_text(checked.violations)],
+        "ungranted": [
+            {"where": wish.place.where, "wished": wish.wished, "granted": wish.granted}
+            for wish in wishes
+        ],
+    }
