@@ -222,6 +222,19 @@ async def test_models_are_listed_for_a_token_and_refused_without_a_sign_in(fligh
     assert not (await flight.runtime.sign_in()).signed_in
 
 
+async def test_a_service_that_cannot_be_reached_is_told_with_what_to_look_at(
+    flight: Flight, tmp_path: Path
+) -> None:
+    plan = flight.runtime.plan
+    nowhere = dict.fromkeys(
+        ("COPILOT_API_URL", "COPILOT_DEBUG_GITHUB_API_URL"), "http://127.0.0.1:9"
+    )
+    runtime = Runtime(replace(plan, environ={**plan.environ, **nowhere}, home=tmp_path / "other"))
+    with pytest.raises(RuntimeUnavailable, match="cannot be reached"):
+        await runtime.list_models("made-up-token")
+    await runtime.stop()
+
+
 async def test_the_single_file_takes_over_where_the_native_one_does_not_start(
     flight: Flight, tmp_path: Path, environ: dict[str, str]
 ) -> None:

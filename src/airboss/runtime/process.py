@@ -298,6 +298,11 @@ def in_words(error: Refused) -> RuntimeUnavailable | NotSignedIn:
             "Copilot's service did not accept the sign-in. Set COPILOT_GITHUB_TOKEN to a valid "
             "token, or sign in with the Copilot CLI."
         )
+    if "network fetch failed" in said:
+        return RuntimeUnavailable(
+            "Copilot's service cannot be reached. Check the network, or the proxy in HTTPS_PROXY; "
+            f"providers of your own and the rehearsal model need neither. It said: {said}"
+        )
     return error
 
 
