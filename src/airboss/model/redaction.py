@@ -25,6 +25,8 @@ _STARTS = (
 _LETTERS = r"[A-Za-z0-9_-]{0,255}"
 # Longer than any shape: further back no shape can have begun that is not over.
 _LONGEST_SHAPE = 300
+# From here on looking for words first is worth it.
+_LONG = 1024
 # Shorter values would be found inside ordinary words.
 _SHORTEST_VALUE = 8
 
@@ -46,6 +48,7 @@ class Redactor:
     _whole: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _running: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _begun: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _words: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # A value read from a file may end with a line break that no text repeats.
@@ -56,14 +59,20 @@ class Redactor:
         starts = "|".join(re.escape(start) for start in _STARTS)
         object.__setattr__(self, "_whole", re.compile("|".join([*exact, *shapes])))
         object.__setattr__(self, "_running", re.compile(rf"(?:{starts}){_LETTERS}\Z"))
-        object.__setattr__(self, "_begun", _beginnings((*values, *_STARTS)))
+        object.__setattr__(self, "_words", (*values, *_STARTS))
+        object.__setattr__(self, "_begun", _beginnings(self._words))
 
     def text(self, text: str) -> str:
-        return self._whole.sub(MASK, text)
+        return self._whole.sub(MASK, text) if self._may_hold(text) else text
 
     def count(self, text: str) -> int:
         """How many secrets `text` would take out."""
-        return sum(1 for _ in self._whole.finditer(text))
+        return sum(1 for _ in self._whole.finditer(text)) if self._may_hold(text) else 0
+
+    def _may_hold(self, text: str) -> bool:
+        """Looks for words where the expression looks at every letter: a tenth of the time, which
+        counts where a text has megabytes."""
+        return any(word in text for word in self._words)
 
     def stream(self) -> "RedactingStream":
         return RedactingStream(self)
@@ -73,7 +82,8 @@ class Redactor:
         become part of one. What stands before `begin` was told and is only looked at."""
         settled = len(text) if is_end else self._open_end(text, begin)
         told: list[str] = []
-        for found in self._whole.finditer(text, begin):
+        clean = len(text) > _LONG and not self._may_hold(text)
+        for found in () if clean else self._whole.finditer(text, begin):
             if found.end() > settled:
                 # What is held back may belong to a secret that is already whole: it stays whole.
                 settled = min(settled, found.start())
