@@ -254,6 +254,22 @@ async def test_an_end_that_was_missed_is_made_good(flight: Flight, listener: Lis
     assert listener.all(MessageEnded)[0].text == "all is well "
 
 
+async def test_an_end_that_comes_late_does_not_end_the_next_turn(
+    flight: Flight, listener: Listener
+) -> None:
+    session = await flight.session(listener, quiet_limit=0.5)
+    await deafen(flight, session, "session.idle")
+    await session.send("say first")
+    await listener.until(TurnIdle)
+    life = await flight.runtime.life()
+    life.tap.routes[session.id] = session.hear
+    listener.told.clear()
+    await session.send("say second")
+    session.hear({"type": "session.idle", "data": {}})
+    await listener.until(TurnIdle)
+    assert [ended.text for ended in listener.all(MessageEnded)] == ["second "]
+
+
 async def test_a_long_silent_command_is_not_a_quiet_turn(
     flight: Flight, listener: Listener
 ) -> None:

@@ -87,6 +87,8 @@ class RuntimeSession:
         self._heard_at = self._loop.time()
         self._busy = self._began = False
         self._idle = asyncio.Event()
+        # A turn that was ended in the runtime's place: its own word for that may still come.
+        self._owes_idle = False
         self._answered = False
         self._over = False
         self._replaced: ModelReplaced | None = None
@@ -188,6 +190,7 @@ class RuntimeSession:
         match told:
             case TurnBegan():
                 self._busy = self._began = True
+                self._owes_idle = False
                 self._idle.clear()
                 self._listen_for_quiet()
                 self._asked.hear(told)
@@ -196,6 +199,9 @@ class RuntimeSession:
                     self._replaced = None
                 return
             case TurnIdle():
+                if self._owes_idle and not self._began:
+                    self._owes_idle = False
+                    return
                 if not self._busy:
                     return
                 self._busy = self._began = False
@@ -213,6 +219,7 @@ class RuntimeSession:
             self._asked.hear(event)
         for told in signals:
             self._tell(told)
+        self._owes_idle = True
 
     # A turn that went quiet.
 
