@@ -90,7 +90,7 @@ async def _settle(guest: Guest, known: list[str]) -> dict[str, list[Told]]:
         assert told[-1] == "session.closed"
         assert told.count("turn.started") == told.count("turn.ended")
         ends = told.count("turn.started") + told.count("prompt.dropped")
-        assert ends == told.count("prompt.accepted")
+        assert ends == told.count("prompt.accepted"), story
         assert all("prompt" in turn for turn in only("turn.started", story))
         assert {error["name"] for error in only("session.error", story)} <= {"query"}
         changes = [kind for kind in told if kind in ("session.interrupted", "session.resumed")]

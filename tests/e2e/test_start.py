@@ -135,7 +135,7 @@ def test_a_server_that_goes_away_and_comes_back_is_told_of(tmp_path: Path, page:
     port = portal.url.rpartition(":")[2]
     try:
         page.goto(link(portal))
-        expect(page.get_by_role("heading", name="Start a session")).to_be_visible()
+        expect(page.get_by_role("status")).to_have_text("Live")
         portal.stop()
         expect(page.get_by_role("status")).to_contain_text("Reconnecting", timeout=10_000)
         portal.options = ("--port", port)

@@ -1,5 +1,6 @@
 """A conversation on the real runtime, when that says something at an odd moment."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,3 +83,17 @@ async def test_what_comes_behind_the_end_of_a_turn_begins_no_other(
     await house.until_idle(view.id, second.seq)
     view = await sessions.show(view.id)
     assert (view.state, view.turns) == ("idle", 2)
+
+
+async def test_a_close_right_behind_a_loss_drops_no_request_that_was_begun(
+    house: House, tmp_path: Path
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    receipt = await sessions.prompt(view.id, "hello", "me")
+    await asyncio.sleep(0)  # the worker begins the turn; the disk does not have that yet
+    house.agents[0].lost("The runtime is gone.")
+    await sessions.close(view.id, "me")
+    told = await house.services.log.after(view.id, receipt.seq)
+    kinds = ["turn.started", "turn.ended", "session.interrupted", "session.closed"]
+    assert [recorded.event.kind for recorded in told] == kinds

@@ -135,7 +135,11 @@ class Conversation:
         await self._enter(open_session, self._wish(quiet_seconds, resume=True), *said)
 
     async def _enter(self, open_session: OpenSession, wish: SessionWish, *said: Event) -> None:
-        self._agent = agent = await open_session(wish)
+        try:
+            self._agent = agent = await open_session(wish)
+        except BaseException:
+            self._ended = True  # whoever has hold of it still is told so
+            raise
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:

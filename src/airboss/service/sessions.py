@@ -199,7 +199,8 @@ class Sessions:
                     self._forget(view.id)
             elif view.state != "closed":
                 writer = await self.log.writer(session)
-                await writer.append(*closing(view, who))
+                # A request may have been accepted since: the writer has waited for it.
+                await writer.append(*closing(writer.view or view, who))
                 writer.release()
         return await self.show(session)
 
