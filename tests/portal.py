@@ -174,18 +174,6 @@ class Portal:
             check=False,
         )
 
-    def begin(self, *words: str) -> "subprocess.Popen[str]":
-        """One command that goes on by itself."""
-        return subprocess.Popen(
-            command(*words),
-            env=self.environ,
-            cwd=self.work,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
     def sessions(self) -> list[dict[str, Any]]:
         told = self.run("sessions", "--json")
         assert told.returncode == 0, told.stderr

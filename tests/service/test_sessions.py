@@ -69,8 +69,8 @@ async def test_a_session_whose_runtime_died_while_it_was_resumed_can_be_resumed_
 
 async def test_the_loss_of_the_runtime_right_behind_a_request_is_told_once(house: House) -> None:
     session = (await house.start()).id
-    house.kill_runtime()
     await house.sessions.prompt(session, "hello", ME)
+    house.kill_runtime()  # behind the acceptance: a loss that is noticed before it is a refusal
     await house.until(session, "interrupted", "closed")
     kinds = (await house.kinds(session))[3:]
     assert kinds in (

@@ -7,7 +7,6 @@ from typing import NewType
 SessionId = NewType("SessionId", str)
 PromptId = NewType("PromptId", str)
 TurnId = NewType("TurnId", str)
-StreamId = NewType("StreamId", str)
 
 # Crockford's base 32 in lower case: sorts like the number, and has no letters that look alike.
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -76,12 +76,6 @@ def reap_adopted() -> int:
     return sum(_reaped(pid) for pid in ended if _is_orphan(pid))
 
 
-def kill_now(pid: int) -> None:
-    """End one process that is ours, whatever it is doing."""
-    with contextlib.suppress(psutil.Error):
-        psutil.Process(pid).kill()
-
-
 def _bearing(marks: Mapping[str, Collection[str]]) -> Callable[[int], bool]:
     """Whether a process has one of `marks` in its environment."""
     if sys.platform != "linux":

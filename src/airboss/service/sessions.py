@@ -216,7 +216,9 @@ class Sessions:
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             with self._room():
                 writer = await self.log.writer(session)
-                talk = self._conversation(view.id, writer, route, folder, view.queue)
+                # As in `close`: the writer has waited for what was accepted meanwhile.
+                queue = (writer.view or view).queue
+                talk = self._conversation(view.id, writer, route, folder, queue)
                 self._open[view.id] = talk
             try:
                 await talk.resume(self.open_session, self.quiet_seconds, who)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from airboss.store.database import Database
 from airboss.store.tables import views
@@ -35,15 +35,5 @@ class ViewIndex:
                 wanted = wanted.where(here < (before.created_at, before.stream))
             newest = wanted.order_by(views.c.created_at.desc(), views.c.stream.desc())
             return list(connection.execute(newest.limit(limit)).scalars())
-
-        return await self.database.read(work)
-
-    async def count(self, kind: str) -> dict[str, int]:
-        def work(connection: Connection) -> dict[str, int]:
-            counted = select(views.c.state, func.count().label("number")).where(
-                views.c.kind == kind
-            )
-            found = connection.execute(counted.group_by(views.c.state)).all()
-            return {row.state: row.number for row in found}
 
         return await self.database.read(work)

@@ -155,7 +155,7 @@ async def follow_events(
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Response:
     """Server-sent events, from any point until the session is closed (`end`). The id of each is
-    its seq; `Last-Event-ID` goes before `after`. A quiet stream has a `heartbeat` every 10 s."""
+    its seq; `Last-Event-ID` goes before `after`. There is a `heartbeat` every 10 s."""
     await sessions.show(session)
     start = _seq(last_event_id) if last_event_id else after
     return EventStream(sessions, session, start)
