@@ -77,6 +77,15 @@ class Terminal:
             self._look(left)
         self._drawn = self.seen.partition(text)[2]
 
+    def rest_at(self, sign: str) -> None:
+        """Wait until the sign is there and the program reads behind it.
+
+        A signal that comes while readline draws its sign, before it waits for a key, is heard
+        with the next key only (CPython checks for signals when the wait is interrupted).
+        """
+        self.see(sign)
+        time.sleep(0.3)
+
     def leave(self, seconds: float = 20) -> int:
         """The exit code, once the command has ended."""
         until = time.monotonic() + seconds

@@ -125,9 +125,10 @@ def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(portal: Portal) -> N
         terminal.see("> ")
         terminal.type("hello\n")
         terminal.see("Hello, captain.")
-        terminal.see("> ")
+        terminal.rest_at("> ")
         terminal.press_ctrl_c()
         terminal.see("Ctrl-C again leaves.")
+        terminal.rest_at("> ")
         terminal.press_ctrl_c()
         assert terminal.leave() == 0
     assert portal.sessions()[0]["state"] == "idle"
