@@ -1,29 +1,13 @@
 """Every event of a stream, frozen and tagged. What is not one of these did not happen."""
 
-import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
-from airboss.model.ids import PromptId, TurnId
-
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-
-
-def _mend(text: str) -> str:
-    return text if text.isascii() else _HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-# A model, a file or a command may give half of a character (a lone surrogate). No disk and no wire
-# takes it, so it is replaced where it enters: one for one, so that offsets stay true.
-Words: TypeAlias = Annotated[str, AfterValidator(_mend)]
-
-
-class Frozen(BaseModel):
-    """What crosses a border never changes afterwards, and has no field that we do not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from airboss.model.ids import PromptId, TaskRunId, TurnId
+from airboss.model.task_events import TaskEvent
+from airboss.model.words import Frozen, Words
 
 
 class Usage(Frozen):
@@ -112,6 +96,8 @@ class PromptAccepted(Frozen):
     text: Words
     who: Words
     redacted: int = 0
+    # The task run that made the request, where no person did.
+    task: TaskRunId | None = None
 
 
 class PromptDropped(Frozen):
@@ -248,7 +234,8 @@ Event: TypeAlias = Annotated[
     | MessageEnded
     | ToolStarted
     | ToolDelta
-    | ToolEnded,
+    | ToolEnded
+    | TaskEvent,
     Field(discriminator="kind"),
 ]
 

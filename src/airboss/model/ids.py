@@ -7,6 +7,7 @@ from typing import NewType
 SessionId = NewType("SessionId", str)
 PromptId = NewType("PromptId", str)
 TurnId = NewType("TurnId", str)
+TaskRunId = NewType("TaskRunId", str)
 
 # Crockford's base 32 in lower case: sorts like the number, and has no letters that look alike.
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -35,3 +36,7 @@ def new_prompt_id() -> PromptId:
 
 def new_turn_id() -> TurnId:
     return TurnId(new_id("trn"))
+
+
+def new_task_run_id() -> TaskRunId:
+    return TaskRunId(new_id("tsk"))

@@ -4,7 +4,6 @@ from typing import Literal
 
 from airboss.model.events import (
     Event,
-    Frozen,
     PromptAccepted,
     PromptDropped,
     SessionClosed,
@@ -19,6 +18,7 @@ from airboss.model.events import (
     Usage,
 )
 from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.words import Frozen
 
 SessionState = Literal["opening", "idle", "working", "interrupted", "closed"]
 OPEN_STATES: tuple[SessionState, ...] = ("opening", "idle", "working")

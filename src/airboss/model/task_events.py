@@ -1,0 +1,149 @@
+"""The events of a task run: which session, which prompt, which tools, which checks, and why."""
+
+from typing import Literal, TypeAlias
+
+from airboss.model.ids import PromptId, SessionId
+from airboss.model.words import Frozen, Words
+
+# What a prompt is put to a session for.
+MissionKind: TypeAlias = Literal["availability", "prompt", "criteria"]
+MissionOutcome: TypeAlias = Literal["done", "crashed", "refused"]
+TaskOutcome: TypeAlias = Literal["succeeded", "failed", "canceled", "crashed"]
+# The field of a task that a check looks at.
+CheckedField: TypeAlias = Literal[
+    "availability.previousTasks",
+    "availability.condition",
+    "criteria.toolExecuted",
+    "criteria.condition",
+]
+
+
+class Mission(Frozen):
+    """One condition or one prompt put to a session. `round` counts from 0, the criteria's retries
+    from 1; `attempt` counts the sendings of it from 1, those behind a crash included."""
+
+    kind: MissionKind
+    round: int
+    attempt: int
+
+
+class ToolCall(Frozen):
+    """A job tool that was called and completed with success."""
+
+    tool: Words
+    argument: Words
+
+
+class TaskAccepted(Frozen):
+    """A task is to be run; this is on disk before anything runs."""
+
+    kind: Literal["task.accepted"] = "task.accepted"
+    task: Words
+    # The entry as it was, by its digest.
+    entry: Words
+    model: Words
+    cwd: Words
+    policy: Words
+    user_input: Words
+    who: Words
+    # The borrowed session; a managed task opens its own.
+    session: SessionId | None = None
+    checks_availability: bool = True
+
+
+class TaskSessionStarted(Frozen):
+    """The task opened a session of its own."""
+
+    kind: Literal["task.session.started"] = "task.session.started"
+    session: SessionId
+    model: Words
+    is_driving: bool
+
+
+class TaskSessionStopped(Frozen):
+    """A session of the task's own was closed."""
+
+    kind: Literal["task.session.stopped"] = "task.session.stopped"
+    session: SessionId
+    succeeded: bool
+
+
+class MissionSent(Frozen):
+    """A session has the prompt of a mission, on disk."""
+
+    kind: Literal["task.mission.sent"] = "task.mission.sent"
+    mission: Mission
+    session: SessionId
+    prompt: PromptId
+    text: Words
+
+
+class MissionEnded(Frozen):
+    """What came of a mission: the job tools that completed, or why it was cut short."""
+
+    kind: Literal["task.mission.ended"] = "task.mission.ended"
+    mission: Mission
+    session: SessionId
+    outcome: MissionOutcome
+    calls: tuple[ToolCall, ...] = ()
+    reason: Words | None = None
+
+
+class TaskChecked(Frozen):
+    """One field of availability or criteria was looked at: what it holds, and why (not)."""
+
+    kind: Literal["task.checked"] = "task.checked"
+    field: CheckedField
+    round: int
+    holds: bool
+    content: Words
+    reason: Words
+
+
+class TaskRetrying(Frozen):
+    """The criteria do not hold, and the prompt is sent again."""
+
+    kind: Literal["task.retrying"] = "task.retrying"
+    retry: int
+    of: int
+    reason: Words
+
+
+class TaskDecided(Frozen):
+    """A decision in words, with one of the prefixes of the entry language."""
+
+    kind: Literal["task.decided"] = "task.decided"
+    text: Words
+
+
+class TaskError(Frozen):
+    """The task crashed: something failed that is no outcome of the task."""
+
+    kind: Literal["task.error"] = "task.error"
+    name: Words
+    message: Words
+    stack: Words | None = None
+    cause: Words | None = None
+
+
+class TaskEnded(Frozen):
+    """The last event of a task run."""
+
+    kind: Literal["task.ended"] = "task.ended"
+    outcome: TaskOutcome
+    reason: Words
+    who: Words | None = None
+
+
+TaskEvent: TypeAlias = (
+    TaskAccepted
+    | TaskSessionStarted
+    | TaskSessionStopped
+    | MissionSent
+    | MissionEnded
+    | TaskChecked
+    | TaskRetrying
+    | TaskDecided
+    | TaskError
+    | TaskEnded
+)
