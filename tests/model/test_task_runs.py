@@ -77,6 +77,7 @@ def test_only_an_accepted_task_begins_a_view() -> None:
 
 def test_a_view_knows_what_was_opened_tried_and_retried() -> None:
     view = view_of(*STORY)
+    assert view is not None
     assert view == expected(
         11,
         sessions=(SECOND,),

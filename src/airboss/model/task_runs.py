@@ -80,7 +80,8 @@ def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
         case TaskError():
             return {"reason": event.message}
         case TaskEnded():
-            return {"state": event.outcome, "reason": event.reason, "ended_at": at}
+            end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
+            return {**end, "sessions": ()}
         case _:
             return {}
 
