@@ -6,10 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from airboss.http import metrics, portal, problems, signin, static
+from airboss.http import metrics, portal, portal_tasks, problems, signin, static
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
-from airboss.http.v1 import sessions, status
+from airboss.http.v1 import sessions, status, task_runs
 from airboss.settings import Settings
 
 # Every refusal has this form, also those that FastAPI would describe in its own.
@@ -32,7 +32,8 @@ def build_routes(use: Services | None) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = use
-    for router in (metrics.router, signin.router, status.router, sessions.router, portal.router):
+    rooms = (metrics, signin, status, sessions, task_runs, portal, portal_tasks)
+    for router in (room.router for room in rooms):
         app.include_router(router, responses=_REFUSED)
     problems.install(app)
     static.install(app)

@@ -19,6 +19,13 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
+from airboss.model.task_events import (
+    TaskDecided,
+    TaskEnded,
+    TaskError,
+    TaskSessionStarted,
+    TaskSessionStopped,
+)
 from airboss.service.live import Callback
 
 
@@ -42,10 +49,15 @@ def callback_of(event: Event) -> Callback | None:
             return _call("onAgentEnd", turnId=event.turn)
         case SessionIdle():
             return _call("onIdle")
+        case TaskDecided() | TaskSessionStarted() | TaskSessionStopped() | TaskEnded():
+            return _task(event)
         case SessionError():
-            return _error(event.name, event.message, event.stack, event.cause)
+            return _error("sessionError", event)
+        case TaskError():
+            return _error("taskError", event)
         case SessionInterrupted():
-            return _error("SessionInterrupted", event.reason, None, None)
+            lost = SessionError(name="SessionInterrupted", message=event.reason)
+            return _error("sessionError", lost)
         case _:
             return None
 
@@ -100,6 +112,24 @@ def _result(event: ToolEnded) -> dict[str, str] | None:
     return result
 
 
-def _error(name: str, message: str, stack: str | None, cause: str | None) -> Callback:
-    told = {"name": name, "message": message, "stack": stack, "cause": cause}
-    return {"sessionError": json.dumps({key: v for key, v in told.items() if v is not None})}
+def _task(
+    event: TaskDecided | TaskSessionStarted | TaskSessionStopped | TaskEnded,
+) -> Callback | None:
+    """One that was stopped says nothing more; one that crashed has said so."""
+    match event:
+        case TaskDecided():
+            return _call("taskDecision", reason=event.text)
+        case TaskSessionStarted():
+            return _call(
+                "taskSessionStarted", sessionId=event.session, isDriving=event.is_driving
+            )
+        case TaskSessionStopped():
+            return _call("taskSessionStopped", sessionId=event.session, succeeded=event.succeeded)
+        case TaskEnded():
+            name = {"succeeded": "taskSucceeded", "failed": "taskFailed"}.get(event.outcome)
+            return _call(name) if name else None
+
+
+def _error(what: str, event: SessionError | TaskError) -> Callback:
+    told = event.model_dump(include={"name", "message", "stack", "cause"}, exclude_none=True)
+    return {what: json.dumps(told)}

@@ -14,6 +14,7 @@ from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
+from airboss.service.tasks import TaskRuns
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Services:
     """Everything behind the door."""
 
     sessions: Sessions
+    tasks: TaskRuns
     live: Live
     catalog: Catalog
     folders: Folders
@@ -38,6 +40,10 @@ def _sessions(request: Request) -> Sessions:
     return services(request).sessions
 
 
+def _tasks(request: Request) -> TaskRuns:
+    return services(request).tasks
+
+
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
     use.stop()
@@ -45,4 +51,5 @@ async def end_server(use: Services) -> None:
 
 Use = Annotated[Services, Depends(services)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
+UseTasks = Annotated[TaskRuns, Depends(_tasks)]
 Who = Annotated[str, Depends(caller)]
