@@ -7,6 +7,7 @@ from airboss.model.events import (
     MessageDelta,
     MessageEnded,
     MessageStarted,
+    PromptAccepted,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
@@ -42,6 +43,8 @@ def callback_of(event: Event) -> Callback | None:
             return _call("onAgentEnd", turnId=event.turn)
         case SessionIdle():
             return _call("onIdle")
+        case PromptAccepted() if event.task is not None:  # a person knows what was asked
+            return _call("onGeneratedUserPrompt", prompt=event.text)
         case SessionError():
             return _error(event.name, event.message, event.stack, event.cause)
         case SessionInterrupted():
