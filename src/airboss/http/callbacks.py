@@ -7,6 +7,7 @@ from airboss.model.events import (
     MessageDelta,
     MessageEnded,
     MessageStarted,
+    PromptAccepted,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
@@ -51,6 +52,8 @@ def callback_of(event: Event) -> Callback | None:
             return _call("onIdle")
         case TaskDecided() | TaskSessionStarted() | TaskSessionStopped() | TaskEnded():
             return _task(event)
+        case PromptAccepted() if event.task is not None:  # a person knows what was asked
+            return _call("onGeneratedUserPrompt", prompt=event.text)
         case SessionError():
             return _error("sessionError", event)
         case TaskError():

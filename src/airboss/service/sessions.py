@@ -19,9 +19,10 @@ from airboss.errors import (
     StoreUnavailable,
     TooMuch,
 )
-from airboss.harness.conversation import Conversation, OpenSession, Receipt
+from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.models import Catalog, Route
-from airboss.harness.permissions import PolicyRule
+from airboss.harness.permissions import PolicyRule, SessionPolicy
+from airboss.harness.turn import Asked, Receipt
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import (
     Event,
@@ -39,7 +40,7 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
-from airboss.model.ids import SessionId, new_session_id
+from airboss.model.ids import SessionId, TaskRunId, new_session_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
@@ -90,18 +91,26 @@ class Sessions:
     )
     _stopping: bool = False
 
-    async def start(self, model: str | None, cwd: str | None, who: str) -> SessionView:
-        """Checked in the order model, folder; on disk before the runtime hears of it."""
+    async def start(
+        self,
+        model: str | None,
+        cwd: str | None,
+        who: str,
+        policy: SessionPolicy | None = None,
+    ) -> SessionView:
+        """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
+        this session's own, instead of the server's."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
         session = new_session_id()
-        opened = SessionOpened(model=wanted, cwd=str(folder), policy=self.policy, who=who)
+        rule = self._rule(policy, folder)
+        opened = SessionOpened(model=wanted, cwd=str(folder), policy=rule.policy, who=who)
         async with self._alone(session):
             with self._room():
                 writer = await self.log.writer(session)
                 await writer.append(opened)
-                talk = self._open[session] = self._conversation(session, writer, route, folder)
+                talk = self._open[session] = self._conversation(session, writer, route, rule)
             try:
                 await talk.open(self.open_session, self.quiet_seconds)
             except BaseException as error:
@@ -126,15 +135,17 @@ class Sessions:
         finally:
             self._coming -= 1
 
+    def _rule(self, policy: SessionPolicy | None, folder: Path) -> PolicyRule:
+        return PolicyRule(policy or self.policy, folder, given=policy is not None)
+
     def _conversation(
         self,
         session: SessionId,
         writer: Writer,
         route: Route,
-        folder: Path,
+        rule: PolicyRule,
         queue: tuple[QueuedPrompt, ...] = (),
     ) -> Conversation:
-        rule = PolicyRule(self.policy, folder)
         return Conversation(session, writer, route, rule, self.redactor, self._forget, queue)
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
@@ -168,11 +179,20 @@ class Sessions:
         return SessionId(session) in self._open
 
     async def prompt(self, session: str, text: str, who: str) -> Receipt:
+        talk = await self._to_be_asked(session, text)
+        return await talk.prompt(text, who)
+
+    async def ask(self, session: str, text: str, who: str, task: TaskRunId) -> Asked:
+        """A request of a task: on disk like a person's, and it can be waited for."""
+        talk = await self._to_be_asked(session, text)
+        return await talk.ask(text, who, task)
+
+    async def _to_be_asked(self, session: str, text: str) -> Conversation:
         talk = await self._talk(session)
         if not text.strip():
             raise Invalid("A request needs some text.")
         await asyncio.to_thread(self.folders.check, str(talk.cwd))
-        return await talk.prompt(text, who)
+        return talk
 
     async def abort(self, session: str) -> SessionView:
         """The answer shows the session behind the end of the turn that was running."""
@@ -201,8 +221,11 @@ class Sessions:
                 writer.release()
         return await self.show(session)
 
-    async def resume(self, session: str, who: str) -> SessionView:
-        """Go on with an interrupted session, when the runtime still has it."""
+    async def resume(
+        self, session: str, who: str, policy: SessionPolicy | None = None
+    ) -> SessionView:
+        """Go on with an interrupted session, when the runtime still has it. As when it was
+        started, `policy` is its own; without one it has what the server allows now."""
         async with self._alone(session):
             view = await self.show(session)
             if view.id in self._open:
@@ -215,7 +238,7 @@ class Sessions:
                 writer = await self.log.writer(session)
                 # As in `close`: the writer has waited for what was accepted meanwhile.
                 queue = _session(writer.view, session).queue
-                talk = self._conversation(view.id, writer, route, folder, queue)
+                talk = self._conversation(view.id, writer, route, self._rule(policy, folder), queue)
                 self._open[view.id] = talk
             try:
                 await talk.resume(self.open_session, self.quiet_seconds, who)
