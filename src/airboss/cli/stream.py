@@ -39,7 +39,12 @@ class Record:
 
     def told_of(self, stream: str) -> dict[str, Any]:
         """For scripts: the event with its place and its session or task run."""
-        return {_NAMES.get(stream[:4], "session"): stream, "seq": self.seq, "at": self.at, "event": self.event}
+        return {
+            _NAMES.get(stream[:4], "session"): stream,
+            "seq": self.seq,
+            "at": self.at,
+            "event": self.event,
+        }
 
 
 @dataclass(frozen=True)

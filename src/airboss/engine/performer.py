@@ -35,7 +35,6 @@ from airboss.model.task_events import (
     TaskSessionStopped,
 )
 
-
 # Fields of a check, a retry or a decision that hold words of others.
 _TEXTS: Final = ("text", "content", "reason")
 _OUTCOMES: Final = {

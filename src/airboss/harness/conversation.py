@@ -1,7 +1,6 @@
 """One open session: its queue of requests, its turn, and its voice in the log."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -10,7 +9,16 @@ from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.tools import JOB_TOOL_OFFERS
-from airboss.harness.turn import Asked, Failure, Outcome, Receipt, Request, Turn, TurnReport
+from airboss.harness.turn import (
+    Asked,
+    Failure,
+    Outcome,
+    Receipt,
+    Request,
+    Turn,
+    TurnReport,
+    within,
+)
 from airboss.log.log import Writer
 from airboss.model.events import (
     BlockDelta,
@@ -26,7 +34,6 @@ from airboss.model.events import (
     SessionResumed,
     ToolEnded,
     ToolStarted,
-    TurnEnded,
     TurnRetrying,
     TurnStarted,
 )
@@ -56,6 +63,7 @@ _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
 _NOTICED_SECONDS = 2.0
 _CLOSED = "The session was closed."
+_WITHDRAWN = "It was withdrawn."
 
 _log = logging.getLogger(__name__)
 
@@ -169,7 +177,7 @@ class Conversation:
             self._queue.pop(prompt, None)
             if not isinstance(error, AirbossError) and not self._ended:
                 # It may be on disk, or will be: a resumed session is not to work on it.
-                self._writer.say(PromptDropped(prompt=prompt, reason="It was withdrawn."))
+                self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
         self._waiting.put_nowait(prompt)
         return Asked(Receipt(prompt, seq, redacted), request.answer)
@@ -180,7 +188,10 @@ class Conversation:
 
     async def _work(self, agent: RuntimeSession) -> None:
         while True:
-            turn, text = await self._begin(await self._waiting.get())
+            begun = await self._begin(await self._waiting.get())
+            if begun is None:
+                continue
+            turn, text = begun
             try:
                 await self._take_turn(agent, turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
@@ -188,14 +199,15 @@ class Conversation:
                 self._fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
                 self._end_if_still(turn, None)
 
-    async def _begin(self, prompt: PromptId) -> tuple[Turn, str]:
-        while True:
+    async def _begin(self, prompt: PromptId) -> tuple[Turn, str] | None:
+        """None where the request was withdrawn."""
+        while prompt in self._queue:
             if self._turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._turn.over.wait()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
-                if self._turn is None:
-                    request = self._queue.pop(prompt)
+                if self._turn is None and (request := self._queue.pop(prompt, None)):
                     return self._start_turn(prompt, request), request.text
+        return None
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         try:
@@ -208,13 +220,13 @@ class Conversation:
         turn.put.set()
         await turn.stirred.wait()
         if not turn.over.is_set() and not turn.must_stop:
-            await _within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
+            await within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
         if not turn.over.is_set():
             await agent.abort()
             self._end_if_still(turn, "aborted")
 
     def _start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
-        self._turn = Turn(new_turn_id(), request)
+        self._turn = Turn(new_turn_id(), prompt, request)
         self._writer.say(TurnStarted(turn=self._turn.id, prompt=prompt))
         return self._turn
 
@@ -296,13 +308,7 @@ class Conversation:
         turn, self._turn = self._turn, None
         if turn is None:
             return
-        ended = TurnEnded(
-            turn=turn.id,
-            outcome=turn.end(outcome),
-            models=tuple(turn.models),
-            usage=turn.usage,
-        )
-        self._writer.say(ended)
+        self._writer.say(turn.end(outcome))
         if outcome != "interrupted":
             self._writer.say(SessionIdle())
 
@@ -348,13 +354,21 @@ class Conversation:
         if turn is None or self._agent is None:
             return None
         # Said before the runtime has the request, an abort would pass it by.
-        await _within(_ABORT_SECONDS, turn.put)
+        await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:
             if not turn.over.is_set():
                 await self._agent.abort()
-                await _within(_ABORT_SECONDS, turn.over)
+                await within(_ABORT_SECONDS, turn.over)
                 self._end_if_still(turn, "aborted")
         return turn.id
+
+    async def withdraw(self, prompt: PromptId) -> None:
+        """Not to be worked on, or no longer."""
+        if request := self._queue.pop(prompt, None):
+            self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
+            request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
+        elif self._turn is not None and self._turn.prompt == prompt:
+            await self.abort()
 
     async def close(self, who: str, reason: str) -> None:
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
@@ -384,9 +398,3 @@ class Conversation:
             self._end_turn(outcome)
             self._ended = True
             self._settle(told)
-
-
-async def _within(seconds: float, event: asyncio.Event) -> None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()

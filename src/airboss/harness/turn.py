@@ -1,12 +1,13 @@
 """What is known of a turn while it runs, and what is told of it when it is over."""
 
 import asyncio
+import contextlib
 import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
-from airboss.model.events import ToolEnded, ToolStarted, Usage
+from airboss.model.events import ToolEnded, ToolStarted, TurnEnded, Usage
 from airboss.model.ids import PromptId, TurnId
 from airboss.model.task_events import ToolCall
 from airboss.runtime.signals import ModelAnswered, UsageSeen
@@ -82,6 +83,7 @@ class Turn:
     """The turn that runs; without a request where the runtime woke the agent itself."""
 
     id: TurnId
+    prompt: PromptId | None = None
     request: Request | None = None
     outcome: Outcome = "done"
     error: Failure | None = None
@@ -125,7 +127,7 @@ class Turn:
         """The session ends; a failure that was told before stays the reason."""
         self.outcome, self._fate = outcome, told
 
-    def end(self, outcome: Outcome | None) -> Outcome:
+    def end(self, outcome: Outcome | None) -> TurnEnded:
         """It is over: whoever waits is told. `outcome` is for one that went well so far."""
         ended = outcome if outcome and self.outcome == "done" else self.outcome
         if self.request is not None:
@@ -134,7 +136,8 @@ class Turn:
             self.request.settle(replace(report, error=error, calls=self._calls()))
         self.over.set()
         self.stirred.set()
-        return ended
+        models = tuple(self.models)
+        return TurnEnded(turn=self.id, outcome=ended, models=models, usage=self.usage)
 
     def _calls(self) -> tuple[ToolCall, ...]:
         return tuple(call for block, call in self._called.items() if block in self._completed)
@@ -145,3 +148,9 @@ def _job_call(started: ToolStarted) -> ToolCall | None:
     given: Any = json.loads(started.arguments)
     argument: Any = cast("dict[str, Any]", given).get(ARGUMENT) if isinstance(given, dict) else None
     return ToolCall(tool=started.name, argument=argument) if isinstance(argument, str) else None
+
+
+async def within(seconds: float, event: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -44,23 +44,24 @@ def callback_of(event: Event) -> Callback | None:
             return _text("Message", "messageId", event)
         case ToolStarted() | ToolDelta() | ToolEnded():
             return _tool(event)
+        case TaskDecided() | TaskSessionStarted() | TaskSessionStopped() | TaskEnded():
+            return _task(event)
+        case SessionError() | SessionInterrupted() | TaskError():
+            return _error(event)
+        case _:
+            return _turn(event)
+
+
+def _turn(event: Event) -> Callback | None:
+    match event:
         case TurnStarted():
             return _call("onAgentStart", turnId=event.turn)
         case TurnEnded():
             return _call("onAgentEnd", turnId=event.turn)
         case SessionIdle():
             return _call("onIdle")
-        case TaskDecided() | TaskSessionStarted() | TaskSessionStopped() | TaskEnded():
-            return _task(event)
         case PromptAccepted() if event.task is not None:  # a person knows what was asked
             return _call("onGeneratedUserPrompt", prompt=event.text)
-        case SessionError():
-            return _error("sessionError", event)
-        case TaskError():
-            return _error("taskError", event)
-        case SessionInterrupted():
-            lost = SessionError(name="SessionInterrupted", message=event.reason)
-            return _error("sessionError", lost)
         case _:
             return None
 
@@ -123,9 +124,7 @@ def _task(
         case TaskDecided():
             return _call("taskDecision", reason=event.text)
         case TaskSessionStarted():
-            return _call(
-                "taskSessionStarted", sessionId=event.session, isDriving=event.is_driving
-            )
+            return _call("taskSessionStarted", sessionId=event.session, isDriving=event.is_driving)
         case TaskSessionStopped():
             return _call("taskSessionStopped", sessionId=event.session, succeeded=event.succeeded)
         case TaskEnded():
@@ -133,6 +132,9 @@ def _task(
             return _call(name) if name else None
 
 
-def _error(what: str, event: SessionError | TaskError) -> Callback:
+def _error(event: SessionError | SessionInterrupted | TaskError) -> Callback:
+    if isinstance(event, SessionInterrupted):
+        event = SessionError(name="SessionInterrupted", message=event.reason)
+    what = "taskError" if isinstance(event, TaskError) else "sessionError"
     told = event.model_dump(include={"name", "message", "stack", "cause"}, exclude_none=True)
     return {what: json.dumps(told)}

@@ -1,8 +1,6 @@
 """Sessions: start one, ask it, stop it, read it, resume it."""
 
 import asyncio
-import base64
-import binascii
 import contextlib
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager
@@ -31,7 +29,6 @@ from airboss.model.events import (
     PromptDropped,
     ReasoningEnded,
     ReasoningStarted,
-    Recorded,
     SessionClosed,
     SessionInterrupted,
     SessionOpened,
@@ -40,34 +37,18 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
-from airboss.model.ids import SessionId, TaskRunId, new_session_id
+from airboss.model.ids import PromptId, SessionId, TaskRunId, new_session_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
+from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.settings import Policy
 from airboss.store.views import Place, ViewIndex
 
 _SHOWN_SECONDS = 1.0
 _RESTARTED = "The server ended while this session was open."
 _STOPPED = "The server was stopped."
-_NOT_OURS = "This cursor is not one of ours. Begin again without it."
 _BEFORE_END = "The session was interrupted before this tool ended."
-
-
-@dataclass(frozen=True)
-class SessionPage:
-    """Some sessions, newest first, and where the next ones are."""
-
-    items: list[SessionView]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True)
-class EventPage:
-    """Some events of a stream, in order, and whether there are more behind them."""
-
-    items: list[Recorded]
-    more: bool
 
 
 @dataclass
@@ -163,13 +144,8 @@ class Sessions:
 
     async def page(
         self, states: tuple[SessionState, ...], cursor: str | None, limit: int
-    ) -> SessionPage:
-        before = _place(cursor) if cursor else None
-        bodies = await self.index.page("session", states, before, limit + 1)
-        views = [SessionView.model_validate_json(body) for body in bodies]
-        more = len(views) > limit
-        views = views[:limit]
-        return SessionPage(views, _cursor(views[-1]) if more else None)
+    ) -> Page[SessionView]:
+        return await page_of_views(self.index, SessionView, states, cursor, limit)
 
     def open_count(self) -> tuple[int, int]:
         """How many sessions are open, and how many of them work."""
@@ -186,6 +162,10 @@ class Sessions:
         """A request of a task: on disk like a person's, and it can be waited for."""
         talk = await self._to_be_asked(session, text)
         return await talk.ask(text, who, task)
+
+    async def withdraw(self, session: str, prompt: PromptId) -> None:
+        """What was asked is not worked on, or no longer; the session goes on."""
+        await (await self._talk(session)).withdraw(prompt)
 
     async def _to_be_asked(self, session: str, text: str) -> Conversation:
         talk = await self._talk(session)
@@ -263,8 +243,7 @@ class Sessions:
         return talk
 
     async def events(self, session: str, after: int, limit: int) -> EventPage:
-        found = await self.log.after(session, after, limit + 1)
-        return EventPage(found[:limit], len(found) > limit)
+        return await page_of_events(self.log, session, after, limit)
 
     def follow(self, session: str, after: int) -> AbstractAsyncContextManager[Follower]:
         return self.log.follow(session, after)
@@ -332,19 +311,3 @@ def _cut(start: Event, text: str) -> Event:
             return ToolEnded(block=start.block, text=text, error=error, cut=True)
         case _:
             raise TypeError(f"{start.kind} starts no block")
-
-
-def _cursor(view: SessionView) -> str:
-    return base64.urlsafe_b64encode(f"{view.created_at}:{view.id}".encode()).decode().rstrip("=")
-
-
-def _place(cursor: str) -> Place:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        at, _, stream = base64.urlsafe_b64decode(padded).decode().partition(":")
-        place = Place(int(at), stream)
-    except (binascii.Error, ValueError):
-        raise Invalid(_NOT_OURS) from None
-    if not 0 <= place.created_at < 2**63:  # what the store can hold
-        raise Invalid(_NOT_OURS)
-    return place

@@ -21,6 +21,7 @@ from airboss.model.views import SessionState, SessionView
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
+
 class StartSession(Asked):
     """Both may be left out: the default model, in the repository's root."""
 
