@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from airboss.entry.places import find_repo_root
 from airboss.errors import (
     WorkingDirectoryMissing,
     WorkingDirectoryNotAbsolute,
     WorkingDirectoryNotAllowed,
 )
-from airboss.service.folders import Folders, find_repo_root
+from airboss.service.folders import Folders
 
 
 def test_the_repository_is_found_above_and_a_file_named_git_counts(tmp_path: Path) -> None:

@@ -16,8 +16,34 @@ from sqlalchemy.exc import IntegrityError
 from airboss.errors import StoreUnavailable
 from airboss.store import database as database_module
 from airboss.store.database import Database
+from airboss.store.entries import EntryStore
 from airboss.store.migrations import MIGRATIONS, migrate
 from airboss.store.tables import positions
+
+# As the first released number of migrations left it.
+FIRST_SCHEMA = """
+CREATE TABLE migrations (number INTEGER PRIMARY KEY);
+INSERT INTO migrations VALUES (1);
+CREATE TABLE events (
+    stream VARCHAR(64) NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+    kind VARCHAR(64) NOT NULL, body TEXT NOT NULL, role VARCHAR(8), block TEXT,
+    end_seq INTEGER, marks BLOB, PRIMARY KEY (stream, seq)
+) WITHOUT ROWID;
+CREATE TABLE open_starts (
+    stream VARCHAR(64) NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (stream, seq)
+) WITHOUT ROWID;
+CREATE TABLE views (
+    stream VARCHAR(64) NOT NULL PRIMARY KEY, kind VARCHAR(16) NOT NULL,
+    state VARCHAR(32) NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,
+    body TEXT NOT NULL
+);
+CREATE INDEX views_by_time ON views (kind, created_at, stream);
+CREATE INDEX views_by_state ON views (kind, state);
+CREATE TABLE positions (
+    stream VARCHAR(64) NOT NULL PRIMARY KEY, seq INTEGER NOT NULL, drained INTEGER NOT NULL
+);
+INSERT INTO positions VALUES ('a', 0, 0);
+"""
 
 
 @contextlib.asynccontextmanager
@@ -224,8 +250,25 @@ async def test_migrating_twice_is_harmless(database: Database) -> None:
     before = await database.read(tables)
     await database.write(migrate)
     assert await database.read(tables) == before
-    assert before == ["events", "migrations", "open_starts", "positions", "views"]
+    first = ["events", "migrations", "open_starts", "positions", "views"]
+    assert before == sorted([*first, "entries", "last_good", "trust"])
     assert await database.read(streams) == ["a"]
+
+
+async def test_a_database_from_before_entries_gets_their_tables_and_keeps_what_it_has(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "airboss.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        old.executescript(FIRST_SCHEMA)
+    async with opened(path) as database:
+        assert await database.read(streams) == ["a"]
+        store = EntryStore(database)
+        await store.save("d", "{}", 1)
+        assert await store.load("d") == "{}"
+        numbers = text("SELECT number FROM migrations ORDER BY number")
+        done = await database.read(lambda c: list(c.execute(numbers).scalars()))
+        assert done == list(range(1, len(MIGRATIONS) + 1))
 
 
 async def test_a_database_of_a_newer_airboss_is_refused_and_left_as_it_is(tmp_path: Path) -> None:

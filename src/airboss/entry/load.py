@@ -1,8 +1,10 @@
 """Entries from files: JSON, YAML, and Python where a person trusts it."""
 
+import os
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import BinaryIO, Final, Literal, TypeAlias
 
 from airboss.entry.document import Entry
 from airboss.entry.json_text import parse_json, quick_json
@@ -37,15 +39,21 @@ def check_file(path: Path, *, trusted: bool = False, prefix: str = "") -> Checke
     """
     suffix = path.suffix.lower()
     if suffix in _FORMATS:
-        return check_text(_text(path), _FORMATS[suffix], prefix)
+        return check_content(path, read_content(path), prefix)
     if suffix != ".py":
         raise EntryUnreadable(f"{path}: should be a .yaml, .json or .py file.")
     if not trusted:
         raise EntryUnreadable(
             f"{path}: is a Python program, and runs only after a person has trusted it."
         )
-    _text(path)  # the same words for what cannot be read
+    content = read_content(path)  # the same words for what cannot be read
+    _decoded(path, content)
     return check_entry(run_python(path, prefix), prefix)
+
+
+def check_content(path: Path, content: bytes, prefix: str = "") -> Checked:
+    """The same for what was read from a JSON or YAML file."""
+    return check_text(_decoded(path, content), _FORMATS[path.suffix.lower()], prefix)
 
 
 def check_text(text: str, form: Format, prefix: str = "") -> Checked:
@@ -70,16 +78,29 @@ def in_order_of_text(violations: tuple[Violation, ...]) -> list[Violation]:
     return sorted(violations, key=lambda told: (told.line or 0, told.column or 0))
 
 
-def _text(path: Path) -> str:
-    if path.exists() and not path.is_file():
-        raise EntryUnreadable(f"{path}: is not a file.")
+def read_content(path: Path) -> bytes:
+    """What a file holds. It never waits: from what is no file, such as a pipe, nobody reads."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise EntryUnreadable(f"{path}: cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise EntryUnreadable(f"{path}: cannot be read: {reason}.") from error
     if len(content) > MAX_BYTES:
         raise EntryUnreadable(f"{path}: is larger than {MAX_BYTES >> 20} MiB.")
+    return content
+
+
+def _opened(path: Path) -> BinaryIO:
+    # Opening a pipe waits for its other end, unless one asks not to.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise EntryUnreadable(f"{path}: is not a file.")
+    return os.fdopen(descriptor, "rb")
+
+
+def _decoded(path: Path, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

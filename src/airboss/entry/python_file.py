@@ -5,6 +5,9 @@ import os
 import subprocess
 import sys
 import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -16,30 +19,61 @@ SECONDS: Final = 30
 _KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "TZ")
 
 
-def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object:
-    """What the file exports as `entry`, as JSON has it."""
+@dataclass(frozen=True)
+class Program:
+    """How the process is started that runs the file. It writes what it found to its output."""
+
+    words: tuple[str, ...]
+    environ: Mapping[str, str]
+    cwd: Path
+
+
+def program(path: Path, digest: str = "") -> Program:
+    """With a digest, a file that holds anything else is not run."""
     import airboss  # found by the child where we have it from
 
     package = str(Path(airboss.__file__).parent.parent)
     environ = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    where = prefix + ROOT
+    whole = path.absolute()
+    return Program(
+        # -P: an `airboss.py` in the folder must not stand in for the package.
+        (sys.executable, "-P", "-B", "-m", "airboss.entry.python_file", str(whole), digest),
+        {**environ, "PYTHONPATH": package, "PYTHONUTF8": "1"},
+        whole.parent,
+    )
+
+
+def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object:
+    """What the file exports as `entry`, as JSON has it."""
+    wanted = program(path)
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter, on a file that a person trusted
-            [sys.executable, "-P", "-B", "-m", "airboss.entry.python_file", str(path.absolute())],
-            env={**environ, "PYTHONPATH": package, "PYTHONUTF8": "1"},
-            cwd=path.absolute().parent,
+            wanted.words,
+            env=wanted.environ,
+            cwd=wanted.cwd,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # what it prints is its own business, however much it is
             timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        reason = f"The program did not end within {seconds:g} seconds."
-        raise EntryUnparsed([Violation(where, reason)]) from None
+        raise unended(seconds, prefix) from None
+    return told_entry(done.stdout, done.returncode, prefix)
+
+
+def unended(seconds: float, prefix: str = "") -> EntryUnparsed:
+    reason = f"The program did not end within {seconds:g} seconds."
+    return EntryUnparsed([Violation(prefix + ROOT, reason)])
+
+
+def told_entry(output: bytes, code: int | None, prefix: str = "") -> object:
+    """What the process found: the entry, or an error that says why there is none."""
+    where = prefix + ROOT
     try:
-        told = json.loads(done.stdout)
+        told = json.loads(output)
     except ValueError:
-        reason = f"The program ended with exit code {done.returncode}, without an entry."
+        reason = f"The program ended with exit code {code}, without an entry."
         raise EntryUnparsed([Violation(where, reason)]) from None
     if "reason" in told:
         place = told.get("line")
@@ -47,12 +81,14 @@ def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object
     return told["entry"]
 
 
-def _run(path: str) -> dict[str, Any]:
+def _run(path: str, digest: str) -> dict[str, Any]:
     """Inside the child: the entry, or why there is none."""
     names: dict[str, Any] = {"__name__": "airboss_entry", "__file__": path}
     try:
-        code = compile(Path(path).read_bytes(), path, "exec")
-        exec(code, names)  # noqa: S102 - this is what the file is for
+        content = Path(path).read_bytes()
+        if digest and sha256(content).hexdigest() != digest:
+            return {"reason": "The file changed while it was read."}
+        exec(compile(content, path, "exec"), names)  # noqa: S102 - this is what the file is for
     except SyntaxError as error:
         return {"reason": f"Is not Python: {error.msg}.", "line": error.lineno}
     except SystemExit:
@@ -83,9 +119,8 @@ def _wire(entry: object) -> dict[str, Any]:
 
 
 def main(output: TextIO) -> None:
-    # What the program prints is its own business, and not the entry.
-    sys.stdout = sys.stderr
-    json.dump(_run(sys.argv[1]), output)
+    sys.stdout = sys.stderr  # what the program prints is not the entry
+    json.dump(_run(*sys.argv[1:3]), output)
     output.flush()
 
 

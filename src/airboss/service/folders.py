@@ -11,11 +11,6 @@ from airboss.errors import (
 )
 
 
-def find_repo_root(start: Path) -> Path:
-    """The nearest folder at or above `start` that has a `.git`; without one, `start` itself."""
-    return next((at for at in (start, *start.parents) if (at / ".git").exists()), start)
-
-
 @dataclass(frozen=True)
 class Folders:
     """The repository, and the roots that working directories must lie below."""

@@ -5,17 +5,30 @@ from collections.abc import Callable
 from sqlalchemy import Connection, text
 
 from airboss.errors import StoreUnavailable
-from airboss.store.tables import metadata
+from airboss.store.tables import (
+    entries,
+    events,
+    last_good,
+    metadata,
+    open_starts,
+    positions,
+    trust,
+    views,
+)
 
 Migration = Callable[[Connection], None]
 
 
 def _first_tables(connection: Connection) -> None:
-    metadata.create_all(connection)
+    metadata.create_all(connection, [events, open_starts, views, positions])
+
+
+def _entries_and_trust(connection: Connection) -> None:
+    metadata.create_all(connection, [entries, last_good, trust])
 
 
 # Append only: a number that was released is never changed.
-MIGRATIONS: tuple[Migration, ...] = (_first_tables,)
+MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust)
 
 
 def migrate(connection: Connection) -> None:

@@ -53,3 +53,33 @@ positions = Table(
     Column("seq", Integer, nullable=False),
     Column("drained", Integer, nullable=False, default=0),
 )
+
+# Entries that were used, finished, by the digest of their canonical JSON. They never change.
+entries = Table(
+    "entries",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("created_at", Integer, nullable=False),
+)
+
+# The last entry of each file that could be used. `file_digest` is of the file's bytes.
+last_good = Table(
+    "last_good",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("file_digest", String(64), nullable=False),
+    Column("at", Integer, nullable=False),
+)
+
+# What a person trusts. A file counts as long as it has this digest; a folder has none.
+trust = Table(
+    "trust",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("kind", String(8), nullable=False),
+    Column("digest", String(64)),
+    Column("who", String(64), nullable=False),
+    Column("at", Integer, nullable=False),
+)
