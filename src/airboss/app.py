@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
 from airboss.http.callbacks import callback_of
@@ -19,12 +20,17 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
-from airboss.service.folders import Folders, find_repo_root
+from airboss.service.entries import Entries
+from airboss.service.entry_desk import EntryDesk
+from airboss.service.entry_files import EntryFiles
+from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
+from airboss.service.trust import Trust
 from airboss.settings import Settings
 from airboss.store.database import Database
+from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
 from airboss.store.views import ViewIndex
@@ -67,17 +73,27 @@ async def opened_services(
         catalog = Catalog(
             identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
         )
+        redactor = Redactor(secrets)
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
             catalog=catalog,
             folders=folders,
             policy=settings.permissions,
-            redactor=Redactor(secrets),
+            redactor=redactor,
             open_session=functools.partial(open_session, runtime),
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
         )
+        entries = Entries(
+            settings=settings,
+            folders=folders,
+            store=EntryStore(database),
+            files=EntryFiles(Trust(TrustStore(database)), redactor),
+            is_busy_for_install=lambda: sessions.open_count()[0] > 0,
+        )
+        stack.push_async_callback(entries.close)
+        await entries.start()
         interrupted = await sessions.recover()
         await sweep_owner(folder.owner_id(), interrupted)
         live = Live(log, Positions(database), callback_of)
@@ -92,9 +108,21 @@ async def opened_services(
             runtime=runtime,
             catalog=catalog,
             sessions=sessions,
+            entries=entries,
             log=log,
         )
-        yield Services(sessions, live, catalog, folders, status, access, log, stop)
+        yield Services(
+            sessions=sessions,
+            live=live,
+            catalog=catalog,
+            folders=folders,
+            entries=entries,
+            entry_desk=EntryDesk(entries),
+            status=status,
+            access=access,
+            log=log,
+            stop=stop,
+        )
 
 
 async def _serve_rehearsal(

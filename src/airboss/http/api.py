@@ -6,10 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from airboss.http import metrics, portal, problems, signin, static
+from airboss.http import metrics, portal, portal_entries, problems, signin, static
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
-from airboss.http.v1 import sessions, status
+from airboss.http.v1 import entries, sessions, status, trust
 from airboss.settings import Settings
 
 # Every refusal has this form, also those that FastAPI would describe in its own.
@@ -32,7 +32,11 @@ def build_routes(use: Services | None) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = use
-    for router in (metrics.router, signin.router, status.router, sessions.router, portal.router):
+    parts = [metrics, signin, status, sessions, entries, trust, portal, portal_entries]
+    routers = [part.router for part in parts]
+    if use is None or use.entries.settings.test:  # an unknown path to all other servers
+        routers.append(portal_entries.test_router)
+    for router in routers:
         app.include_router(router, responses=_REFUSED)
     problems.install(app)
     static.install(app)

@@ -22,7 +22,7 @@ from airboss.service.live import Live, NeverUsed, ParallelCall
 
 router = APIRouter(prefix="/api", include_in_schema=False)
 
-_BOTH = ["GET", "POST"]
+BOTH = ["GET", "POST"]
 # The seed's names for what it foresaw. What it did not foresee says more, in a message.
 _NAMES: dict[type[AirbossError], str] = {
     ModelIdNotFound: "ModelIdNotFound",
@@ -52,29 +52,29 @@ async def body_text(request: Request) -> str:
         raise Invalid("The body must be text in UTF-8.") from None
 
 
-@router.api_route("/test", methods=_BOTH)
+@router.api_route("/test", methods=BOTH)
 async def test() -> dict[str, str]:
     return {"message": "Hello, world!"}
 
 
-@router.api_route("/config", methods=_BOTH)
+@router.api_route("/config", methods=BOTH)
 async def config(use: Use) -> dict[str, str]:
     return {"repoRoot": str(use.folders.repo_root)}
 
 
-@router.api_route("/stop", methods=_BOTH)
+@router.api_route("/stop", methods=BOTH)
 async def stop(use: Use) -> Response:
     """Answers first; what ends, ends behind the answer."""
     return JSONResponse({}, background=BackgroundTask(end_server, use))
 
 
-@router.api_route("/copilot/models", methods=_BOTH)
+@router.api_route("/copilot/models", methods=BOTH)
 async def models(use: Use) -> dict[str, Any]:
     offers = await use.catalog.offers()
     return {"models": [{"name": o.name, "id": o.id, "multiplier": o.multiplier} for o in offers]}
 
 
-@router.api_route("/copilot/session/start/{model_id:path}", methods=_BOTH)
+@router.api_route("/copilot/session/start/{model_id:path}", methods=BOTH)
 async def start_session(model_id: str, request: Request, use: Use, who: Who) -> dict[str, str]:
     folder = await body_text(request)
     try:
@@ -86,7 +86,7 @@ async def start_session(model_id: str, request: Request, use: Use, who: Who) -> 
     return {"sessionId": view.id}
 
 
-@router.api_route("/copilot/session/{session_id}/stop", methods=_BOTH)
+@router.api_route("/copilot/session/{session_id}/stop", methods=BOTH)
 async def stop_session(session_id: str, use: Use, who: Who) -> dict[str, str]:
     if not use.sessions.is_open(session_id):
         return {"error": "SessionNotFound"}
@@ -94,7 +94,7 @@ async def stop_session(session_id: str, use: Use, who: Who) -> dict[str, str]:
     return {"result": "Closed"}
 
 
-@router.api_route("/copilot/session/{session_id}/query", methods=_BOTH)
+@router.api_route("/copilot/session/{session_id}/query", methods=BOTH)
 async def query_session(session_id: str, request: Request, use: Use, who: Who) -> dict[str, str]:
     text = await body_text(request)
     try:
@@ -104,7 +104,7 @@ async def query_session(session_id: str, request: Request, use: Use, who: Who) -
     return {}
 
 
-@router.api_route("/copilot/session/{session_id}/live", methods=_BOTH)
+@router.api_route("/copilot/session/{session_id}/live", methods=BOTH)
 async def live_session(session_id: str, request: Request, use: Use) -> dict[str, Any]:
     return await _live(use.live, session_id, "Session", request)
 
