@@ -187,4 +187,5 @@ class Portal:
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "airboss", *words]
+    # -P: an `airboss.py` in the folder is an entry, and not the package.
+    return [sys.executable, "-P", "-m", "airboss", *words]

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
 from airboss.http.callbacks import callback_of
@@ -19,12 +20,18 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
-from airboss.service.folders import Folders, find_repo_root
+from airboss.service.entries import Entries
+from airboss.service.entry_desk import EntryDesk
+from airboss.service.entry_files import EntryFiles
+from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
+from airboss.service.tasks import TaskRuns
+from airboss.service.trust import Trust
 from airboss.settings import Settings
 from airboss.store.database import Database
+from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
 from airboss.store.views import ViewIndex
@@ -67,19 +74,33 @@ async def opened_services(
         catalog = Catalog(
             identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
         )
+        redactor = Redactor(secrets)
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
             catalog=catalog,
             folders=folders,
             policy=settings.permissions,
-            redactor=Redactor(secrets),
+            redactor=redactor,
             open_session=functools.partial(open_session, runtime),
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
         )
+        entries = Entries(
+            settings=settings,
+            folders=folders,
+            store=EntryStore(database),
+            files=EntryFiles(Trust(TrustStore(database)), redactor),
+        )
+        tasks = TaskRuns(log, ViewIndex(database), entries, sessions, catalog, folders, redactor)
+        entries.offered = functools.partial(_offered, catalog)
+        entries.is_busy = lambda: tasks.is_busy
+        entries.is_busy_for_install = lambda: tasks.is_busy or sessions.open_count()[0] > 0
+        stack.push_async_callback(entries.close)
+        await entries.start()
         interrupted = await sessions.recover()
         await sweep_owner(folder.owner_id(), interrupted)
+        await tasks.recover(interrupted)
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
         status = StatusDesk(
@@ -92,9 +113,22 @@ async def opened_services(
             runtime=runtime,
             catalog=catalog,
             sessions=sessions,
+            entries=entries,
             log=log,
         )
-        yield Services(sessions, live, catalog, folders, status, access, log, stop)
+        yield Services(
+            sessions=sessions,
+            tasks=tasks,
+            live=live,
+            catalog=catalog,
+            folders=folders,
+            entries=entries,
+            entry_desk=EntryDesk(entries),
+            status=status,
+            access=access,
+            log=log,
+            stop=stop,
+        )
 
 
 async def _serve_rehearsal(
@@ -139,6 +173,10 @@ def _plan(
         secret_names=tuple(p.key_variable for p in settings.providers if p.key_variable),
         signed_in_user=identity.token is None,
     )
+
+
+async def _offered(catalog: Catalog) -> list[str]:
+    return [offer.id for offer in await catalog.offers()]
 
 
 async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:

@@ -49,6 +49,8 @@ class Settings(_Frozen):
     # Loopback only, for machines with one user.
     no_token: bool = False
     data: FullPath = Field(default_factory=lambda: default_data_folder())
+    # The entry to use; without one it is the project's own `airboss.yaml`, else the built-in one.
+    entry: FullPath | None = None
     # Seed 001's test mode.
     test: bool = False
     test_folder: FullPath | None = None

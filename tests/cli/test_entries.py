@@ -180,6 +180,23 @@ def test_a_job_that_is_not_there_is_a_refusal_with_a_hint(nowhere: Portal) -> No
     assert nowhere.run("chart", file, "whatever").stderr == said
 
 
+def test_without_a_file_the_projects_own_entry_is_meant(nowhere: Portal) -> None:
+    (nowhere.folder / ".git").mkdir()
+    nowhere.work.mkdir()
+    done = nowhere.run("check")
+    said = f"error: There is no airboss.yaml in {nowhere.folder}. Write one, or name the file.\n"
+    assert (done.returncode, done.stderr) == (2, said)
+    (nowhere.folder / ".github").mkdir()
+    file_with(nowhere, VALID, ".github/airboss.yml")
+    for name in (".github/airboss.yml", "airboss.yaml"):
+        file_with(nowhere, VALID, name)
+        told = f"{nowhere.folder / name}: no mistakes. Tasks: 1, jobs: 1.\n"
+        assert nowhere.run("check").stdout == told
+    assert nowhere.run("chart", "all", PYTHONUTF8="1").stdout.startswith("┌ loop\n")
+    done = nowhere.run("chart", "a", "b", "c")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_the_chart_of_an_invalid_entry_says_what_is_wrong(nowhere: Portal) -> None:
     done = nowhere.run("chart", file_with(nowhere, TEN_MISTAKES), "all")
     assert (done.returncode, done.stderr) == (1, "10 mistakes.\n")

@@ -35,7 +35,16 @@ def modules_of(portal: Portal, *words: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["chat", "--help"], ["sessions"], ["status"], ["watch", "ses_x"], ["chat", "hi"]],
+    [
+        ["--help"],
+        ["chat", "--help"],
+        ["sessions"],
+        ["status"],
+        ["entry"],
+        ["trust", "--list"],
+        ["watch", "ses_x"],
+        ["chat", "hi"],
+    ],
     ids=" ".join,
 )
 def test_a_client_loads_nothing_of_the_server(nowhere: Portal, words: list[str]) -> None:
@@ -44,7 +53,18 @@ def test_a_client_loads_nothing_of_the_server(nowhere: Portal, words: list[str])
 
 @pytest.mark.parametrize(
     "words",
-    [["sessions"], ["models"], ["status"], ["stop"], ["link"], ["watch", "ses_x"], ["chat", "hi"]],
+    [
+        ["sessions"],
+        ["models"],
+        ["status"],
+        ["entry"],
+        ["tasks"],
+        ["trust", "airboss.yaml"],
+        ["stop"],
+        ["link"],
+        ["watch", "ses_x"],
+        ["chat", "hi"],
+    ],
     ids=" ".join,
 )
 def test_without_a_server_every_command_says_how_to_start_one(

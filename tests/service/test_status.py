@@ -28,11 +28,12 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
             "sign-in",
             "models",
             "providers",
+            "entry",
             "exposure",
             "agents-user",
         ]
         assert all(check.summary and check.ms >= 0 for check in checks.values())
-        for name in ("store", "runtime", "models", "providers", "exposure"):
+        for name in ("store", "runtime", "models", "providers", "entry", "exposure"):
             assert checks[name].state == "ok", checks[name]
         assert checks["sign-in"].state == "warn"
         assert "COPILOT_GITHUB_TOKEN" in checks["sign-in"].remedy

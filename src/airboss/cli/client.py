@@ -103,6 +103,9 @@ class Client:
     def post(self, path: str, body: Json | None = None) -> Json:
         return self._call("POST", path, json=body or {})
 
+    def delete(self, path: str, /, **query: Any) -> Json:
+        return self._call("DELETE", path, params=query)
+
     def healthy(self) -> bool:
         """Whether a server answers there, without a word on who asks."""
         try:

@@ -1,9 +1,11 @@
 """Entries in the terminal: every mistake with its place, the chart of a job. Needs no server."""
 
+import os
 from pathlib import Path
 
+from airboss.cli.client import Client, data_folder, find
 from airboss.cli.screen import aside, out, print_json, visible, visible_line
-from airboss.cli.trouble import Exit, Refused
+from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.entry.bounds import Ungranted, ungranted
 from airboss.entry.chart import draw
 from airboss.entry.document import Entry, Policy, Work
@@ -11,11 +13,34 @@ from airboss.entry.drawing.mermaid import mermaid
 from airboss.entry.drawing.svg import svg
 from airboss.entry.drawing.terminal import terminal
 from airboss.entry.load import check_file, in_order_of_text
+from airboss.entry.places import NAMES, find_repo_root, own_entries
 from airboss.entry.validate import Checked
 from airboss.entry.violations import EntryInvalid, Hints, Violation
 
 
-def check(file: Path, policy: Policy, *, trusted: bool, is_json: bool) -> Exit:
+def own_entry() -> Path:
+    """The entry of the repository that one stands in, named from here where that is shorter."""
+    here = Path.cwd()
+    root = find_repo_root(here)
+    found = own_entries(root)
+    if not found:
+        raise Refused(f"There is no {NAMES[0]} in {root}. Write one, or name the file.")
+    return found[0].relative_to(here) if found[0].is_relative_to(here) else found[0]
+
+
+def is_remembered(file: Path, data: Path | None) -> bool:
+    """Whether the server of this data folder knows that a person trusts the file as it is."""
+    if os.environ.get("AIRBOSS_URL") or data_folder(data).note() is None:
+        return False
+    try:
+        trusted = Client(find(data)).get("/api/v1/trust")["items"]
+    except Trouble:
+        return False
+    real = os.path.realpath(file)
+    return any(item["current"] and item["path"] == real for item in trusted)
+
+
+def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_json: bool) -> Exit:
     """Say all that is wrong with an entry, and which of its wishes are not granted."""
     checked = _examine(file, trusted=trusted)
     wishes = [] if trusted or not checked.entry else list(ungranted(checked.entry, policy))
@@ -24,6 +49,8 @@ def check(file: Path, policy: Policy, *, trusted: bool, is_json: bool) -> Exit:
     elif checked.entry:
         tasks, jobs = len(checked.entry.tasks), len(checked.entry.jobs)
         out().line(f"{visible(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
+        if remembered:
+            aside().line("note: You have trusted this file as it is, so its wishes count.")
         for wish in wishes:
             aside().line(f"note: {visible_line(str(wish))}")
     else:

@@ -105,6 +105,11 @@ def _status_lines(told: Json) -> list[tuple[str, str]]:
     for provider in told.get("providers", ()):
         models = ", ".join(provider["models"])
         lines.append(("Provider", f"{provider['name']}: {models} (key: {provider['key']})"))
+    if entry := cast("Json | None", told.get("entry")):
+        counts = f"(tasks: {entry['tasks']}, jobs: {entry['jobs']})"
+        lines.append(("Entry", f"{entry['path'] or entry['source']} {counts}"))
+        if entry["problem"]:
+            lines.append(("", str(entry["problem"])))
     if rehearsal["on"]:
         which = "the built-in script" if rehearsal["builtin"] else str(rehearsal["script"])
         lines.append(("Rehearsal", which))

@@ -2,21 +2,19 @@
 
 import gc
 import sys
-from collections.abc import Callable
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from airboss.cli import entry_commands
+from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.errors import AirbossError
-
-if TYPE_CHECKING:
-    from airboss.cli.client import Client
 
 
 class Commands(TyperGroup):
@@ -50,14 +48,7 @@ app = typer.Typer(
 )
 tokens_app = typer.Typer(help="Tokens with a name, for other people and programs.")
 app.add_typer(tokens_app, name="token", no_args_is_help=True)
-
-
-class Permissions(StrEnum):
-    """What sessions may do without being asked."""
-
-    APPROVE_ALL = "approve-all"
-    READ_ONLY = "read-only"
-    DENY_ALL = "deny-all"
+app.add_typer(entry_commands.app)
 
 
 class States(StrEnum):
@@ -68,36 +59,6 @@ class States(StrEnum):
     WORKING = "working"
     INTERRUPTED = "interrupted"
     CLOSED = "closed"
-
-
-class Drawings(StrEnum):
-    """How a chart is printed."""
-
-    TERMINAL = "terminal"
-    MERMAID = "mermaid"
-    SVG = "svg"
-
-
-Data = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="DIR", help="The data folder (or AIRBOSS_DATA)."),
-]
-EntryFile = Annotated[Path, typer.Argument(metavar="FILE", help="A .yaml, .json or .py file.")]
-Trusted = Annotated[
-    bool, typer.Option("--trust", help="You have read it: a Python file may run, wishes count.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="For scripts: JSON.")]
-Patience = Annotated[
-    float,
-    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a lost server."),
-]
-
-
-def _reach(data: Path | None) -> "Callable[[], Client]":
-    """A client of the server that runs now; asked again, of the one that runs then."""
-    from airboss.cli.client import Client, find
-
-    return lambda: Client(find(data))
 
 
 def _version(wanted: bool) -> None:
@@ -134,6 +95,9 @@ def serve(
         bool, typer.Option("--no-token", help="Let everybody on this machine in.")
     ] = False,
     data: Data = None,
+    entry: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The entry. [the project's own]")
+    ] = None,
     test: Annotated[bool, typer.Option("--test", help="The portal's test mode.")] = False,
     test_folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the test mode finds its entries.")
@@ -165,17 +129,18 @@ def serve(
         "port": port,
         "host": host,
         "hosts": tuple(allow_host) if allow_host else None,
-        "tls_certificate": _whole(tls_certificate),
-        "tls_key": _whole(tls_key),
+        "tls_certificate": whole(tls_certificate),
+        "tls_key": whole(tls_key),
         "trusted_proxy": trusted_proxy or None,
         "no_token": no_token or None,
-        "data": _whole(data),
+        "data": whole(data),
+        "entry": whole(entry),
         "test": test or None,
-        "test_folder": _whole(test_folder),
+        "test_folder": whole(test_folder),
         "permissions": permissions.value if permissions else None,
-        "roots": tuple(_whole(path) for path in root) if root else None,
-        "rehearsal": _whole(rehearsal),
-        "copilot_cli": _whole(copilot_cli),
+        "roots": tuple(whole(path) for path in root) if root else None,
+        "rehearsal": whole(rehearsal),
+        "copilot_cli": whole(copilot_cli),
     }
     chosen = load_settings(settings or data_folder(data).settings, options)
     # Imported last: a wrong option is told at once. None of it is garbage, so nobody looks for any.
@@ -185,10 +150,6 @@ def serve(
     gc.enable()
 
     raise typer.Exit(run_server(chosen))
-
-
-def _whole(path: Path | None) -> Path | None:
-    return path.expanduser().absolute() if path else None
 
 
 @app.command()
@@ -237,7 +198,7 @@ def chat(
     if session and (model or cwd):
         raise Refused("A session keeps its model and its folder: --session goes without them.")
     wish = Wish(model, cwd, session, prompt, keep, as_json, wait)
-    raise typer.Exit(run(_reach(data), wish))
+    raise typer.Exit(run(reach(data), wish))
 
 
 @app.command()
@@ -252,7 +213,7 @@ def watch(
     """Follow a session's events live."""
     from airboss.cli.watch import Watch
 
-    raise typer.Exit(Watch(_reach(data), session, after, once, as_json, wait).run())
+    raise typer.Exit(Watch(reach(data), session, after, once, as_json, wait).run())
 
 
 @app.command()
@@ -265,7 +226,7 @@ def sessions(
     """List sessions, the newest first."""
     from airboss.cli.listing import show_sessions
 
-    show_sessions(_reach(data)(), state.value if state else None, limit, is_json=as_json)
+    show_sessions(reach(data)(), state.value if state else None, limit, is_json=as_json)
 
 
 @app.command()
@@ -273,7 +234,7 @@ def models(data: Data = None, as_json: AsJson = False) -> None:
     """List the models that sessions can use."""
     from airboss.cli.listing import show_models
 
-    show_models(_reach(data)(), is_json=as_json)
+    show_models(reach(data)(), is_json=as_json)
 
 
 @app.command()
@@ -281,53 +242,7 @@ def status(data: Data = None, as_json: AsJson = False) -> None:
     """Show how the server is."""
     from airboss.cli.listing import show_status
 
-    show_status(_reach(data)(), is_json=as_json)
-
-
-def _schema(wanted: bool) -> None:
-    if wanted:
-        from airboss.entry.schema import shipped_schema
-
-        print(shipped_schema(), end="")
-        raise typer.Exit
-
-
-@app.command()
-def check(
-    file: EntryFile,
-    trust: Trusted = False,
-    permissions: Annotated[
-        Permissions | None, typer.Option(help="What the server allows. [as in the settings]")
-    ] = None,
-    schema: Annotated[
-        bool,
-        typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema."),
-    ] = False,
-    data: Data = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say everything that is wrong with an entry."""
-    from airboss.cli.client import data_folder
-    from airboss.cli.entries import check as check_entry
-    from airboss.settings import load_settings
-
-    del schema
-    options = {"permissions": permissions.value if permissions else None}
-    policy = load_settings(data_folder(data).settings, options).permissions
-    raise typer.Exit(check_entry(file, policy, trusted=trust, is_json=as_json))
-
-
-@app.command()
-def chart(
-    file: EntryFile,
-    job: Annotated[str, typer.Argument(metavar="JOB", help="The job's name.")],
-    form: Annotated[Drawings, typer.Option("--format", help="How.")] = Drawings.TERMINAL,
-    trust: Trusted = False,
-) -> None:
-    """Print the flow chart of a job."""
-    from airboss.cli.entries import chart as print_chart
-
-    raise typer.Exit(print_chart(file, job, form.value, trusted=trust))
+    show_status(reach(data)(), is_json=as_json)
 
 
 @app.command()
@@ -335,7 +250,7 @@ def link(data: Data = None) -> None:
     """Print an address that lets a browser in, once."""
     from airboss.cli.listing import show_link
 
-    show_link(_reach(data)())
+    show_link(reach(data)())
 
 
 @app.command()
@@ -344,7 +259,7 @@ def stop(data: Data = None) -> None:
     from airboss.cli.client import data_folder
     from airboss.cli.listing import stop_server
 
-    stop_server(_reach(data)(), data_folder(data))
+    stop_server(reach(data)(), data_folder(data))
 
 
 @tokens_app.command("add")

@@ -6,10 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from airboss.http import metrics, portal, portal_tasks, problems, signin, static
+from airboss.http import metrics, portal, portal_entries, portal_tasks, problems, signin, static
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
-from airboss.http.v1 import sessions, status, task_runs
+from airboss.http.v1 import entries, sessions, status, task_runs, trust
 from airboss.settings import Settings
 
 # Every refusal has this form, also those that FastAPI would describe in its own.
@@ -32,8 +32,12 @@ def build_routes(use: Services | None) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = use
-    rooms = (metrics, signin, status, sessions, task_runs, portal, portal_tasks)
-    for router in (room.router for room in rooms):
+    v1 = [status, sessions, entries, task_runs, trust]
+    parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks]
+    routers = [part.router for part in parts]
+    if use is None or use.entries.settings.test:  # an unknown path to all other servers
+        routers.append(portal_entries.test_router)
+    for router in routers:
         app.include_router(router, responses=_REFUSED)
     problems.install(app)
     static.install(app)

@@ -10,6 +10,8 @@ from airboss.harness.models import Catalog
 from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
+from airboss.service.entries import Entries
+from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.sessions import Sessions
@@ -26,6 +28,8 @@ class Services:
     live: Live
     catalog: Catalog
     folders: Folders
+    entries: Entries
+    entry_desk: EntryDesk
     status: StatusDesk
     access: Access
     log: EventLog
@@ -44,12 +48,17 @@ def _tasks(request: Request) -> TaskRuns:
     return services(request).tasks
 
 
+def _entries(request: Request) -> Entries:
+    return services(request).entries
+
+
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
     use.stop()
 
 
 Use = Annotated[Services, Depends(services)]
+UseEntries = Annotated[Entries, Depends(_entries)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
 UseTasks = Annotated[TaskRuns, Depends(_tasks)]
 Who = Annotated[str, Depends(caller)]

@@ -17,6 +17,7 @@ from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
 from airboss.runtime.locate import CLI_VERSION, locate
 from airboss.runtime.process import Runtime, SignIn
+from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.sessions import Sessions
 from airboss.settings import Provider, Settings
@@ -77,6 +78,17 @@ class SessionCounts(_Told):
     working: int
 
 
+class EntryState(_Told):
+    """The entry in use, and what a person should know about it."""
+
+    source: str
+    path: str | None
+    digest: str
+    tasks: int
+    jobs: int
+    problem: str | None
+
+
 class Status(_Told):
     """Everything a person asks first."""
 
@@ -93,6 +105,8 @@ class Status(_Told):
     providers: tuple[ProviderState, ...]
     rehearsal: RehearsalState
     sessions: SessionCounts
+    # Null in test mode, before one was installed.
+    entry: EntryState | None
     trouble: str | None
 
 
@@ -120,6 +134,7 @@ class StatusDesk:
     runtime: Runtime
     catalog: Catalog
     sessions: Sessions
+    entries: Entries
     log: EventLog
     _sign_in: SignIn | None = None
 
@@ -148,7 +163,21 @@ class StatusDesk:
                 script=str(settings.rehearsal) if settings.rehearsal else None,
             ),
             sessions=SessionCounts(open=opened, working=working),
+            entry=await self._entry(),
             trouble=str(self.log.trouble) if self.log.trouble else None,
+        )
+
+    async def _entry(self) -> EntryState | None:
+        used = await self.entries.current()
+        if used is None:
+            return None
+        return EntryState(
+            source=used.source,
+            path=used.told_path,
+            digest=used.digest,
+            tasks=len(used.entry.tasks),
+            jobs=len(used.entry.jobs),
+            problem=used.problem,
         )
 
     def _runtime(self) -> RuntimeState:
@@ -208,6 +237,7 @@ class StatusDesk:
             "sign-in": self._check_sign_in,
             "models": self._check_models,
             "providers": self._check_providers,
+            "entry": self._check_entry,
             "exposure": self._check_exposure,
             "agents-user": self._check_user,
         }
@@ -268,6 +298,17 @@ class StatusDesk:
             return Check(id="providers", state="fail", summary=f"No key in {names}.", remedy=remedy)
         count = len(self.settings.providers)
         return Check(id="providers", state="ok", summary=f"{count} configured")
+
+    async def _check_entry(self) -> Check:
+        used = await self._entry()
+        if used is None:
+            return Check(id="entry", state="ok", summary="None is installed yet (test mode).")
+        summary = f"{used.path or used.source}, tasks: {used.tasks}, jobs: {used.jobs}"
+        if used.problem:
+            remedy = "`airboss entry` shows the one in use, `airboss check FILE` what is wrong."
+            detail = used.problem
+            return Check(id="entry", state="warn", summary=summary, detail=detail, remedy=remedy)
+        return Check(id="entry", state="ok", summary=summary)
 
     async def _check_exposure(self) -> Check:
         settings = self.settings

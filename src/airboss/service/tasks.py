@@ -19,6 +19,7 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.harness.models import Catalog
+from airboss.harness.permissions import SessionPolicy
 from airboss.harness.turn import Asked
 from airboss.log.log import EventLog, Writer
 from airboss.model.events import Event, Recorded
@@ -36,7 +37,6 @@ from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
-from airboss.settings import Policy
 from airboss.store.views import ViewIndex
 
 _log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class _OwnSessions:
     sessions: Sessions
     run: TaskRunId
     cwd: str
-    policy: Policy
+    policy: SessionPolicy
 
     async def open(self, model: str) -> SessionId:
         view = await self.sessions.start(model, self.cwd, f"{_BY_A_TASK}{self.run}", self.policy)
@@ -132,7 +132,9 @@ class TaskRuns:
         run = new_task_run_id()
         writer = await self.log.writer(run)
         await writer.append(accepted)
-        agents = _OwnSessions(self.sessions, run, accepted.cwd, cast("Policy", accepted.policy))
+        agents = _OwnSessions(
+            self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
+        )
         performer = Performer(writer, agents, self.redactor)
         work = asyncio.create_task(performer.perform(plan), name=f"task-{run}")
         running = self._running[run] = _Running(performer, work)
@@ -162,7 +164,8 @@ class TaskRuns:
             if wish.model is not None:
                 await self.catalog.route(wish.model)
             cwd = str(await asyncio.to_thread(self.folders.check, wish.cwd))
-            policy = self.entries.policy_for(installed, wish.task)
+            policy = installed.policy_for(wish.task)
+        await self.entries.keep(installed)
         accepted = TaskAccepted(
             task=wish.task,
             entry=installed.digest,

@@ -4,17 +4,19 @@ import { readMessage, readProblem, readSessions, readStatus, readTime } from "./
 test("a status is read", () => {
   const copilot = { signed_in: true, login: "mona", how: "GH_TOKEN", detail: null };
   const rehearsal = { on: true, builtin: false, script: null };
-  expect(readStatus({ version: "0.1.0", rehearsal, policy: "read-only", copilot })).toEqual({
+  const entry = { source: "file", path: "/w/airboss.yaml", tasks: 2, problem: "It is gone." };
+  expect(readStatus({ version: "0.1.0", rehearsal, policy: "read-only", copilot, entry })).toEqual({
     version: "0.1.0",
     rehearsal: true,
     policy: "read-only",
     copilot: { signedIn: true, login: "mona", how: "GH_TOKEN", detail: null },
+    entry: { source: "file", path: "/w/airboss.yaml", problem: "It is gone." },
   });
 });
 
 test("nonsense is not known, not an error", () => {
   const nobody = { signedIn: null, login: null, how: null, detail: null };
-  const nothing = { version: null, rehearsal: false, policy: null, copilot: nobody };
+  const nothing = { version: null, rehearsal: false, policy: null, copilot: nobody, entry: null };
   for (const body of [null, 7, "x", [], {}, { copilot: [], policy: {}, rehearsal: "yes" }]) {
     expect(readStatus(body)).toEqual(nothing);
   }

@@ -1,6 +1,6 @@
 /** Reads JSON without trusting it: a field that is missing or of another kind is null, never an error. */
 
-import type { Session, SessionPage, Status } from "./types";
+import type { Entry, Session, SessionPage, Status } from "./types";
 
 type Fields = Record<string, unknown>;
 
@@ -29,7 +29,15 @@ export function readStatus(body: unknown): Status {
       how: text(copilot.how),
       detail: text(copilot.detail),
     },
+    entry: readEntry(status.entry),
   };
+}
+
+function readEntry(body: unknown): Entry | null {
+  const entry = fields(body);
+  const source = text(entry.source);
+  if (source === null) return null;
+  return { source, path: text(entry.path), problem: text(entry.problem) };
 }
 
 export function readSessions(body: unknown): SessionPage {

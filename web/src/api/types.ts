@@ -10,11 +10,21 @@ export type Copilot = {
   detail: string | null;
 };
 
+/** The entry in use: what people can run here. */
+export type Entry = {
+  source: string;
+  path: string | null;
+  /** What somebody should know about it, in words. */
+  problem: string | null;
+};
+
 export type Status = {
   version: string | null;
   rehearsal: boolean;
   policy: string | null;
   copilot: Copilot;
+  /** Null before one was installed. */
+  entry: Entry | null;
 };
 
 export type Session = {

@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { Status as State } from "../parts/status";
 import { clock, fully, visible, when } from "../words";
-import { freshness, policyInWords, type Start } from "./state";
+import { entryInWords, freshness, policyInWords, type Start } from "./state";
 
 type Props = { start: Start; now: number; everySeconds: number; onTry: () => void };
 
@@ -109,6 +109,11 @@ function Begin({ status }: { status: Status }) {
   return (
     <section class="panel form stack" aria-label="How to begin">
       <Account status={status} />
+      {status.entry !== null && status.entry.problem !== null && (
+        <Note kind="err" title="The entry needs a look.">
+          {visible(status.entry.problem)} <code>airboss entry</code> shows the one in use.
+        </Note>
+      )}
       <div>
         <p class="label">In a terminal, in the folder where the agent is to work</p>
         <Command>airboss chat</Command>
@@ -120,6 +125,7 @@ function Begin({ status }: { status: Status }) {
             <b>{status.policy}</b>. {policyInWords(status.policy)}
           </Fact>
         )}
+        {status.entry !== null && <Fact name="Entry">{visible(entryInWords(status.entry))}</Fact>}
         {status.version !== null && <Fact name="Version">{status.version}</Fact>}
       </dl>
     </section>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freshness, type Happening, NOTHING_YET, reduce, type Start } from "./state";
+import { entryInWords, freshness, type Happening, NOTHING_YET, reduce, type Start } from "./state";
 
 const AT = 1_000_000;
 const status = {
@@ -7,6 +7,7 @@ const status = {
   rehearsal: false,
   policy: "read-only",
   copilot: { signedIn: true, login: "mona", how: null, detail: null },
+  entry: null,
 };
 const one = { id: "ses_1", state: "running", title: null, model: null, cwd: null, updatedAt: AT };
 const page = { sessions: [one], more: false };
@@ -61,4 +62,16 @@ test("a refused code says why, until somebody is in", () => {
     "The server did not take this code.",
   );
   expect(after(refused, heard).refusal).toBeNull();
+});
+
+test("an entry is named by its file, or by where it came from", () => {
+  const file = { source: "file", path: "/w/airboss.yaml", problem: null };
+  expect(entryInWords(file)).toBe("/w/airboss.yaml");
+  expect(entryInWords({ ...file, source: "test" })).toBe("/w/airboss.yaml, installed for a test");
+  expect(entryInWords({ source: "built-in", path: null, problem: null })).toBe(
+    "The built-in one. Write an airboss.yaml for your own.",
+  );
+  expect(entryInWords({ source: "api", path: null, problem: null })).toBe(
+    "Installed until the server ends",
+  );
 });

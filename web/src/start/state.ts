@@ -1,6 +1,6 @@
 /** What the Start page knows, and how that changes. Pure: no clock, no network. */
 
-import type { SessionPage, Status } from "../api/types";
+import type { Entry, SessionPage, Status } from "../api/types";
 
 export type Start = {
   gate: "asking" | "in" | "out";
@@ -84,5 +84,19 @@ export function policyInWords(policy: string): string {
       return "Agents ask before they change anything.";
     default:
       return policy;
+  }
+}
+
+/** Where the entry came from. */
+export function entryInWords({ source, path }: Entry): string {
+  switch (source) {
+    case "built-in":
+      return "The built-in one. Write an airboss.yaml for your own.";
+    case "test":
+      return `${path ?? "One"}, installed for a test`;
+    case "api":
+      return path === null ? "Installed until the server ends" : `${path}, until the server ends`;
+    default:
+      return path ?? source;
   }
 }

@@ -1,0 +1,41 @@
+"""The options that several commands share, and how each of them reaches the server."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from airboss.cli.client import Client
+
+
+class Permissions(StrEnum):
+    """What sessions may do without being asked."""
+
+    APPROVE_ALL = "approve-all"
+    READ_ONLY = "read-only"
+    DENY_ALL = "deny-all"
+
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="The data folder (or AIRBOSS_DATA)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="For scripts: JSON.")]
+Patience = Annotated[
+    float,
+    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a lost server."),
+]
+
+
+def reach(data: Path | None) -> "Callable[[], Client]":
+    """A client of the server that runs now; asked again, of the one that runs then."""
+    from airboss.cli.client import Client, find
+
+    return lambda: Client(find(data))
+
+
+def whole(path: Path | None) -> Path | None:
+    return path.expanduser().absolute() if path else None

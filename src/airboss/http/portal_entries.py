@@ -1,0 +1,40 @@
+"""Seed 001's calls about the entry: its tasks, its jobs, and how a test brings its own."""
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from airboss.http.portal import BOTH, body_text
+from airboss.http.services import Use, UseEntries
+
+router = APIRouter(prefix="/api", include_in_schema=False)
+# Known in test mode only.
+test_router = APIRouter(prefix="/api", include_in_schema=False)
+
+
+@test_router.api_route("/copilot/test/installJobsEntry", methods=BOTH)
+async def install_jobs_entry(request: Request, use: Use) -> dict[str, str]:
+    done = await use.entry_desk.install_for_test(await body_text(request))
+    told = {"result": str(done.result)}
+    return told if done.error is None else {**told, "error": done.error}
+
+
+@router.api_route("/copilot/task", methods=BOTH)
+async def list_tasks(entries: UseEntries) -> dict[str, Any]:
+    used = await entries.current()
+    tasks = used.entry.tasks if used else {}
+    return {
+        "tasks": [
+            {"name": name, "requireUserInput": task.require_user_input}
+            for name, task in tasks.items()
+        ]
+    }
+
+
+@router.api_route("/copilot/job", methods=BOTH)
+async def list_jobs(entries: UseEntries) -> dict[str, Any]:
+    used = await entries.current()
+    if used is None:
+        return {"grid": [], "jobs": {}, "chart": {}}
+    return await asyncio.to_thread(lambda: used.jobs_wire)

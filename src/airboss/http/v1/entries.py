@@ -1,0 +1,220 @@
+"""The entry over v1: the one in use, its tasks and jobs, checking one, installing one."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from airboss.errors import NotFound
+from airboss.http.services import Use, UseEntries
+from airboss.service.entry_files import in_thread
+from airboss.service.installed import Installed
+
+router = APIRouter(prefix="/api/v1", tags=["entry"])
+
+_LONGEST_PATH = 4096
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CheckEntry(_Asked):
+    """Either a text with its format, or the path of a file on the server's machine."""
+
+    text: str | None = None
+    format: Literal["json", "yaml"] = "yaml"
+    path: str | None = Field(default=None, min_length=1, max_length=_LONGEST_PATH)
+
+    @model_validator(mode="after")
+    def be_one_of_two(self) -> "CheckEntry":
+        if (self.text is None) == (self.path is None):
+            raise ValueError("give either text or path")
+        return self
+
+
+class InstallEntry(_Asked):
+    """Either the path of a file on the server's machine, or the entry itself."""
+
+    path: str | None = Field(default=None, min_length=1, max_length=_LONGEST_PATH)
+    entry: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def be_one_of_two(self) -> "InstallEntry":
+        if (self.entry is None) == (self.path is None):
+            raise ValueError("give either path or entry")
+        return self
+
+
+class Mistake(BaseModel):
+    """One violation: `{where}: {reason}`, with its place in the text where that is known."""
+
+    where: str
+    reason: str
+    hint: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class EntryInUse(BaseModel):
+    """The finished entry, where it came from, and what somebody should know about it."""
+
+    source: Literal["built-in", "file", "test", "api"]
+    path: str | None
+    digest: str
+    trusted: bool
+    loaded_at: int
+    problem: str | None
+    violations: list[Mistake]
+    ungranted: list[str]
+    document: dict[str, Any]
+
+
+class CheckedEntry(BaseModel):
+    """Everything that is wrong. `mistakes` counts them when there are too many to tell."""
+
+    valid: bool
+    violations: list[Mistake]
+    mistakes: int
+    ungranted: list[str]
+    trusted: bool
+    tasks: int
+    jobs: int
+
+
+class TaskItem(BaseModel):
+    """A task. `permissions` is the policy that holds for it; `model` is its own, or the driving
+    one, which a job may override."""
+
+    name: str
+    requireUserInput: bool
+    about: str
+    model: str
+    permissions: str
+    criteria: str
+
+
+class TaskList(BaseModel):
+    """The tasks of the entry in use; none before one was installed."""
+
+    items: list[TaskItem]
+
+
+class JobItem(BaseModel):
+    """A job: its works, and the flow chart that is drawn from them."""
+
+    name: str
+    requireUserInput: bool
+    work: dict[str, Any]
+    chart: dict[str, Any]
+
+
+class JobList(BaseModel):
+    """The jobs of the entry in use, and the grid that they are laid out in."""
+
+    items: list[JobItem]
+    grid: list[dict[str, Any]]
+
+
+@router.get("/entry", response_model=EntryInUse)
+async def show_entry(entries: UseEntries) -> Response:
+    """The entry in use: as it runs, with prompts expanded and works numbered."""
+    used = await entries.current()
+    if used is None:
+        raise NotFound("entry", "in use yet")
+    return await _json(lambda: _in_use(used))
+
+
+@router.post("/entry/check", response_model=CheckedEntry)
+async def check_entry(asked: CheckEntry, use: Use) -> Response:
+    """All violations at once, and the wishes that would not be granted. A Python file runs only
+    when it is trusted."""
+    if asked.path is not None:
+        found = await use.entry_desk.check_path(asked.path)
+    else:
+        found = await use.entry_desk.check_text(asked.text or "", asked.format)
+    return await _json(
+        lambda: CheckedEntry(
+            valid=not found.violations,
+            violations=[Mistake(**told.to_wire()) for told in found.violations],
+            mistakes=found.mistakes,
+            ungranted=list(found.ungranted),
+            trusted=found.trusted,
+            tasks=found.tasks,
+            jobs=found.jobs,
+        )
+    )
+
+
+@router.post("/entry/install", response_model=EntryInUse)
+async def install_entry(asked: InstallEntry, use: Use) -> Response:
+    """Uses another entry until this server ends; `--entry` makes it last. Refused while something
+    of the present one runs."""
+    if asked.path is not None:
+        used = await use.entry_desk.install_path(asked.path)
+    else:
+        used = await use.entry_desk.install_document(asked.entry or {})
+    return await _json(lambda: _in_use(used))
+
+
+@router.get("/tasks", response_model=TaskList)
+async def list_tasks(entries: UseEntries) -> Response:
+    """The tasks that can be run, with the policy that each of them gets."""
+    used = await entries.current()
+    return await _json(lambda: TaskList(items=_tasks(used) if used else []))
+
+
+@router.get("/jobs", response_model=JobList)
+async def list_jobs(entries: UseEntries) -> Response:
+    """The jobs that can be run, with their flow charts."""
+    used = await entries.current()
+    return await _json(lambda: _jobs(used) if used else JobList(items=[], grid=[]))
+
+
+async def _json(build: Callable[[], BaseModel]) -> Response:
+    """Made and written off the event loop: an entry may have thousands of tasks."""
+    body = await in_thread(lambda: build().model_dump_json())
+    return Response(body, media_type="application/json")
+
+
+def _in_use(used: Installed) -> EntryInUse:
+    return EntryInUse(
+        source=used.source,
+        path=used.told_path,
+        digest=used.digest,
+        trusted=used.trusted,
+        loaded_at=used.loaded_at,
+        problem=used.problem,
+        violations=[Mistake(**told.to_wire()) for told in used.violations],
+        ungranted=list(used.ungranted),
+        document=used.entry.to_wire(),
+    )
+
+
+def _tasks(used: Installed) -> list[TaskItem]:
+    return [
+        TaskItem(
+            name=task.name,
+            requireUserInput=task.require_user_input,
+            about=task.about,
+            model=task.model,
+            permissions=task.permissions,
+            criteria=task.criteria,
+        )
+        for task in used.tasks
+    ]
+
+
+def _jobs(used: Installed) -> JobList:
+    wire = used.jobs_wire
+    items = [
+        JobItem(
+            name=name,
+            requireUserInput=job["requireUserInput"],
+            work=job["work"],
+            chart=wire["chart"][name],
+        )
+        for name, job in wire["jobs"].items()
+    ]
+    return JobList(items=items, grid=wire["grid"])

@@ -1,0 +1,327 @@
+"""The entry that this server uses: found, followed while its file changes, and installed."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from airboss.entry.places import own_entries
+from airboss.errors import AirbossError, Conflict, NotFound, SettingsInvalid, StoreUnavailable
+from airboss.log.log import now_ms
+from airboss.service.entry_files import EntryFiles, Reading, in_thread
+from airboss.service.folders import Folders
+from airboss.service.installed import Installed, Source, digest_of_entry
+from airboss.service.trust import name_of
+from airboss.settings import Settings
+from airboss.store.entries import EntryStore, LastGood, TrustRow
+
+if TYPE_CHECKING:
+    from airboss.entry.document import Entry
+
+_log = logging.getLogger("airboss.entries")
+_LOOK_SECONDS = 0.5
+# A program may take its time; whoever asks meanwhile gets the entry from before.
+_PATIENCE_SECONDS = 2.0
+_LATER = "The entry's file has changed; it is taken up when nothing of this one runs any more."
+_RUNS = "Something of the present entry runs"
+_NOT_YET = "The project's entry is still being read; until then the built-in one is used."
+_USES_LAST = "What it held when it was last good is used."
+_USES_BUILTIN = "The built-in entry is used."
+
+# What tells a file from the one that was read: where, when, how large, which.
+_Print = tuple[tuple[str, int, int, int, int], ...]
+
+
+def _never() -> bool:
+    return False
+
+
+async def _nothing() -> Sequence[str]:
+    return ()
+
+
+@dataclass
+class Entries:
+    """`is_busy`: something of the present entry runs. `is_busy_for_install`: somebody works."""
+
+    settings: Settings
+    folders: Folders
+    store: EntryStore
+    files: EntryFiles
+    # The ids of the models on offer, for the built-in entry.
+    offered: Callable[[], Awaitable[Sequence[str]]] = _nothing
+    is_busy: Callable[[], bool] = _never
+    is_busy_for_install: Callable[[], bool] = _never
+    look_seconds: float = _LOOK_SECONDS
+    patience_seconds: float = _PATIENCE_SECONDS
+    _installed: Installed | None = None
+    # The same with a note that comes and goes.
+    _shown: Installed | None = None
+    _note: str | None = None
+    # Installed by a call: files are not followed any more.
+    _pinned: bool = False
+    _seen: _Print | None = None
+    _looked_at: float = float("-inf")
+    _looking: "asyncio.Task[None] | None" = None
+    _kept: set[str] = field(default_factory=set[str])
+
+    async def start(self) -> None:
+        """Refuses a chosen file that cannot be used. The built-in entry waits to be asked for."""
+        if self.settings.test:
+            return
+        if self.settings.entry:
+            await self._follow(is_start=True)
+        elif await asyncio.to_thread(self._candidates):
+            await self.current()
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+
+    async def current(self) -> Installed | None:
+        """The entry in use; none in test mode, before one was installed."""
+        if self._pinned or self.settings.test:
+            return self._installed
+        is_time = time.monotonic() - self._looked_at >= self.look_seconds
+        if self._looking is None and (is_time or self._installed is None):
+            self._looking = asyncio.create_task(self._look(), name="entry")
+        if (looking := self._looking) is not None:
+            await asyncio.wait({looking}, timeout=self.patience_seconds)
+            if looking.done() and not looking.cancelled():
+                looking.result()
+        if self._installed is None:
+            meanwhile = await self._builtin(_NOT_YET)
+            if self._installed is None:  # else it came after all
+                self._put(meanwhile)
+        return self._shown
+
+    async def by_digest(self, digest: str) -> "Entry":
+        """Any entry that was ever used here."""
+        if self._installed and self._installed.digest == digest:
+            return self._installed.entry
+        body = await self.store.load(digest)
+        if body is None:
+            raise NotFound("entry", digest)
+        return await in_thread(lambda: _parsed(body))
+
+    async def keep(self, installed: Installed) -> None:
+        """On disk when this is over, so that what runs on it can go on after a restart."""
+        if installed.digest not in self._kept:
+            body = await in_thread(lambda: installed.body)
+            await self.store.save(installed.digest, body, installed.loaded_at)
+            self._kept.add(installed.digest)
+
+    async def trust(self, path: str, who: str) -> list[TrustRow]:
+        rows = await self.files.trust.add(path, who)
+        await self._weigh_anew()
+        return rows
+
+    async def distrust(self, path: str, who: str) -> list[str]:
+        gone = await self.files.trust.remove(path, who)
+        # What a program once gave counts no longer either.
+        await self.store.forget([name for name in gone if name.endswith(".py")])
+        await self._weigh_anew()
+        return gone
+
+    async def install(self, reading: Reading, source: Literal["test", "api"]) -> Installed:
+        """From now on, until this server ends, or another one is installed."""
+        if reading.entry is None:
+            raise ValueError("Only what could be read is installed.")
+        path = reading.path if reading.file_digest else None
+        made = await self._made(reading.entry, source, path, reading.file_digest)
+        await self._keep_if_possible(made)
+        busy = self.is_busy_for_install if source == "test" else self.is_busy
+        if busy():  # asked last, without a wait until it is done
+            what = "A session is open, or a task or job runs" if source == "test" else _RUNS
+            raise Conflict(f"{what}: another entry can be installed when all that has ended.")
+        self._pinned = True
+        self._put(made)
+        return made
+
+    # Following the file.
+
+    def _candidates(self) -> list[Path]:
+        chosen = self.settings.entry
+        return [chosen] if chosen else own_entries(self.folders.repo_root)
+
+    async def _look(self) -> None:
+        try:
+            await self._follow()
+        except StoreUnavailable as error:
+            if self._installed is None:
+                self._put(await self._builtin(str(error)))
+            else:
+                self._tell(str(error))
+        finally:
+            self._looked_at = time.monotonic()
+            self._looking = None
+
+    async def _follow(self, *, is_start: bool = False) -> None:
+        files = await asyncio.to_thread(self._candidates)
+        seen = await asyncio.to_thread(_fingerprint, files)
+        if seen == self._seen and self._installed:
+            self._tell(None)
+            return
+        if self._installed and self.is_busy():
+            self._tell(_LATER)
+            return
+        chosen = await self._choose(files, is_start=is_start)
+        await self._keep_if_possible(chosen)
+        if self._pinned:
+            return
+        if self._installed and self.is_busy():  # it was started meanwhile
+            self._tell(_LATER)
+            return
+        self._seen = seen
+        self._put(chosen)
+
+    async def _choose(self, files: list[Path], *, is_start: bool) -> Installed:
+        """The first that can be used. One that cannot is not passed over quietly."""
+        notes: list[str] = []
+        for number, file in enumerate(files):
+            reading = await self.files.read(file)
+            if reading.entry:
+                good = await self._good(file, reading)
+                return _with_notes(good, notes + self._others(files[number + 1 :]))
+            notes.append(reading.trouble)
+            last = await self._last_good(file, reading)
+            if last:
+                told = _with_notes(last, [*notes, _USES_LAST])
+                return replace(told, violations=reading.violations)
+            if not reading.needs_trust:
+                if is_start and self.settings.entry:
+                    raise SettingsInvalid(reading.trouble)
+                built_in = await self._builtin(*notes, _USES_BUILTIN)
+                return replace(built_in, violations=reading.violations)
+        if (present := self._installed) and _is_left_without_file(present, files):
+            gone = self.files.said(f"The entry {present.path} is gone.")
+            return _with_notes(present, [*notes, gone, _USES_LAST])
+        return await self._builtin(*notes, *([_USES_BUILTIN] if notes else []))
+
+    def _others(self, files: list[Path]) -> list[str]:
+        if not files:
+            return []
+        names = ", ".join(str(file) for file in files)
+        return [self.files.said(f"The first of several entries counts; passed over: {names}.")]
+
+    async def _good(self, file: Path, reading: Reading) -> Installed:
+        if reading.entry is None:
+            raise ValueError("There is no entry in it.")
+        made = await self._made(reading.entry, "file", file, reading.file_digest)
+        good = LastGood(made.digest, made.file_digest, made.loaded_at)
+        with contextlib.suppress(StoreUnavailable):  # then a restart may not find it
+            await self.keep(made)
+            await self.store.remember(await asyncio.to_thread(name_of, file), good)
+        return made
+
+    async def _last_good(self, file: Path, reading: Reading) -> Installed | None:
+        good = await self.store.last_good(await asyncio.to_thread(name_of, file))
+        present = self._installed
+        if present and present.path == file and (good or not reading.needs_trust):
+            return present
+        if good is None:
+            return None
+        try:
+            entry = await self.by_digest(good.digest)
+        except NotFound:
+            return None
+        return await self._made(entry, "file", file, good.file_digest)
+
+    async def _builtin(self, *notes: str) -> Installed:
+        try:
+            offered = await self.offered()
+        except AirbossError:
+            offered = ()  # who starts a task of it is told what is wrong
+
+        def load() -> "Entry":
+            from airboss.entry.builtin import builtin_entry
+
+            return builtin_entry(offered)
+
+        made = await self._made(await in_thread(load), "built-in", None, "")
+        return _with_notes(made, list(notes))
+
+    async def _made(
+        self, entry: "Entry", source: Source, path: Path | None, file_digest: str
+    ) -> Installed:
+        trusted = False
+        if path and file_digest:
+            with contextlib.suppress(StoreUnavailable):  # not known is not trusted
+                trusted = await self.files.trust.covers(path, file_digest)
+        return Installed(
+            entry=entry,
+            digest=await in_thread(lambda: digest_of_entry(entry)),
+            source=source,
+            server_policy=self.settings.permissions,
+            loaded_at=now_ms(),
+            path=path,
+            file_digest=file_digest,
+            trusted=trusted,
+        )
+
+    async def _keep_if_possible(self, installed: Installed) -> None:
+        with contextlib.suppress(StoreUnavailable):  # who starts something keeps it first
+            await self.keep(installed)
+
+    async def _weigh_anew(self) -> None:
+        """Somebody trusts more, or less: it counts from now on."""
+        self._seen = None
+        self._looked_at = float("-inf")
+        if (now := self._installed) and now.path:
+            trusted = await self.files.trust.covers(now.path, now.file_digest)
+            if self._installed is now and trusted != now.trusted:
+                self._put(replace(now, trusted=trusted), self._note)
+
+    def _put(self, installed: Installed, note: str | None = None) -> None:
+        if installed.problem and (
+            not self._installed or self._installed.problem != installed.problem
+        ):
+            _log.warning("%s", installed.problem)
+        self._installed = installed
+        self._note = None
+        self._shown = installed
+        self._tell(note)
+
+    def _tell(self, note: str | None) -> None:
+        if note == self._note or self._installed is None:
+            return
+        self._note = note
+        notes = [text for text in (self._installed.problem, note) if text]
+        self._shown = replace(self._installed, problem=" ".join(notes) or None)
+
+
+def _with_notes(installed: Installed, notes: list[str]) -> Installed:
+    return replace(installed, problem=" ".join(notes) or None, violations=())
+
+
+def _is_left_without_file(present: Installed, files: list[Path]) -> bool:
+    """What a program gave counts only as long as that program is trusted, gone or not."""
+    path = present.path
+    if path is None or path in files:
+        return False
+    return present.trusted or path.suffix.lower() != ".py"
+
+
+def _parsed(body: str) -> "Entry":
+    from airboss.entry.document import Entry
+
+    return Entry.model_validate_json(body)
+
+
+def _fingerprint(files: list[Path]) -> _Print:
+    found: list[tuple[str, int, int, int, int]] = []
+    for file in files:
+        try:
+            told = os.stat(file)
+        except (OSError, ValueError):
+            found.append((os.fspath(file), 0, 0, 0, 0))
+            continue
+        times = (told.st_mtime_ns, told.st_ctime_ns)
+        found.append((os.fspath(file), *times, told.st_size, told.st_ino))
+    return tuple(found)

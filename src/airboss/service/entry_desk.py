@@ -1,0 +1,154 @@
+"""What one may ask about entries: check a text or a file, install one, and seed 001's test call."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.service.entries import Entries
+from airboss.service.entry_files import Reading, in_thread
+from airboss.service.installed import Installed
+from airboss.service.trust import digest_of, whole_path
+
+if TYPE_CHECKING:
+    from airboss.entry.document import Entry
+    from airboss.entry.violations import Violation
+
+_DOCUMENT = Path("entry")
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """Everything that is wrong with an entry, and which of its wishes would not be granted."""
+
+    violations: "tuple[Violation, ...]"
+    # How many there are, when not all of them are told.
+    mistakes: int
+    ungranted: tuple[str, ...]
+    trusted: bool
+    tasks: int
+    jobs: int
+
+
+@dataclass(frozen=True)
+class InstallResult:
+    """Seed 001's words for what became of an entry."""
+
+    result: Literal["OK", "InvalidatePath", "InvalidateEntry", "Rejected"]
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class EntryDesk:
+    """Reads whatever somebody brings. Python runs only where a person has trusted that file."""
+
+    entries: Entries
+
+    async def check_text(self, text: str, form: Literal["json", "yaml"]) -> Checkup:
+        from airboss.entry.load import check_text
+        from airboss.entry.violations import EntryInvalid
+
+        try:
+            checked = await in_thread(lambda: check_text(text, form))
+        except EntryInvalid as error:
+            return await self._checkup(None, error.violations, len(error.violations))
+        violations = checked.violations
+        return await self._checkup(checked.entry, violations, len(violations))
+
+    async def check_path(self, text: str) -> Checkup:
+        reading = await self._read(text)
+        if reading.entry is None and not reading.violations:
+            raise Invalid(reading.trouble)
+        return await self._checkup(
+            reading.entry, reading.violations, reading.mistakes, trusted=reading.trusted
+        )
+
+    async def _checkup(
+        self,
+        entry: "Entry | None",
+        violations: "tuple[Violation, ...]",
+        mistakes: int,
+        *,
+        trusted: bool = False,
+    ) -> Checkup:
+        from airboss.entry.bounds import ungranted
+
+        def look() -> Checkup:
+            told = self.entries.files.told(violations)
+            if entry is None:
+                return Checkup(told, mistakes, (), trusted, 0, 0)
+            server = self.entries.settings.permissions
+            wishes = () if trusted else tuple(ungranted(entry, server))
+            texts = tuple(self.entries.files.said(str(wish)) for wish in wishes)
+            return Checkup(told, 0, texts, trusted, len(entry.tasks), len(entry.jobs))
+
+        return await in_thread(look)
+
+    async def install_path(self, text: str) -> Installed:
+        return await self._install(await self._read(text))
+
+    async def install_document(self, data: dict[str, Any]) -> Installed:
+        from airboss.entry.validate import check_entry
+
+        checked = await in_thread(lambda: check_entry(data))
+        entry = await in_thread(lambda: self.entries.files.without_secrets(checked.entry))
+        return await self._install(Reading(_DOCUMENT, entry, violations=checked.violations))
+
+    async def _install(self, reading: Reading) -> Installed:
+        from airboss.entry.violations import EntryInvalid
+
+        if reading.violations:
+            raise EntryInvalid(self.entries.files.told(reading.violations))
+        if reading.entry is None:
+            raise Invalid(reading.trouble)
+        return await self.entries.install(reading, "api")
+
+    async def _read(self, text: str) -> Reading:
+        path = whole_path(text)
+        roots = self.entries.folders.roots
+        if not await in_thread(lambda: _is_inside(path, roots)):
+            allowed = ", ".join(str(root) for root in roots)
+            raise Invalid(f"{path} lies outside of where agents may work ({allowed}).")
+        return await self.entries.files.read(path)
+
+    async def install_for_test(self, text: str) -> InstallResult:
+        """Seed 001's `installJobsEntry`: path, then entry, then whether it may be installed."""
+        from airboss.entry.load import check_content, read_content
+        from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable
+
+        files = self.entries.files
+        try:
+            path = await in_thread(lambda: self._test_file(text))
+            content = await in_thread(lambda: read_content(path))
+            checked = await in_thread(lambda: check_content(path, content))
+        except (EntryUnparsed, EntryUnreadable) as error:
+            return InstallResult("InvalidatePath", files.said(str(error)))
+        except EntryInvalid as error:
+            return InstallResult("InvalidateEntry", files.said(str(error)))
+        except AirbossError as error:
+            return InstallResult("InvalidatePath", files.said(str(error)))
+        if checked.entry is None:
+            return InstallResult("InvalidateEntry", files.said(str(checked.violations[0])))
+        entry = await in_thread(lambda: files.without_secrets(checked.entry))
+        try:
+            await self.entries.install(Reading(path, entry, digest_of(content)), "test")
+        except Conflict as error:
+            return InstallResult("Rejected", str(error))
+        return InstallResult("OK")
+
+    def _test_file(self, text: str) -> Path:
+        """The real path of a JSON file in the test folder; links do not lead out of it."""
+        path = whole_path(text)
+        folder = self.entries.settings.test_folder or self.entries.folders.repo_root / "tests"
+        if not _is_inside(path, (folder,)):
+            raise Invalid(f"{path} does not lie in the test folder {folder}.")
+        real = Path(os.path.realpath(path))
+        if real.suffix.lower() != ".json":
+            raise Invalid(f"{path} is not a .json file.")
+        return real
+
+
+def _is_inside(path: Path, folders: tuple[Path, ...]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)

@@ -1,0 +1,132 @@
+"""The entry in use: where it came from, whether it is trusted, and what it allows and offers."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from airboss.entry.document import Entry, Policy, Task
+    from airboss.entry.violations import Violation
+
+Source = Literal["built-in", "file", "test", "api"]
+_LONGEST_ABOUT = 200
+
+
+@dataclass(frozen=True)
+class TaskSummary:
+    """What a person asks first of a task. `model` is where it runs when no job says otherwise."""
+
+    name: str
+    about: str
+    model: str
+    permissions: str
+    require_user_input: bool
+    criteria: str
+
+
+@dataclass(frozen=True)
+class Installed:
+    """One entry, finished and never changed: a new one takes its place. `problem` says in words
+    what somebody should know, such as that the file holds something else by now."""
+
+    entry: "Entry"
+    digest: str
+    source: Source
+    server_policy: "Policy"
+    loaded_at: int
+    path: Path | None = None
+    file_digest: str = ""
+    trusted: bool = False
+    problem: str | None = None
+    violations: "tuple[Violation, ...]" = ()
+
+    def policy_for(self, task_name: str) -> "Policy":
+        """What holds for a task: the narrowest of all, unless this very file is trusted."""
+        from airboss.entry.bounds import granted_policy
+
+        task = self.entry.tasks[task_name]
+        wished = self.entry.permissions
+        return granted_policy(self.server_policy, wished, task.permissions, trusted=self.trusted)
+
+    @cached_property
+    def ungranted(self) -> tuple[str, ...]:
+        """The wishes that do not count, in words."""
+        from airboss.entry.bounds import ungranted
+        from airboss.entry.violations import mended
+
+        if self.trusted:
+            return ()
+        return tuple(mended(str(wish)) for wish in ungranted(self.entry, self.server_policy))
+
+    @property
+    def told_path(self) -> str | None:
+        from airboss.entry.violations import mended
+
+        return mended(str(self.path)) if self.path else None
+
+    @cached_property
+    def body(self) -> str:
+        """As it is kept: JSON, in the order that people gave it."""
+        return self.entry.model_dump_json(by_alias=True, exclude_none=True)
+
+    @cached_property
+    def charts(self) -> dict[str, Any]:
+        """The flow chart of every job, as JSON has it."""
+        from airboss.entry.chart import generate_chart_nodes
+
+        return {
+            name: generate_chart_nodes(job.work).to_wire() for name, job in self.entry.jobs.items()
+        }
+
+    @cached_property
+    def jobs_wire(self) -> dict[str, Any]:
+        """Seed 001's list of jobs: the grid, the jobs, and their charts."""
+        wire = self.entry.to_wire()
+        return {"grid": wire["grid"], "jobs": wire["jobs"], "chart": self.charts}
+
+    @cached_property
+    def tasks(self) -> tuple[TaskSummary, ...]:
+        return tuple(self._summary(name, task) for name, task in self.entry.tasks.items())
+
+    def _summary(self, name: str, task: "Task") -> TaskSummary:
+        from airboss.entry.document import DRIVING
+
+        models = self.entry.models
+        model = models[DRIVING]
+        if task.model:
+            model = models[task.model.category] if task.model.category else task.model.id or model
+        return TaskSummary(
+            name=name,
+            about=_first_line(task.prompt[0]),
+            model=model,
+            permissions=self.policy_for(name),
+            require_user_input=task.require_user_input,
+            criteria=_criteria(task),
+        )
+
+
+def digest_of_entry(entry: "Entry") -> str:
+    """The same for the same content, in whatever order and format somebody wrote it."""
+    wire = json.dumps(entry.to_wire(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(wire.encode()).hexdigest()
+
+
+def _first_line(prompt: str) -> str:
+    line = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
+    return line if len(line) <= _LONGEST_ABOUT else f"{line[: _LONGEST_ABOUT - 1]}…"
+
+
+def _criteria(task: "Task") -> str:
+    """In a few words; empty where there are none."""
+    after = task.criteria
+    if after is None:
+        return ""
+    parts = [f"{tool} is called" for tool in after.tool_executed or ()]
+    if after.condition:
+        parts.append("a condition holds")
+    times = after.failure_action.retry_times
+    again = "" if not times else f"; else up to {times} more {'time' if times == 1 else 'times'}"
+    return f"{' and '.join(parts) or 'none'}{again}"

@@ -1,0 +1,109 @@
+"""What a person has read and trusts: files by their bytes, so that a change is asked again."""
+
+import asyncio
+import logging
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from airboss.entry.places import SUFFIXES, own_entries
+from airboss.errors import Invalid, NotFound
+from airboss.log.log import now_ms
+from airboss.store.entries import TrustRow, TrustStore
+
+_log = logging.getLogger("airboss.trust")
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """Something trusted. `current` is False for a file that changed since, or is gone."""
+
+    row: TrustRow
+    current: bool
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Who trusts what. A folder stands for the entries that were in it at that moment."""
+
+    store: TrustStore
+
+    async def add(self, text: str, who: str) -> list[TrustRow]:
+        path = whole_path(text)
+        rows = await asyncio.to_thread(_rows, path, who)
+        await self.store.add(rows)
+        for row in rows:
+            _log.info("%s trusts %s", who, row.path)
+        return rows
+
+    async def remove(self, text: str, who: str) -> list[str]:
+        """What is no longer trusted: the path itself, and below a folder all there is."""
+        name = await asyncio.to_thread(name_of, whole_path(text))
+        rows = await self.store.all()
+        folders = {row.path for row in rows if row.kind == "folder" and row.path == name}
+        gone = [row.path for row in rows if row.path == name or _is_below(row.path, folders)]
+        if not gone:
+            raise NotFound("trusted file or folder", name)
+        await self.store.remove(gone)
+        for path in gone:
+            _log.info("%s no longer trusts %s", who, path)
+        return gone
+
+    async def all(self) -> list[Trusted]:
+        rows = await self.store.all()
+        return await asyncio.to_thread(lambda: [Trusted(row, _is_current(row)) for row in rows])
+
+    async def covers(self, path: Path, digest: str) -> bool:
+        """Whether a person trusts the file with exactly this content."""
+        name = await asyncio.to_thread(name_of, path)
+        return await self.store.digest_of(name) == digest
+
+
+def whole_path(text: str) -> Path:
+    path = Path(text.strip())
+    if not path.is_absolute() or "\0" in text:
+        raise Invalid("A path is written in full here, beginning at the root.")
+    return path
+
+
+def name_of(path: Path) -> str:
+    """The real path, as text that every disk and wire takes."""
+    return os.fsencode(os.path.realpath(path)).decode("utf-8", "backslashreplace")
+
+
+def digest_of(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def _rows(path: Path, who: str) -> list[TrustRow]:
+    # Imported when somebody trusts: most servers never need it.
+    from airboss.entry.load import read_content
+
+    at = now_ms()
+    is_folder = path.is_dir()
+    files = own_entries(Path(os.path.realpath(path))) if is_folder else [path]
+    if not files:
+        raise Invalid(f"There is no entry in {path} that could be trusted.")
+    wrong = next((file for file in files if file.suffix.lower() not in SUFFIXES), None)
+    if wrong:
+        raise Invalid(f"{wrong}: should be a .yaml, .json or .py file, or a folder.")
+    rows = [TrustRow(name_of(path), "folder", None, who, at)] if is_folder else []
+    return rows + [
+        TrustRow(name_of(file), "file", digest_of(read_content(file)), who, at) for file in files
+    ]
+
+
+def _is_below(path: str, folders: set[str]) -> bool:
+    return any(path.startswith(f"{folder.rstrip(os.sep)}{os.sep}") for folder in folders)
+
+
+def _is_current(row: TrustRow) -> bool:
+    from airboss.entry.load import read_content
+
+    if row.kind == "folder":
+        return os.path.isdir(row.path)
+    try:
+        return digest_of(read_content(Path(row.path))) == row.digest
+    except Invalid:
+        return False
