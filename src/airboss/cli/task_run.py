@@ -67,6 +67,14 @@ def run(reach: Callable[[], Client], wish: Wish) -> Exit:
     return _Watching(reach, str(view["id"]), wish.is_json, wish.patience).to_the_end()
 
 
+def watch(
+    reach: Callable[[], Client], run_id: str, after: int, is_json: bool, patience: float
+) -> Exit:
+    """Show the decisions of a run that anybody started. Ctrl-C leaves it at work."""
+    watching = _Watching(reach, run_id, is_json, patience, after, is_mine=False)
+    return watching.to_the_end()
+
+
 def _asked(client: Client, wish: Wish) -> Json:
     asked: Json = {"task": wish.task, "skip_availability": wish.skips_availability}
     if wish.input is not None:
@@ -103,11 +111,14 @@ class _Watching:
     run: str
     is_json: bool
     patience: float
+    after: int = 0
+    # Whoever started it stops it with Ctrl-C.
+    is_mine: bool = True
     _doing: str = "Beginning"
     _end: Json | None = None
 
     def to_the_end(self) -> Exit:
-        feed = Feed(Follower(self.reach, self.run, self.patience), 0)
+        feed = Feed(Follower(self.reach, self.run, self.patience), self.after)
         waiting = Waiting(aside())
         try:
             while not isinstance(heard := feed.next(_TICK_SECONDS), End):
@@ -118,7 +129,9 @@ class _Watching:
                 self._show(heard)
         except KeyboardInterrupt:
             waiting.hide()
-            return self._stop()
+            if self.is_mine:
+                return self._stop()
+            raise
         finally:
             waiting.hide()
             feed.leave()
