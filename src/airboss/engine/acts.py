@@ -54,9 +54,10 @@ class Done:
 
 @dataclass(frozen=True)
 class Crashed:
-    """A failure that is worth another try."""
+    """A failure that is worth another try. One that a restart of the server made costs none."""
 
     reason: str
+    is_restart: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Words of others, such as an agent's reason or a crash, stand at the end and as they are.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from airboss.engine.acts import Open
@@ -22,12 +23,21 @@ _OPERATIONS: Final[dict[MissionKind, str]] = {
 }
 
 
-def operation(kind: MissionKind, attempt: int, tries: int, retry: int, of: int) -> TaskDecided:
-    parts = [_OPERATIONS[kind] + (" again" if attempt > 1 else "")]
+@dataclass(frozen=True)
+class Tried:
+    """Whether a mission is sent again, and which of its tries this is."""
+
+    again: bool
+    number: int
+    of: int
+
+
+def operation(kind: MissionKind, tried: Tried, retry: int, of: int) -> TaskDecided:
+    parts = [_OPERATIONS[kind] + (" again" if tried.again else "")]
     if retry:
         parts.append(f"retry {retry} of {of}")
-    if attempt > 1:
-        parts.append(f"attempt {attempt} of {tries}")
+    if tried.number > 1:
+        parts.append(f"attempt {tried.number} of {tried.of}")
     return TaskDecided(text=f"[OPERATION] {', '.join(parts)}.")
 
 

@@ -5,6 +5,7 @@ What is asked, and what follows from an answer, is not known here.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from airboss.engine import decisions
@@ -75,12 +76,16 @@ class Missions:
         tries = self.prompt if kind == "prompt" else self.condition
         if not tries.total:
             raise Exhausted(decisions.no_try(kind))
-        last = ""
-        for attempt, where in enumerate(tries, 1):
-            yield from tell(decisions.operation(kind, attempt, tries.total, retry, self.retries))
-            mission = Mission(kind=kind, round=retry, attempt=attempt)
-            asked = f"{CRASH_PREFIX}\n{text}" if attempt > 1 else text
-            answer = yield from self._attempt(mission, where, asked)
+        last, attempts = "", count(1)
+        for spent, where in enumerate(tries):
+            answer: Done | Crashed | Refused = Crashed("", is_restart=True)
+            while isinstance(answer, Crashed) and answer.is_restart:
+                attempt = next(attempts)
+                said = decisions.Tried(attempt > 1, spent + 1, tries.total)
+                yield from tell(decisions.operation(kind, said, retry, self.retries))
+                mission = Mission(kind=kind, round=retry, attempt=attempt)
+                asked = f"{CRASH_PREFIX}\n{text}" if attempt > 1 else text
+                answer = yield from self._attempt(mission, where, asked)
             if isinstance(answer, Done):
                 return answer.calls
             if isinstance(answer, Refused):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from airboss.engine.acts import (
-    Act,
     Answer,
     Close,
     Crashed,
@@ -18,12 +17,12 @@ from airboss.engine.acts import (
     Tell,
 )
 from airboss.engine.task import TaskPlan, Verdict, run_task
-from airboss.errors import AirbossError, RuntimeUnavailable, StoreUnavailable
+from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
 from airboss.harness.crashes import is_crash
 from airboss.harness.turn import Asked, TurnReport
 from airboss.log.log import Writer
 from airboss.model.events import Event
-from airboss.model.ids import PromptId, SessionId
+from airboss.model.ids import PromptId, SessionId, new_prompt_id
 from airboss.model.redaction import Redactor
 from airboss.model.task_events import (
     MissionEnded,
@@ -31,10 +30,14 @@ from airboss.model.task_events import (
     TaskChecked,
     TaskDecided,
     TaskRetrying,
+    TaskSessionFailed,
     TaskSessionStarted,
     TaskSessionStopped,
 )
+from airboss.model.task_runs import TaskRunView
+from airboss.model.usage import Usage
 
+RESTARTED: Final = "The server was restarted while the session worked on this."
 # Fields of a check, a retry or a decision that hold words of others.
 _TEXTS: Final = ("text", "content", "reason")
 _OUTCOMES: Final = {
@@ -50,7 +53,11 @@ class Agents(Protocol):
 
     async def open(self, model: str) -> SessionId: ...
 
-    async def ask(self, session: SessionId, text: str) -> Asked: ...
+    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked: ...
+
+    async def wake(self, session: SessionId) -> None:
+        """One that an earlier server opened goes on, with its history."""
+        ...
 
     async def close(self, session: SessionId) -> None: ...
 
@@ -61,24 +68,52 @@ class Agents(Protocol):
 
 @dataclass
 class Performer:
-    """One task run at work. Cancelling it leaves sessions behind: `clean_up` ends them."""
+    """One task run at work. What it is asked for again, after a crash of the server, it answers
+    from the run's own stream. Cancelling it leaves sessions behind: `clean_up` ends them."""
 
     writer: Writer
     agents: Agents
     redactor: Redactor
+    # The task's own sessions, also those that an earlier server opened.
     _open: dict[SessionId, None] = field(default_factory=dict[SessionId, None])
+    _here: set[SessionId] = field(default_factory=set[SessionId])
     _asked: tuple[SessionId, PromptId] | None = None
     # What must not be cut short, such as the closing of a session.
     _ending: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
 
+    def __post_init__(self) -> None:
+        if isinstance(self.writer.view, TaskRunView):
+            self._open.update(dict.fromkeys(self.writer.view.sessions))
+
     async def perform(self, plan: TaskPlan) -> Verdict:
+        """From the beginning to the end, where no engine keeps the place."""
         acts = run_task(plan)
         answer: Answer = None
+        number = 0
         try:
             while True:
-                answer = await self._do(acts.send(answer))
+                act = acts.send(answer)
+                answer = None
+                if isinstance(act, Tell):
+                    self.tell(number, act.event)
+                else:
+                    answer = await self.do(number, act)
+                number += 1
         except StopIteration as end:
             return end.value
+
+    def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        self.writer.say_once(str(number), self._clean(event))
+
+    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+        """The answer is on disk when it is given; asked again, it is the same."""
+        match act:
+            case Open():
+                return await self._enter(str(number), act)
+            case Put():
+                return await self._put(str(number), act)
+            case Close():
+                return await self._leave(str(number), act)
 
     async def clean_up(self) -> None:
         """Close the sessions of the task's own, and take back what a borrowed one was asked."""
@@ -90,49 +125,73 @@ class Performer:
             for session in self._open:
                 group.create_task(self._to_the_end(self._close(session)))
 
-    async def _do(self, act: Act) -> Answer:
-        match act:
-            case Open():
-                return await self._enter(act)
-            case Put():
-                return await self._put(act)
-            case Close():
-                await self._leave(act)
-            case Tell():
-                self.writer.say(self._clean(act.event))
-        return None
+    async def _enter(self, origin: str, act: Open) -> Opened | Crashed | Refused:
+        match self.writer.said_from(origin):
+            case TaskSessionStarted() as started:
+                return Opened(started.session)
+            case TaskSessionFailed() as failed:
+                return _failure(failed.outcome, failed.reason)
+            case _:
+                return await self._open_anew(origin, act)
 
-    async def _enter(self, act: Open) -> Opened | Crashed | Refused:
+    async def _open_anew(self, origin: str, act: Open) -> Opened | Crashed | Refused:
+        model, is_driving = act.model, act.is_driving
         try:
-            session = await self.agents.open(act.model)
+            session = await self.agents.open(model)
         except AirbossError as error:
-            return _refusal(error)
+            answer = _refusal(error)
+            failed = TaskSessionFailed(
+                model=model,
+                is_driving=is_driving,
+                outcome="crashed" if isinstance(answer, Crashed) else "refused",
+                reason=answer.reason,
+            )
+            await self.writer.once(origin, failed)
+            return answer
         self._open[session] = None
-        started = TaskSessionStarted(session=session, model=act.model, is_driving=act.is_driving)
-        self.writer.say(started)
+        self._here.add(session)
+        started = TaskSessionStarted(session=session, model=model, is_driving=is_driving)
+        # On disk with the first request to it; cut off before, it is closed as nobody's.
+        self.writer.say_once(origin, started)
         return Opened(session)
 
-    async def _put(self, act: Put) -> Done | Crashed | Refused:
+    async def _put(self, origin: str, act: Put) -> Done | Crashed | Refused:
+        ended = self.writer.said_from(origin)
+        if ended is None:
+            begun = f"{origin}/sent"
+            if self.writer.said_from(begun) is not None:
+                ended = _ended(act, Crashed(RESTARTED, is_restart=True))
+            else:
+                ended = await self._ask(begun, act)
+            ended = await self.writer.once(origin, ended)
+        if not isinstance(ended, MissionEnded):
+            raise TypeError(f"{origin} of {act.session} is no mission's end.")
+        if ended.outcome == "done":
+            return Done(ended.calls)
+        return _failure(ended.outcome, ended.reason or "", is_restart=ended.is_restart)
+
+    async def _ask(self, begun: str, act: Put) -> MissionEnded:
+        text, prompt = self.redactor.text(act.text), new_prompt_id()
         try:
-            asked = await self.agents.ask(act.session, act.text)
+            if act.session in self._open and act.session not in self._here:
+                await self.agents.wake(act.session)
+                self._here.add(act.session)
+            # Said first, and on disk no later than the request itself.
+            sent = MissionSent(mission=act.mission, session=act.session, prompt=prompt, text=text)
+            self.writer.say_once(begun, sent)
+            asked = await self.agents.ask(act.session, text, prompt)
         except AirbossError as error:
-            return _refusal(error)
-        self._asked = act.session, asked.receipt.prompt
-        text = self.redactor.text(act.text)
-        sent = MissionSent(
-            mission=act.mission, session=act.session, prompt=asked.receipt.prompt, text=text
-        )
-        self.writer.say(sent)
+            return _ended(act, _refusal(error))
+        self._asked = act.session, prompt
         report = await asked.report()
         self._asked = None
-        answer = _answer_of(report)
-        self.writer.say(_ended(act, answer))
-        return answer
+        return _ended(act, _answer_of(report), report.usage)
 
-    async def _leave(self, act: Close) -> None:
-        await self._to_the_end(self._close(act.session))
-        stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
-        self.writer.say(stopped)
+    async def _leave(self, origin: str, act: Close) -> None:
+        if self.writer.said_from(origin) is None:
+            await self._to_the_end(self._close(act.session))
+            stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
+            self.writer.say_once(origin, stopped)
 
     async def _close(self, session: SessionId) -> None:
         await self.agents.close(session)
@@ -164,19 +223,25 @@ def _answer_of(report: TurnReport) -> Done | Crashed | Refused:
 
 def _refusal(error: AirbossError) -> Crashed | Refused:
     """A session that cannot be opened or asked: worth another try when the runtime is away."""
-    if isinstance(error, RuntimeUnavailable):
-        return Crashed(str(error))
     if isinstance(error, StoreUnavailable):
         raise error
-    return Refused(str(error))
+    is_away = isinstance(error, RuntimeUnavailable | SessionGone)
+    return Crashed(str(error)) if is_away else Refused(str(error))
 
 
-def _ended(act: Put, answer: Done | Crashed | Refused) -> MissionEnded:
-    ended = MissionEnded(mission=act.mission, session=act.session, outcome="done")
+def _failure(outcome: str, reason: str, *, is_restart: bool = False) -> Crashed | Refused:
+    return Crashed(reason, is_restart) if outcome == "crashed" else Refused(reason)
+
+
+def _ended(act: Put, answer: Done | Crashed | Refused, usage: Usage | None = None) -> MissionEnded:
+    ended = MissionEnded(
+        mission=act.mission, session=act.session, outcome="done", usage=usage or Usage()
+    )
     match answer:
         case Done():
             return ended.model_copy(update={"calls": answer.calls})
         case Crashed():
-            return ended.model_copy(update={"outcome": "crashed", "reason": answer.reason})
+            told = {"reason": answer.reason, "is_restart": answer.is_restart}
+            return ended.model_copy(update={"outcome": "crashed", **told})
         case Refused():
             return ended.model_copy(update={"outcome": "refused", "reason": answer.reason})

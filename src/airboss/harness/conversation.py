@@ -162,12 +162,12 @@ class Conversation:
         )
 
     async def prompt(self, text: str, who: str) -> Receipt:
-        return (await self.ask(text, who, None)).receipt
+        return (await self.ask(text, who, None, new_prompt_id())).receipt
 
-    async def ask(self, text: str, who: str, task: TaskRunId | None) -> Asked:
+    async def ask(self, text: str, who: str, task: TaskRunId | None, prompt: PromptId) -> Asked:
         """What comes of it is told in any case, also when the session ends before."""
         self._must_be_open()
-        prompt, clean = new_prompt_id(), self._redactor.text(text)
+        clean = self._redactor.text(text)
         redacted = clean.count(MASK) - text.count(MASK)
         event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted, task=task)
         request = self._queue[prompt] = Request(event.text)

@@ -45,6 +45,7 @@ class TurnReport:
     outcome: Literal["done", "failed", "aborted", "interrupted", "dropped"]
     error: Failure | None = None
     calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ class Turn:
         if self.request is not None:
             report = self._fate or TurnReport(ended)
             error = self.error or report.error
-            self.request.settle(replace(report, error=error, calls=self._calls()))
+            told = replace(report, error=error, calls=self._calls(), usage=self.usage)
+            self.request.settle(told)
         self.over.set()
         self.stirred.set()
         models = tuple(self.models)

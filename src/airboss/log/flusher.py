@@ -176,5 +176,6 @@ def _batch(portions: Sequence[Portion]) -> Batch:
         runs=[run for portion in portions for run in portion.runs],
         opened=[start for portion in portions for start in portion.opened],
         closed=[start for portion in portions for start in portion.closed],
+        origins=[origin for portion in portions for origin in portion.origins],
         views=[portion.view for portion in portions if portion.view],
     )

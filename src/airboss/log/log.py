@@ -16,6 +16,7 @@ from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
 from airboss.log.stream import Stream
 from airboss.model.events import EVENT, BlockDelta, Event, Recorded
+from airboss.model.task_runs import TaskRunView
 from airboss.model.views import View
 from airboss.store.database import Database
 
@@ -114,30 +115,44 @@ class EventLog:
         await self._flusher.settle(stream)  # the writer before may have left a moment ago
         blocks: list[OpenBlock] = []
         if stream.head:
-            blocks = await self._database.read(lambda c: rows.open_blocks(c, name))
-            stream.skip(RESERVE)
+            blocks, origins = await self._database.read(
+                lambda c: (rows.open_blocks(c, name), rows.said_once(c, name))
+            )
+            stream.remember(origins)
+            if not isinstance(stream.view, TaskRunView):  # only a session says deltas
+                stream.skip(RESERVE)
         for block in blocks:
             stream.reopen(block)
         return Writer(self, stream, tuple(blocks))
 
-    def say(self, stream: Stream, event: Event) -> None:
+    def say(self, stream: Stream, event: Event, origin: str | None = None) -> None:
         """After the log's end nobody hears it: it is as if the process had died before."""
         is_delta = isinstance(event, BlockDelta)
         if self._flusher.is_stopped or (is_delta and not event.text):
             return
         self._deltas += is_delta
-        stream.say(now_ms(), event)
+        stream.say(now_ms(), event, origin=origin)
         self._flusher.touch(stream, urgent=not is_delta)
 
-    async def append(self, stream: Stream, *events: Event) -> int:
-        """Say it and wait until it is on disk; answers the seq of the last."""
+    async def append(self, stream: Stream, *events: Event, origin: str | None = None) -> int:
+        """Say it and wait until it is on disk; answers the seq of the last. `origin` is its."""
         self._flusher.must_run()
         waiter = asyncio.get_running_loop().create_future()
         at = now_ms()
-        said = [stream.say(at, event, waiter) for event in events]
+        said = [stream.say(at, event, waiter) for event in events[:-1]]
+        said.append(stream.say(at, events[-1], waiter, origin))
         self._flusher.touch(stream, urgent=True)
         await waiter
         return said[-1].recorded.seq
+
+    async def once(self, stream: Stream, origin: str, event: Event) -> Event:
+        """Say it, unless it was said from there before; on disk, as it was said first."""
+        found = stream.said_from(origin)
+        if found is None:
+            await self.append(stream, event, origin=origin)
+            return event
+        await self._flusher.settle(stream)
+        return found.event
 
     async def view(self, name: str) -> View | None:
         """What the stream's events fold into, as of the view's own seq."""
@@ -207,6 +222,20 @@ class Writer:
     async def append(self, *events: Event) -> int:
         """All of it on disk, or StoreUnavailable and nothing of it was said."""
         return await self._log.append(self._stream, *events)
+
+    async def once(self, origin: str, event: Event) -> Event:
+        """What is worked on again after a crash says it again: the first time counts, and it is on
+        disk when this answers."""
+        return await self._log.once(self._stream, origin, event)
+
+    def say_once(self, origin: str, event: Event) -> None:
+        """The same without waiting."""
+        if self._stream.said_from(origin) is None:
+            self._log.say(self._stream, event, origin)
+
+    def said_from(self, origin: str) -> Event | None:
+        found = self._stream.said_from(origin)
+        return found and found.event
 
     @property
     def view(self) -> View | None:

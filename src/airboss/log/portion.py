@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from airboss.log.marks import Marks
-from airboss.log.rows import Row, Run, Start, row_of
+from airboss.log.rows import Origin, Row, Run, Start, row_of
 from airboss.model.events import (
     BlockDelta,
     BlockStarted,
@@ -48,6 +48,7 @@ class Item:
     shown: bool = False
     text: OpenText | None = None
     closes: OpenText | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Portion:
     runs: Sequence[Run]
     opened: Sequence[Start]
     closed: Sequence[Start]
+    origins: Sequence[Origin]
     view: View | None
 
 
@@ -78,6 +80,7 @@ def portion_of(stream: str, view: View | None, items: Sequence[Item]) -> Portion
         runs=runs,
         opened=[(stream, seq) for seq in opened if seq not in closed],
         closed=[(stream, seq) for seq in closed if seq not in opened],
+        origins=[(stream, item.origin, item.recorded.seq) for item in items if item.origin],
         view=view,
     )
 

@@ -22,7 +22,7 @@ from airboss.model.events import (
     ToolEnded,
 )
 from airboss.model.views import VIEWS, View
-from airboss.store.tables import events, open_starts, views
+from airboss.store.tables import events, open_starts, origins, views
 
 # The columns of `events`, in their order.
 Row = tuple[str, int, int, str, str, str | None, str | None, int | None, bytes | None]
@@ -49,6 +49,8 @@ class Run:
 
 # The start of a block: its stream and seq.
 Start = tuple[str, int]
+# Where an event comes from: its stream, the origin, its seq.
+Origin = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Batch:
     opened: Sequence[Start] = ()
     closed: Sequence[Start] = ()
     views: Sequence[View] = ()
+    origins: Sequence[Origin] = ()
 
 
 def row_of(stream: str, recorded: Recorded, kind: str, role: str | None, block: str | None) -> Row:
@@ -105,6 +108,9 @@ def write(connection: Connection, batch: Batch) -> None:
     if batch.closed:
         starts = [{"of_stream": stream, "of_seq": seq} for stream, seq in batch.closed]
         connection.execute(_FORGET_START, starts)
+    if batch.origins:
+        named = [{"stream": s, "origin": origin, "seq": seq} for s, origin, seq in batch.origins]
+        connection.execute(insert(origins), named)
     if batch.views:
         connection.execute(_WRITE_VIEW, [_view_row(view) for view in batch.views])
 
@@ -174,6 +180,14 @@ def _rest_of(row: Any, text: str, after: int) -> Recorded:
     said = marks.said_by(after)
     rest = _DELTAS[row.kind](block=row.block, offset=said, text=text[said : marks.said])
     return Recorded.of(row.seq, row.at, rest)
+
+
+def said_once(connection: Connection, stream: str) -> dict[str, Recorded]:
+    """What was said in this stream from a known origin."""
+    here = (events.c.stream == origins.c.stream) & (events.c.seq == origins.c.seq)
+    wanted = select(origins.c.origin, events.c.seq, events.c.at, events.c.body)
+    found = connection.execute(wanted.join(events, here).where(origins.c.stream == stream))
+    return {row.origin: Recorded(row.seq, row.at, row.body) for row in found}
 
 
 @dataclass(frozen=True, slots=True)

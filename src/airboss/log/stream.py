@@ -2,7 +2,7 @@
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from airboss.errors import StoreUnavailable
 from airboss.log.portion import Item, OpenText, Portion, portion_of
@@ -45,6 +45,8 @@ class Stream:
         # Said and not shown. As long as there is one, nothing behind it is shown either.
         self._unshown = 0
         self._blocks: dict[str, OpenText] = {}
+        # What was said from an origin, by it: from there nothing else is said any more.
+        self._origins: dict[str, Recorded] = {}
 
     def skip(self, count: int) -> None:
         """Leave numbers out that an earlier writer may have shown and not written."""
@@ -55,13 +57,24 @@ class Stream:
         whole = left.marks.said == len(left.text)
         self._blocks[left.block] = OpenText(left.marks, left.seq, stored_to, whole)
 
+    def remember(self, origins: Mapping[str, Recorded]) -> None:
+        """What earlier writers said from an origin."""
+        self._origins.update(origins)
+
+    def said_from(self, origin: str) -> Recorded | None:
+        return self._origins.get(origin)
+
     # Saying.
 
-    def say(self, at: int, event: Event, waiter: Waiter | None = None) -> Item:
+    def say(
+        self, at: int, event: Event, waiter: Waiter | None = None, origin: str | None = None
+    ) -> Item:
         """A delta is shown at once when all before it was; anything else when it is on disk."""
         recorded = Recorded.of(self.head + 1, at, event)
         self.head += 1
-        item = Item(recorded, event, waiter)
+        item = Item(recorded, event, waiter, origin=origin)
+        if origin is not None:
+            self._origins[origin] = recorded
         if isinstance(event, BlockDelta):
             item.text = self._blocks.setdefault(event.block, OpenText())
             item.text.add(self.head, event)
@@ -191,6 +204,8 @@ class Stream:
             self._unshown -= 1
         if item.text is not None:
             item.text.whole = False
+        if item.origin is not None:
+            self._origins.pop(item.origin, None)
         if item.closes and isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
             self._blocks.setdefault(event.block, item.closes)
         if item.waiter and not item.waiter.done():

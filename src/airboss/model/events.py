@@ -6,17 +6,10 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from airboss.model.ids import PromptId, TaskRunId, TurnId
+from airboss.model.run_events import RunEvent
 from airboss.model.task_events import TaskEvent
+from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
-
-
-class Usage(Frozen):
-    """What a turn cost, summed over every call of a model in it."""
-
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
 
 
 class ToolResult(Frozen):
@@ -235,7 +228,8 @@ Event: TypeAlias = Annotated[
     | ToolStarted
     | ToolDelta
     | ToolEnded
-    | TaskEvent,
+    | TaskEvent
+    | RunEvent,
     Field(discriminator="kind"),
 ]
 

@@ -8,6 +8,7 @@ SessionId = NewType("SessionId", str)
 PromptId = NewType("PromptId", str)
 TurnId = NewType("TurnId", str)
 TaskRunId = NewType("TaskRunId", str)
+RunId = NewType("RunId", str)
 
 # Crockford's base 32 in lower case: sorts like the number, and has no letters that look alike.
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -40,3 +41,7 @@ def new_turn_id() -> TurnId:
 
 def new_task_run_id() -> TaskRunId:
     return TaskRunId(new_id("tsk"))
+
+
+def new_run_id() -> RunId:
+    return RunId(new_id("run"))

@@ -2,7 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from airboss.model.ids import PromptId, SessionId
+from airboss.model.ids import PromptId, RunId, SessionId
+from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
 
 # What a prompt is put to a session for.
@@ -49,6 +50,10 @@ class TaskAccepted(Frozen):
     # The borrowed session; a managed task opens its own.
     session: SessionId | None = None
     checks_availability: bool = True
+    # The run whose task this is, and where in it.
+    run: RunId | None = None
+    path: Words | None = None
+    previous_tasks: tuple[Words, ...] = ()
 
 
 class TaskSessionStarted(Frozen):
@@ -58,6 +63,16 @@ class TaskSessionStarted(Frozen):
     session: SessionId
     model: Words
     is_driving: bool
+
+
+class TaskSessionFailed(Frozen):
+    """A session of the task's own could not be opened."""
+
+    kind: Literal["task.session.failed"] = "task.session.failed"
+    model: Words
+    is_driving: bool
+    outcome: Literal["crashed", "refused"]
+    reason: Words
 
 
 class TaskSessionStopped(Frozen):
@@ -87,6 +102,9 @@ class MissionEnded(Frozen):
     outcome: MissionOutcome
     calls: tuple[ToolCall, ...] = ()
     reason: Words | None = None
+    # Cut off by the end of a server, which is no fault of the mission.
+    is_restart: bool = False
+    usage: Usage = Usage()
 
 
 class TaskChecked(Frozen):
@@ -138,6 +156,7 @@ class TaskEnded(Frozen):
 TaskEvent: TypeAlias = (
     TaskAccepted
     | TaskSessionStarted
+    | TaskSessionFailed
     | TaskSessionStopped
     | MissionSent
     | MissionEnded

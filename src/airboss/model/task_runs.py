@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from airboss.model.events import Event, Recorded
-from airboss.model.ids import PromptId, SessionId, TaskRunId
+from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
 from airboss.model.task_events import (
     CheckedField,
     Mission,
@@ -21,6 +21,7 @@ from airboss.model.task_events import (
     TaskSessionStopped,
     ToolCall,
 )
+from airboss.model.usage import Usage
 from airboss.model.words import Frozen
 
 TaskRunState = Literal["running", "succeeded", "failed", "canceled", "crashed"]
@@ -49,6 +50,10 @@ class TaskRunView(Frozen):
     missions: int = 0
     crashes: int = 0
     retries: int = 0
+    usage: Usage = Usage()
+    # The run whose task this is, and where in it.
+    run: RunId | None = None
+    path: str | None = None
     doing: str = ""
     reason: str | None = None
     ended_at: int | None = None
@@ -72,7 +77,8 @@ def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
         case MissionSent():
             return {"missions": view.missions + 1}
         case MissionEnded():
-            return {"crashes": view.crashes + (event.outcome == "crashed")}
+            crashes = view.crashes + (event.outcome == "crashed")
+            return {"crashes": crashes, "usage": view.usage + event.usage}
         case TaskRetrying():
             return {"retries": event.retry}
         case TaskDecided():
@@ -97,6 +103,8 @@ def begin_task(stream: str, seq: int, at: int, event: TaskAccepted) -> TaskRunVi
         policy=event.policy,
         who=event.who,
         session=event.session,
+        run=event.run,
+        path=event.path,
         created_at=at,
         updated_at=at,
         seq=seq,
@@ -137,6 +145,7 @@ class Attempt(Frozen):
     outcome: MissionOutcome | None = None
     calls: tuple[ToolCall, ...] = ()
     reason: str | None = None
+    usage: Usage = Usage()
 
 
 class TaskRunStory(Frozen):
@@ -166,7 +175,12 @@ def tell_story(events: Iterable[Recorded]) -> TaskRunStory:
                 sent = event.model_dump(exclude={"kind"})
                 attempts.append(Attempt(started_at=at, **sent))
             case MissionEnded() if attempts:
-                ended = {"outcome": event.outcome, "calls": event.calls, "reason": event.reason}
+                ended = {
+                    "outcome": event.outcome,
+                    "calls": event.calls,
+                    "reason": event.reason,
+                    "usage": event.usage,
+                }
                 attempts[-1] = attempts[-1].model_copy(update={**ended, "ended_at": at})
             case _:
                 pass

@@ -15,11 +15,13 @@ from airboss.model.events import (
     SessionResumed,
     TurnEnded,
     TurnStarted,
-    Usage,
 )
 from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.run_events import RunAccepted
+from airboss.model.runs import RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
 from airboss.model.task_runs import TaskRunView, begin_task, fold_task
+from airboss.model.usage import Usage
 from airboss.model.words import Frozen
 
 SessionState = Literal["opening", "idle", "working", "interrupted", "closed"]
@@ -67,25 +69,16 @@ class SessionView(Frozen):
         return self.state == "closed"
 
 
-View: TypeAlias = SessionView | TaskRunView
+View: TypeAlias = SessionView | TaskRunView | RunView
 # How a stream's view is read, by what the stream tells of.
-VIEWS: dict[str, type[SessionView] | type[TaskRunView]] = {
-    view.stream_kind: view for view in (SessionView, TaskRunView)
+VIEWS: dict[str, type[SessionView] | type[TaskRunView] | type[RunView]] = {
+    view.stream_kind: view for view in (SessionView, TaskRunView, RunView)
 }
 
 
 def _title(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        requests=first.requests + second.requests,
-        input_tokens=first.input_tokens + second.input_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
-        cost=first.cost + second.cost,
-    )
 
 
 def _without(queue: tuple[QueuedPrompt, ...], prompt: PromptId | None) -> tuple[QueuedPrompt, ...]:
@@ -109,7 +102,7 @@ def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C90
             return {"state": "working", "turn": event.turn, "queue": queue, "error": None}
         case TurnEnded():
             models = tuple(dict.fromkeys((*view.models, *event.models)))
-            usage = _sum(view.usage, event.usage)
+            usage = view.usage + event.usage
             return {"turn": None, "turns": view.turns + 1, "models": models, "usage": usage}
         case SessionIdle():
             return {"state": "idle"}
@@ -144,9 +137,13 @@ def fold(view: View | None, stream: str, seq: int, at: int, event: Event) -> Vie
             return _begin(stream, seq, at, event)
         case None, TaskAccepted():
             return begin_task(stream, seq, at, event)
+        case None, RunAccepted():
+            return begin_run(stream, seq, at, event)
         case SessionView(), _:
             return view.model_copy(update={**_changes(view, event), "seq": seq, "updated_at": at})
         case TaskRunView(), _:
             return fold_task(view, seq, at, event)
+        case RunView(), _:
+            return fold_run(view, seq, at, event)
         case _:
             return None

@@ -37,7 +37,7 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
-from airboss.model.ids import PromptId, SessionId, TaskRunId, new_session_id
+from airboss.model.ids import PromptId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
@@ -158,10 +158,12 @@ class Sessions:
         talk = await self._to_be_asked(session, text)
         return await talk.prompt(text, who)
 
-    async def ask(self, session: str, text: str, who: str, task: TaskRunId) -> Asked:
+    async def ask(
+        self, session: str, text: str, who: str, task: TaskRunId, prompt: PromptId | None = None
+    ) -> Asked:
         """A request of a task: on disk like a person's, and it can be waited for."""
         talk = await self._to_be_asked(session, text)
-        return await talk.ask(text, who, task)
+        return await talk.ask(text, who, task, prompt or new_prompt_id())
 
     async def withdraw(self, session: str, prompt: PromptId) -> None:
         """What was asked is not worked on, or no longer; the session goes on."""

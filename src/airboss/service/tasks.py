@@ -77,9 +77,13 @@ class _OwnSessions:
         view = await self.sessions.start(model, self.cwd, f"{_BY_A_TASK}{self.run}", self.policy)
         return view.id
 
-    async def ask(self, session: SessionId, text: str) -> Asked:
+    async def wake(self, session: SessionId) -> None:
+        await self.sessions.resume(session, f"{_BY_A_TASK}{self.run}", self.policy)
+
+    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked:
+        who = f"{_BY_A_TASK}{self.run}"
         try:
-            return await self.sessions.ask(session, text, f"{_BY_A_TASK}{self.run}", self.run)
+            return await self.sessions.ask(session, text, who, self.run, prompt)
         except Conflict:
             view = await self.sessions.show(session)
             if view.state == "closed":

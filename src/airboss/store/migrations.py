@@ -11,6 +11,7 @@ from airboss.store.tables import (
     last_good,
     metadata,
     open_starts,
+    origins,
     positions,
     trust,
     views,
@@ -27,8 +28,12 @@ def _entries_and_trust(connection: Connection) -> None:
     metadata.create_all(connection, [entries, last_good, trust])
 
 
+def _origins(connection: Connection) -> None:
+    metadata.create_all(connection, [origins])
+
+
 # Append only: a number that was released is never changed.
-MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust)
+MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust, _origins)
 
 
 def migrate(connection: Connection) -> None:

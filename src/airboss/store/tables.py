@@ -31,6 +31,17 @@ open_starts = Table(
     sqlite_with_rowid=False,
 )
 
+# Where the events come from that must not be said twice, such as the end of a mission. What works
+# again after a crash says them again, and finds them here.
+origins = Table(
+    "origins",
+    metadata,
+    Column("stream", String(64), primary_key=True),
+    Column("origin", String(200), primary_key=True),
+    Column("seq", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # What a stream's events fold into, written in the transaction that writes them.
 views = Table(
     "views",

@@ -1,0 +1,107 @@
+"""The events of a run, one execution of a job: which work began, which ended, and how."""
+
+from typing import Literal, TypeAlias
+
+from airboss.model.ids import RunId, TaskRunId
+from airboss.model.usage import Usage
+from airboss.model.words import Frozen, Words
+
+RunOutcome: TypeAlias = Literal["succeeded", "failed", "canceled"]
+
+
+class RunAccepted(Frozen):
+    """A job is to be run; this is on disk before anything runs."""
+
+    kind: Literal["run.accepted"] = "run.accepted"
+    job: Words
+    # The entry as it was, by its digest.
+    entry: Words
+    cwd: Words
+    user_input: Words
+    who: Words
+    # The run that this one repeats, where it does.
+    again: RunId | None = None
+
+
+class RunResumed(Frozen):
+    """A new server goes on with it."""
+
+    kind: Literal["run.resumed"] = "run.resumed"
+    reason: Words
+
+
+class RunRetried(Frozen):
+    """The failed part is done again; what had succeeded stays."""
+
+    kind: Literal["run.retried"] = "run.retried"
+    # Counts from 2: the first time is no retry.
+    time: int
+    who: Words
+
+
+class WorkStarted(Frozen):
+    """A task of the job began. `path` is its place in the tree, with the round of each loop."""
+
+    kind: Literal["run.work.started"] = "run.work.started"
+    work: int
+    path: Words
+    task: Words
+    task_run: TaskRunId
+
+
+class WorkWaiting(Frozen):
+    """A task of the job waits, and says what for."""
+
+    kind: Literal["run.work.waiting"] = "run.work.waiting"
+    path: Words
+    reason: Words
+
+
+class WorkGoing(Frozen):
+    """What a task waited for is there."""
+
+    kind: Literal["run.work.going"] = "run.work.going"
+    path: Words
+
+
+class WorkStopped(Frozen):
+    """A task of the job ended."""
+
+    kind: Literal["run.work.stopped"] = "run.work.stopped"
+    work: int
+    path: Words
+    task_run: TaskRunId
+    succeeded: bool
+    usage: Usage = Usage()
+
+
+class RunError(Frozen):
+    """A task crashed (which is not: failed), and the run with it."""
+
+    kind: Literal["run.error"] = "run.error"
+    name: Words
+    message: Words
+    stack: Words | None = None
+    cause: Words | None = None
+
+
+class RunEnded(Frozen):
+    """How the run ended; only a retry goes on behind it."""
+
+    kind: Literal["run.ended"] = "run.ended"
+    outcome: RunOutcome
+    reason: Words
+    who: Words | None = None
+
+
+RunEvent: TypeAlias = (
+    RunAccepted
+    | RunResumed
+    | RunRetried
+    | WorkStarted
+    | WorkWaiting
+    | WorkGoing
+    | WorkStopped
+    | RunError
+    | RunEnded
+)
