@@ -16,8 +16,7 @@ from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
 from airboss.log.stream import Stream
 from airboss.model.events import EVENT, BlockDelta, Event, Recorded
-from airboss.model.task_runs import TaskRunView
-from airboss.model.views import View
+from airboss.model.views import SessionView, View
 from airboss.store.database import Database
 
 # A new server begins so far behind what the store has: the last one may have shown deltas that a
@@ -119,7 +118,7 @@ class EventLog:
                 lambda c: (rows.open_blocks(c, name), rows.said_once(c, name))
             )
             stream.remember(origins)
-            if not isinstance(stream.view, TaskRunView):  # only a session says deltas
+            if isinstance(stream.view, SessionView):  # nobody else says deltas
                 stream.skip(RESERVE)
         for block in blocks:
             stream.reopen(block)
@@ -228,10 +227,12 @@ class Writer:
         disk when this answers."""
         return await self._log.once(self._stream, origin, event)
 
-    def say_once(self, origin: str, event: Event) -> None:
+    def say_once(self, origin: str, event: Event) -> Event:
         """The same without waiting."""
-        if self._stream.said_from(origin) is None:
+        found = self._stream.said_from(origin)
+        if found is None:
             self._log.say(self._stream, event, origin)
+        return found.event if found else event
 
     def said_from(self, origin: str) -> Event | None:
         found = self._stream.said_from(origin)

@@ -19,6 +19,8 @@ class RunAccepted(Frozen):
     cwd: Words
     user_input: Words
     who: Words
+    # Whether somebody trusted the entry, so that it may allow more than the server does.
+    trusted: bool = False
     # The run that this one repeats, where it does.
     again: RunId | None = None
 
@@ -37,6 +39,8 @@ class RunRetried(Frozen):
     # Counts from 2: the first time is no retry.
     time: int
     who: Words
+    # The paths of the tasks that made it fail; all others keep what they came to.
+    redo: tuple[Words, ...] = ()
 
 
 class WorkStarted(Frozen):
@@ -75,6 +79,15 @@ class WorkStopped(Frozen):
     usage: Usage = Usage()
 
 
+class RunEnding(Frozen):
+    """It is being ended, by a person or by a crash; what still works is stopped first."""
+
+    kind: Literal["run.ending"] = "run.ending"
+    outcome: RunOutcome
+    reason: Words
+    who: Words | None = None
+
+
 class RunError(Frozen):
     """A task crashed (which is not: failed), and the run with it."""
 
@@ -102,6 +115,7 @@ RunEvent: TypeAlias = (
     | WorkWaiting
     | WorkGoing
     | WorkStopped
+    | RunEnding
     | RunError
     | RunEnded
 )

@@ -8,6 +8,7 @@ from airboss.model.ids import RunId, TaskRunId
 from airboss.model.run_events import (
     RunAccepted,
     RunEnded,
+    RunEnding,
     RunError,
     RunResumed,
     RunRetried,
@@ -56,6 +57,10 @@ class RunView(Frozen):
     time: int = 1
     usage: Usage = Usage()
     waits_for: str | None = "a worker to begin it"
+    # Set while what still works is being stopped.
+    ending: RunEnding | None = None
+    trusted: bool = False
+    redo: tuple[str, ...] = ()
     reason: str | None = None
     ended_at: int | None = None
 
@@ -104,12 +109,14 @@ def _changes(view: RunView, at: int, event: Event) -> dict[str, object]:
             return {"restarts": view.restarts + 1}
         case RunRetried():
             again = {"state": "waiting", "waits_for": "a worker to begin it", "time": event.time}
-            return {**again, "reason": None, "ended_at": None, "running": ()}
+            return {**again, "reason": None, "ended_at": None, "running": (), "redo": event.redo}
+        case RunEnding():
+            return {"ending": event, "reason": event.reason}
         case RunError():
             return {"reason": event.message}
         case RunEnded():
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
-            return {**end, "running": (), "waits_for": None}
+            return {**end, "running": (), "waits_for": None, "ending": None}
         case _:
             return {}
 

@@ -1,0 +1,69 @@
+"""How many agents of jobs work at once. Who waited first goes first."""
+
+import asyncio
+import contextlib
+import heapq
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Slots:
+    """`key` says who waited first; it sorts by time, and stays the same after a restart."""
+
+    count: int
+    _taken: int = 0
+    _waiting: "list[tuple[str, int, asyncio.Future[None]]]" = field(
+        default_factory=list["tuple[str, int, asyncio.Future[None]]"]
+    )
+    _asked: int = 0
+    # While the works of an earlier server come back, all wait: the last to come may be first.
+    _held: bool = False
+
+    @property
+    def taken_count(self) -> int:
+        return self._taken
+
+    @contextlib.asynccontextmanager
+    async def taken(self, key: str, on_wait: Callable[[bool], None]) -> AsyncGenerator[None]:
+        """One slot, as long as this lasts. `on_wait` hears when waiting begins and when it ends."""
+        if self._held or self._taken >= self.count:
+            await self._wait(key, on_wait)
+        else:
+            self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
+            self._hand_out()
+
+    def hold(self) -> None:
+        self._held = True
+
+    def let_go(self) -> None:
+        self._held = False
+        self._hand_out()
+
+    async def _wait(self, key: str, on_wait: Callable[[bool], None]) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._asked += 1
+        heapq.heappush(self._waiting, (key, self._asked, turn))
+        is_told = not self._held
+        if is_told:
+            on_wait(True)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # it was our turn, a moment too late
+                self._taken -= 1
+                self._hand_out()
+            raise
+        if is_told:
+            on_wait(False)
+
+    def _hand_out(self) -> None:
+        while self._waiting and not self._held and self._taken < self.count:
+            turn = heapq.heappop(self._waiting)[2]
+            if not turn.done():
+                self._taken += 1
+                turn.set_result(None)
