@@ -9,7 +9,7 @@ from airboss.log.log import now_ms
 from airboss.log.rows import Batch
 from airboss.model.events import Event, Recorded, SessionOpened, TurnRetrying
 from airboss.model.ids import TurnId
-from airboss.model.views import SessionView, fold_session
+from airboss.model.views import SessionView, fold
 from airboss.store.database import Database
 from airboss.store.folder import DataFolder
 from bench.figures import percentile
@@ -27,7 +27,7 @@ async def _fill(database: Database, stream: str, length: int, work: Path) -> Non
     """A stream as it lies on the disk after a long life."""
     at = now_ms()
     opened: Event = SessionOpened(model="bench", cwd=str(work), policy="deny-all", who="bench")
-    view = fold_session(None, stream, 1, at, opened)
+    view = fold(None, stream, 1, at, opened)
     middle: Event = TurnRetrying(turn=TurnId("turn"), reason="The service was busy, once more.")
     body = Recorded.of(1, at, middle).body
     for first in range(1, length + 1, AT_ONCE):

@@ -40,7 +40,7 @@ def _section(name: str, schema: dict[str, Any]) -> list[str]:
     rows = [
         f"| `{field}` | {_type(told)} | {'' if field in needed else 'optional'} |"
         for field, told in fields.items()
-        if field != "kind"
+        if not (kind and field == "kind")
     ]
     table = ["", "| field | type | |", "|---|---|---|", *rows] if rows else []
     return [f"## {f'`{kind}`' if kind else name}", "", about, *table, ""]
@@ -49,7 +49,9 @@ def _section(name: str, schema: dict[str, Any]) -> list[str]:
 def events() -> str:
     schema = EVENT.json_schema()
     defined = cast("dict[str, dict[str, Any]]", schema["$defs"])
-    kinds = [name for name, told in defined.items() if "kind" in told["properties"]]
+    kinds = [
+        name for name, told in defined.items() if "const" in told["properties"].get("kind", {})
+    ]
     shared = [name for name in defined if name not in kinds]
     lines = [
         "# Events",

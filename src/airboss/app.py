@@ -91,6 +91,8 @@ async def opened_services(
             store=EntryStore(database),
             files=EntryFiles(Trust(TrustStore(database)), redactor),
             is_busy_for_install=lambda: sessions.open_count()[0] > 0,
+            known_models=lambda: [offer.id for offer in catalog.known()],
+            ask_for_models=catalog.offers,
         )
         stack.push_async_callback(entries.close)
         await entries.start()

@@ -29,7 +29,7 @@ from airboss.model.events import (
     SessionReady,
 )
 from airboss.model.ids import PromptId
-from airboss.model.views import SessionView, fold_session
+from airboss.model.views import View, fold
 from airboss.store.database import Database
 from tests.log.conftest import log_in
 from tests.log.truth import Truth, begin, deltas_of, read_all
@@ -245,14 +245,12 @@ async def test_a_disk_that_is_free_again_at_the_end_gets_all(tmp_path: Path) -> 
 def faulty_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault of ours, as it might come with a new kind of event."""
 
-    def fold(
-        view: SessionView | None, stream: str, seq: int, at: int, event: Event
-    ) -> SessionView | None:
+    def faulty(view: View | None, stream: str, seq: int, at: int, event: Event) -> View | None:
         if isinstance(event, SessionError):
             raise ZeroDivisionError("a fold that was not thought through")
-        return fold_session(view, stream, seq, at, event)
+        return fold(view, stream, seq, at, event)
 
-    monkeypatch.setattr(portion_module, "fold_session", fold)
+    monkeypatch.setattr(portion_module, "fold", faulty)
 
 
 FAULT = SessionError(name="x", message="y")

@@ -36,9 +36,25 @@ from airboss.model.events import (
     TurnStarted,
     Usage,
 )
-from airboss.model.ids import PromptId, TurnId
+from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.task_events import (
+    Mission,
+    MissionEnded,
+    MissionSent,
+    TaskAccepted,
+    TaskChecked,
+    TaskDecided,
+    TaskEnded,
+    TaskError,
+    TaskRetrying,
+    TaskSessionStarted,
+    TaskSessionStopped,
+    ToolCall,
+)
 
-PROMPT, TURN = PromptId("pro_1"), TurnId("trn_1")
+PROMPT, TURN, SESSION = PromptId("pro_1"), TurnId("trn_1"), SessionId("ses_1")
+MISSION = Mission(kind="prompt", round=0, attempt=1)
+CALL = ToolCall(tool="job_boolean_true", argument="it is")
 
 ONE_OF_EACH: tuple[Event, ...] = (
     SessionOpened(model="m", cwd="/work", policy="read-only", who="me"),
@@ -63,6 +79,18 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ToolStarted(block="t", parent="p", name="shell", arguments='{"command":"ls"}'),
     ToolDelta(block="t", offset=0, text="out"),
     ToolEnded(block="t", text="out", result=ToolResult(content="out", detailed_content="more")),
+    TaskAccepted(
+        task="plan", entry="e", model="m", cwd="/work", policy="ask", user_input="do", who="me"
+    ),
+    TaskSessionStarted(session=SESSION, model="m", is_driving=True),
+    TaskSessionStopped(session=SESSION, succeeded=False),
+    MissionSent(mission=MISSION, session=SESSION, prompt=PROMPT, text="do"),
+    MissionEnded(mission=MISSION, session=SESSION, outcome="done", calls=(CALL,)),
+    TaskChecked(field="criteria.condition", round=0, holds=True, content="?", reason="it is"),
+    TaskRetrying(retry=1, of=3, reason="no"),
+    TaskDecided(text="[MISC] Hm."),
+    TaskError(name="OSError", message="full", stack="…", cause="disk"),
+    TaskEnded(outcome="failed", reason="no", who="me"),
 )
 
 

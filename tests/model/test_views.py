@@ -29,7 +29,7 @@ from airboss.model.events import (
     Usage,
 )
 from airboss.model.ids import PromptId, SessionId, TurnId
-from airboss.model.views import QueuedPrompt, SessionView, fold_session
+from airboss.model.views import QueuedPrompt, SessionView, View, fold
 
 STREAM = "ses_1"
 FIRST, SECOND, TURN = PromptId("pro_1"), PromptId("pro_2"), TurnId("trn_1")
@@ -41,10 +41,10 @@ WAITING, WAITING_AGAIN = (
 )
 
 
-def view_of(events: Sequence[Event]) -> SessionView | None:
-    view: SessionView | None = None
+def view_of(events: Sequence[Event]) -> View | None:
+    view: View | None = None
     for seq, event in enumerate(events, start=1):
-        view = fold_session(view, STREAM, seq, 1000 + seq, event)
+        view = fold(view, STREAM, seq, 1000 + seq, event)
     return view
 
 

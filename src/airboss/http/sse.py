@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from airboss.log.log import EventLog
 from airboss.model.events import Recorded
-from airboss.service.sessions import Sessions
 
 HEARTBEAT_SECONDS = 10.0
 # A reader that takes nothing for so long is cut; it comes back with the last id it has seen.
@@ -24,12 +24,12 @@ _HEADERS = [
 
 
 class EventStream(Response):
-    """An answer that goes on until the session is closed, the reader leaves or the server stops."""
+    """An answer that goes on until the stream ends, the reader leaves or the server stops."""
 
-    def __init__(self, sessions: Sessions, session: str, after: int) -> None:
+    def __init__(self, log: EventLog, stream: str, after: int) -> None:
         super().__init__()
-        self._sessions = sessions
-        self._session = session
+        self._log = log
+        self._stream = stream
         self._after = after
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,18 +42,18 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b""})
 
     async def _tell(self, request: Request, send: Send) -> None:
-        async with self._sessions.follow(self._session, self._after) as follower:
+        async with self._log.follow(self._stream, self._after) as follower:
             await _write(send, b"retry: 1000\n\n")
             beat = time.monotonic() + HEARTBEAT_SECONDS
             while True:
-                closed = follower.view is not None and follower.view.state == "closed"
-                found = await follower.next(0 if closed else max(0.0, beat - time.monotonic()))
+                over = follower.view is not None and follower.view.is_over
+                found = await follower.next(0 if over else max(0.0, beat - time.monotonic()))
                 for piece in _pieces(found):
                     await _write(send, piece)
-                if not found and closed:
+                if not found and over:
                     await _write(send, _note("end", follower.seq))
                     return
-                if not found and self._sessions.log.is_closing:
+                if not found and self._log.is_closing:
                     return
                 if time.monotonic() >= beat:
                     if await request.is_disconnected():

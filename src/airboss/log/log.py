@@ -16,7 +16,7 @@ from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
 from airboss.log.stream import Stream
 from airboss.model.events import EVENT, BlockDelta, Event, Recorded
-from airboss.model.views import SessionView
+from airboss.model.views import View
 from airboss.store.database import Database
 
 # A new server begins so far behind what the store has: the last one may have shown deltas that a
@@ -139,7 +139,7 @@ class EventLog:
         await waiter
         return said[-1].recorded.seq
 
-    async def view(self, name: str) -> SessionView | None:
+    async def view(self, name: str) -> View | None:
         """What the stream's events fold into, as of the view's own seq."""
         stream = self._streams.get(name)
         if stream is not None:
@@ -188,7 +188,7 @@ class Follower:
         return found
 
     @property
-    def view(self) -> SessionView | None:
+    def view(self) -> View | None:
         return self._stream.view
 
 
@@ -209,7 +209,7 @@ class Writer:
         return await self._log.append(self._stream, *events)
 
     @property
-    def view(self) -> SessionView | None:
+    def view(self) -> View | None:
         return self._stream.view
 
     def release(self) -> None:

@@ -15,7 +15,7 @@ from airboss.model.events import (
     Recorded,
     ToolEnded,
 )
-from airboss.model.views import SessionView, fold_session
+from airboss.model.views import View, fold
 
 
 @dataclass(slots=True)
@@ -59,10 +59,10 @@ class Portion:
     runs: Sequence[Run]
     opened: Sequence[Start]
     closed: Sequence[Start]
-    view: SessionView | None
+    view: View | None
 
 
-def portion_of(stream: str, view: SessionView | None, items: Sequence[Item]) -> Portion:
+def portion_of(stream: str, view: View | None, items: Sequence[Item]) -> Portion:
     """Deltas that become part of a run are not written before it."""
     runs = [run for item in items for run in _runs(stream, item)]
     merged = {seq for run in runs for seq in run.marks.seqs}
@@ -71,7 +71,7 @@ def portion_of(stream: str, view: SessionView | None, items: Sequence[Item]) -> 
     closed = [item.closes.start for item in items if item.closes and item.closes.start]
     for item in items:
         if item.text is None:
-            view = fold_session(view, stream, item.recorded.seq, item.recorded.at, item.event)
+            view = fold(view, stream, item.recorded.seq, item.recorded.at, item.event)
     return Portion(
         items=items,
         rows=rows,

@@ -21,7 +21,7 @@ from airboss.model.events import (
     ToolDelta,
     ToolEnded,
 )
-from airboss.model.views import SessionView
+from airboss.model.views import VIEWS, View
 from airboss.store.tables import events, open_starts, views
 
 # The columns of `events`, in their order.
@@ -59,7 +59,7 @@ class Batch:
     runs: Sequence[Run] = ()
     opened: Sequence[Start] = ()
     closed: Sequence[Start] = ()
-    views: Sequence[SessionView] = ()
+    views: Sequence[View] = ()
 
 
 def row_of(stream: str, recorded: Recorded, kind: str, role: str | None, block: str | None) -> Row:
@@ -109,10 +109,10 @@ def write(connection: Connection, batch: Batch) -> None:
         connection.execute(_WRITE_VIEW, [_view_row(view) for view in batch.views])
 
 
-def _view_row(view: SessionView) -> dict[str, Any]:
+def _view_row(view: View) -> dict[str, Any]:
     return {
         "stream": view.id,
-        "kind": "session",
+        "kind": view.stream_kind,
         "state": view.state,
         "created_at": view.created_at,
         "seq": view.seq,
@@ -130,9 +130,10 @@ def head(connection: Connection, stream: str) -> int:
     return found.scalar_one() or 0
 
 
-def view(connection: Connection, stream: str) -> SessionView | None:
-    body = connection.execute(select(views.c.body).where(views.c.stream == stream)).scalar()
-    return None if body is None else SessionView.model_validate_json(body)
+def view(connection: Connection, stream: str) -> View | None:
+    wanted = select(views.c.kind, views.c.body).where(views.c.stream == stream)
+    row = connection.execute(wanted).first()
+    return None if row is None else VIEWS[row.kind].model_validate_json(row.body)
 
 
 def page(connection: Connection, stream: str, after: int, limit: int) -> list[Recorded]:

@@ -16,7 +16,7 @@ from airboss.model.events import (
     Recorded,
     ToolEnded,
 )
-from airboss.model.views import SessionView
+from airboss.model.views import View
 
 Waiter = asyncio.Future[None]
 # Puts a delta where it survives our death; False when that failed.
@@ -30,7 +30,7 @@ TAIL_CHARACTERS = 128 * 1024
 class Stream:
     """The live end of a stream. There is one for each name, as long as anybody holds it."""
 
-    def __init__(self, name: str, head: int, view: SessionView | None, note: NoteDelta) -> None:
+    def __init__(self, name: str, head: int, view: View | None, note: NoteDelta) -> None:
         self.name = name
         self.view = view
         self.head = head

@@ -1,6 +1,6 @@
 """What a person sees of a stream right now: a fold over its events, nothing else."""
 
-from typing import Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from airboss.model.events import (
     Event,
@@ -18,6 +18,8 @@ from airboss.model.events import (
     Usage,
 )
 from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.task_events import TaskAccepted
+from airboss.model.task_runs import TaskRunView, begin_task, fold_task
 from airboss.model.words import Frozen
 
 SessionState = Literal["opening", "idle", "working", "interrupted", "closed"]
@@ -36,6 +38,8 @@ class QueuedPrompt(Frozen):
 class SessionView(Frozen):
     """One session as of `seq`, the last event that this view has seen and that is no delta."""
 
+    stream_kind: ClassVar[str] = "session"
+
     id: SessionId
     state: SessionState
     model: str
@@ -52,6 +56,22 @@ class SessionView(Frozen):
     models: tuple[str, ...] = ()
     usage: Usage = Usage()
     error: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN_STATES
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more will be said; an interrupted one may be resumed."""
+        return self.state == "closed"
+
+
+View: TypeAlias = SessionView | TaskRunView
+# How a stream's view is read, by what the stream tells of.
+VIEWS: dict[str, type[SessionView] | type[TaskRunView]] = {
+    view.stream_kind: view for view in (SessionView, TaskRunView)
+}
 
 
 def _title(text: str) -> str:
@@ -103,22 +123,30 @@ def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C90
             return {}
 
 
-def fold_session(
-    view: SessionView | None, stream: str, seq: int, at: int, event: Event
-) -> SessionView | None:
-    """The next view. The first event of a session's stream makes one; no other can."""
-    if view is None:
-        if not isinstance(event, SessionOpened):
+def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
+    return SessionView(
+        id=SessionId(stream),
+        state="opening",
+        model=event.model,
+        cwd=event.cwd,
+        policy=event.policy,
+        who=event.who,
+        created_at=at,
+        updated_at=at,
+        seq=seq,
+    )
+
+
+def fold(view: View | None, stream: str, seq: int, at: int, event: Event) -> View | None:
+    """The next view. The first event of a stream says what it tells of; no other can."""
+    match view, event:
+        case None, SessionOpened():
+            return _begin(stream, seq, at, event)
+        case None, TaskAccepted():
+            return begin_task(stream, seq, at, event)
+        case SessionView(), _:
+            return view.model_copy(update={**_changes(view, event), "seq": seq, "updated_at": at})
+        case TaskRunView(), _:
+            return fold_task(view, seq, at, event)
+        case _:
             return None
-        return SessionView(
-            id=SessionId(stream),
-            state="opening",
-            model=event.model,
-            cwd=event.cwd,
-            policy=event.policy,
-            who=event.who,
-            created_at=at,
-            updated_at=at,
-            seq=seq,
-        )
-    return view.model_copy(update={**_changes(view, event), "seq": seq, "updated_at": at})

@@ -11,7 +11,6 @@ from typing import Any
 from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.model.events import Event, Recorded
-from airboss.model.views import OPEN_STATES
 from airboss.store.positions import Position, Positions
 
 Callback = dict[str, Any]
@@ -94,7 +93,7 @@ class Live:
                 if follower.view is None:
                     raise NeverUsed
                 # Asked before the read: whoever sees the end in the view has all events before it.
-                is_open = follower.view.state in OPEN_STATES
+                is_open = follower.view.is_open
                 if is_open:  # also one that had been read to its end, and was resumed
                     desk.position = replace(desk.position, drained=False)
                 offer = self._offer(desk)

@@ -41,7 +41,7 @@ from airboss.model.events import (
 )
 from airboss.model.ids import SessionId, new_session_id
 from airboss.model.redaction import Redactor
-from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView
+from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
 from airboss.settings import Policy
 from airboss.store.views import Place, ViewIndex
@@ -148,10 +148,7 @@ class Sessions:
 
     async def show(self, session: str) -> SessionView:
         """The session as of its own seq: a stream that begins there misses and repeats nothing."""
-        view = await self.log.view(session)
-        if view is None:
-            raise NotFound("session", session)
-        return view
+        return _session(await self.log.view(session), session)
 
     async def page(
         self, states: tuple[SessionState, ...], cursor: str | None, limit: int
@@ -200,7 +197,7 @@ class Sessions:
             elif view.state != "closed":
                 writer = await self.log.writer(session)
                 # A request may have been accepted since: the writer has waited for it.
-                await writer.append(*closing(writer.view or view, who))
+                await writer.append(*closing(_session(writer.view, session), who))
                 writer.release()
         return await self.show(session)
 
@@ -217,7 +214,7 @@ class Sessions:
             with self._room():
                 writer = await self.log.writer(session)
                 # As in `close`: the writer has waited for what was accepted meanwhile.
-                queue = (writer.view or view).queue
+                queue = _session(writer.view, session).queue
                 talk = self._conversation(view.id, writer, route, folder, queue)
                 self._open[view.id] = talk
             try:
@@ -284,6 +281,12 @@ class Sessions:
             with contextlib.suppress(AirbossError):  # it ended by itself, or the disk is full
                 await talk.interrupt(_STOPPED)
         self._forget(talk.session)
+
+
+def _session(view: View | None, name: str) -> SessionView:
+    if not isinstance(view, SessionView):
+        raise NotFound("session", name)
+    return view
 
 
 def closing(view: SessionView, who: str) -> list[Event]:

@@ -158,7 +158,7 @@ async def follow_events(
     its seq; `Last-Event-ID` goes before `after`. There is a `heartbeat` every 10 s."""
     await sessions.show(session)
     start = _seq(last_event_id) if last_event_id else after
-    return EventStream(sessions, session, start)
+    return EventStream(sessions.log, session, start)
 
 
 def _seq(text: str) -> int:

@@ -1,0 +1,105 @@
+"""What the rules of a task ask for, act by act, and how each is answered. Nothing is done here."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from airboss.model.ids import SessionId
+from airboss.model.task_events import Mission, TaskChecked, TaskDecided, TaskRetrying, ToolCall
+
+
+@dataclass(frozen=True)
+class Open:
+    """Open a session of the task's own. Answered by `Opened`, `Crashed` or `Refused`."""
+
+    model: str
+    is_driving: bool
+
+
+@dataclass(frozen=True)
+class Put:
+    """Put a mission to a session. Answered by `Done`, `Crashed` or `Refused`."""
+
+    session: SessionId
+    mission: Mission
+    text: str
+
+
+@dataclass(frozen=True)
+class Close:
+    """Close a session of the task's own. Answered by nothing."""
+
+    session: SessionId
+    succeeded: bool
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Write down what was checked or decided. Answered by nothing."""
+
+    event: TaskChecked | TaskRetrying | TaskDecided
+
+
+@dataclass(frozen=True)
+class Opened:
+    session: SessionId
+
+
+@dataclass(frozen=True)
+class Done:
+    """The session worked on the mission to the end; these job tools completed, in order."""
+
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class Crashed:
+    """A failure that is worth another try."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A failure that is not worth another try: the task fails with this reason."""
+
+    reason: str
+
+
+Act: TypeAlias = Open | Put | Close | Tell
+Answer: TypeAlias = Opened | Done | Crashed | Refused | None
+
+_T = TypeVar("_T")
+Acts: TypeAlias = Generator[Act, Answer, _T]
+
+
+def open_session(wanted: Open) -> Acts[Opened | Crashed | Refused]:
+    answer = yield wanted
+    if not isinstance(answer, Opened | Crashed | Refused):
+        raise _unexpected(wanted, answer)
+    return answer
+
+
+def put(mission: Put) -> Acts[Done | Crashed | Refused]:
+    answer = yield mission
+    if not isinstance(answer, Done | Crashed | Refused):
+        raise _unexpected(mission, answer)
+    return answer
+
+
+def close(session: SessionId, *, succeeded: bool) -> Acts[None]:
+    yield from _expect_nothing(Close(session, succeeded))
+
+
+def tell(event: TaskChecked | TaskRetrying | TaskDecided) -> Acts[None]:
+    yield from _expect_nothing(Tell(event))
+
+
+def _expect_nothing(act: Close | Tell) -> Acts[None]:
+    answer = yield act
+    if answer is not None:
+        raise _unexpected(act, answer)
+
+
+def _unexpected(act: Act, answer: Answer) -> TypeError:
+    return TypeError(f"{type(act).__name__} cannot be answered by {type(answer).__name__}.")

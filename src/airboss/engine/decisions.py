@@ -1,0 +1,100 @@
+"""The words of a task's decisions, each behind one of the prefixes of the entry language.
+
+Words of others, such as an agent's reason or a crash, stand at the end and as they are.
+"""
+
+from typing import Final
+
+from airboss.engine.acts import Open
+from airboss.entry.tools import PREREQUISITE_FAILED
+from airboss.model.ids import SessionId
+from airboss.model.task_events import MissionKind, TaskChecked, TaskDecided, TaskRetrying
+
+_SUBJECTS: Final[dict[MissionKind, str]] = {
+    "availability": "availability.condition",
+    "prompt": "The prompt",
+    "criteria": "criteria.condition",
+}
+_OPERATIONS: Final[dict[MissionKind, str]] = {
+    "availability": "Asks availability.condition",
+    "prompt": "Sends the prompt",
+    "criteria": "Asks criteria.condition",
+}
+
+
+def operation(kind: MissionKind, attempt: int, tries: int, retry: int, of: int) -> TaskDecided:
+    parts = [_OPERATIONS[kind] + (" again" if attempt > 1 else "")]
+    if retry:
+        parts.append(f"retry {retry} of {of}")
+    if attempt > 1:
+        parts.append(f"attempt {attempt} of {tries}")
+    return TaskDecided(text=f"[OPERATION] {', '.join(parts)}.")
+
+
+def session_started(wanted: Open, session: SessionId) -> TaskDecided:
+    kind = _kind(wanted).capitalize()
+    return TaskDecided(text=f"[SESSION STARTED] {kind} session {session} on {wanted.model}.")
+
+
+def session_not_opened(wanted: Open, reason: str) -> TaskDecided:
+    what = f"No {_kind(wanted)} session on {wanted.model} could be opened"
+    return TaskDecided(text=f"[SESSION CRASHED] {what}: {reason}")
+
+
+def session_crashed(wanted: Open, session: SessionId, reason: str) -> TaskDecided:
+    kind = _kind(wanted).capitalize()
+    return TaskDecided(text=f"[SESSION CRASHED] {kind} session {session}: {reason}")
+
+
+def borrowed_crashed(session: SessionId, reason: str) -> TaskDecided:
+    return TaskDecided(text=f"[SESSION CRASHED] Borrowed session {session}: {reason}")
+
+
+def _kind(wanted: Open) -> str:
+    return "driving" if wanted.is_driving else "task"
+
+
+def checked(check: TaskChecked) -> TaskDecided:
+    """A check that failed says the field, what it holds, and why."""
+    prefix = "[AVAILABILITY]" if check.field.startswith("availability.") else "[CRITERIA]"
+    if check.holds:
+        return TaskDecided(text=f"{prefix} {check.field} holds: {check.reason}")
+    told = f"{check.field} does not hold.\nIt says: {check.content or 'nothing'}"
+    return TaskDecided(text=f"{prefix} {told}\nReason: {check.reason}")
+
+
+def not_available(reason: str) -> TaskDecided:
+    return TaskDecided(text=f"[AVAILABILITY] {PREREQUISITE_FAILED}: {reason}")
+
+
+def prerequisite_failed(argument: str) -> TaskDecided:
+    return TaskDecided(text=f"[MISC] {PREREQUISITE_FAILED}: {argument}")
+
+
+def retrying(retry: TaskRetrying) -> TaskDecided:
+    return TaskDecided(text=f"[DECISION] Retry {retry.retry} of {retry.of}.")
+
+
+def retry_spent(retry: TaskRetrying, reason: str) -> TaskDecided:
+    return TaskDecided(text=f"[DECISION] Retry {retry.retry} of {retry.of} is spent: {reason}")
+
+
+def ended(reason: str, *, succeeded: bool) -> TaskDecided:
+    return TaskDecided(text=f"[TASK {'SUCCEEDED' if succeeded else 'FAILED'}] {reason}")
+
+
+def exhausted(kind: MissionKind, crashes: int, last: str) -> str:
+    counted = "1 crash" if crashes == 1 else f"{crashes} crashes in a row"
+    return f"{_SUBJECTS[kind]} is exhausted after {counted}, the last: {last}"
+
+
+def no_try(kind: MissionKind) -> str:
+    return f"{_SUBJECTS[kind]} cannot be asked: drivingSessionRetries allows no try."
+
+
+def unmet(check: TaskChecked) -> str:
+    return f"{check.field} does not hold: {check.reason}"
+
+
+def counted_retries(retries: int) -> str:
+    return "1 retry" if retries == 1 else f"{retries} retries"

@@ -1,0 +1,124 @@
+"""Missions put to sessions: opened when needed, replaced after a crash, closed in the end.
+
+What is asked, and what follows from an answer, is not known here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from airboss.engine import decisions
+from airboss.engine.acts import (
+    Acts,
+    Crashed,
+    Done,
+    Open,
+    Opened,
+    Put,
+    Refused,
+    close,
+    open_session,
+    put,
+    tell,
+)
+from airboss.model.ids import SessionId
+from airboss.model.task_events import Mission, MissionKind, ToolCall
+
+CRASHES: Final = 5
+CRASH_PREFIX: Final = "The session crashed, please redo and here is the last request:"
+
+
+class TaskFailed(Exception):
+    """The task has failed; nothing else is tried."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Exhausted(TaskFailed):
+    """A mission crashed as often as it may. It costs a criteria's retry; outside one, the task."""
+
+
+@dataclass(frozen=True)
+class Tries:
+    """How often a mission may be tried where: in the borrowed session, or in one to be opened.
+
+    Rounds go over the list, one try on each whose budget is not yet zero, until all are zero.
+    """
+
+    budgets: tuple[tuple[Open | SessionId, int], ...]
+
+    @property
+    def total(self) -> int:
+        return sum(budget for _, budget in self.budgets)
+
+    def __iter__(self) -> Iterator[Open | SessionId]:
+        for spent in range(max((budget for _, budget in self.budgets), default=0)):
+            yield from (where for where, budget in self.budgets if budget > spent)
+
+
+@dataclass
+class Missions:
+    """Puts missions to the sessions of one task run, as often as they may be tried."""
+
+    prompt: Tries
+    condition: Tries
+    # One session of its own for all missions; otherwise one for each.
+    keeps: bool
+    # How many retries the criteria give; only said.
+    retries: int
+    _session: SessionId | None = None
+
+    def run(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
+        """The job tools that completed. Raises `Exhausted`, or `TaskFailed` where no try helps."""
+        tries = self.prompt if kind == "prompt" else self.condition
+        if not tries.total:
+            raise Exhausted(decisions.no_try(kind))
+        last = ""
+        for attempt, where in enumerate(tries, 1):
+            yield from tell(decisions.operation(kind, attempt, tries.total, retry, self.retries))
+            mission = Mission(kind=kind, round=retry, attempt=attempt)
+            asked = f"{CRASH_PREFIX}\n{text}" if attempt > 1 else text
+            answer = yield from self._attempt(mission, where, asked)
+            if isinstance(answer, Done):
+                return answer.calls
+            if isinstance(answer, Refused):
+                raise TaskFailed(answer.reason)
+            last = answer.reason
+        raise Exhausted(decisions.exhausted(kind, tries.total, last))
+
+    def close(self, *, succeeded: bool) -> Acts[None]:
+        """Closes the task's own session, where one is open."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            yield from close(session, succeeded=succeeded)
+
+    def _attempt(
+        self, mission: Mission, where: Open | SessionId, text: str
+    ) -> Acts[Done | Crashed | Refused]:
+        if isinstance(where, Open):
+            return (yield from self._in_own(mission, where, text))
+        answer = yield from put(Put(where, mission, text))
+        if isinstance(answer, Crashed):
+            yield from tell(decisions.borrowed_crashed(where, answer.reason))
+            raise TaskFailed(f"The borrowed session crashed: {answer.reason}")
+        return answer
+
+    def _in_own(self, mission: Mission, wanted: Open, text: str) -> Acts[Done | Crashed | Refused]:
+        session = self._session
+        if session is None:
+            opened = yield from open_session(wanted)
+            if isinstance(opened, Crashed):
+                yield from tell(decisions.session_not_opened(wanted, opened.reason))
+            if not isinstance(opened, Opened):
+                return opened
+            session = self._session = opened.session
+            yield from tell(decisions.session_started(wanted, session))
+        answer = yield from put(Put(session, mission, text))
+        if isinstance(answer, Crashed):
+            yield from tell(decisions.session_crashed(wanted, session, answer.reason))
+            yield from self.close(succeeded=False)
+        elif isinstance(answer, Done) and not self.keeps:
+            yield from self.close(succeeded=True)
+        return answer

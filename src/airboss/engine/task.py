@@ -1,0 +1,229 @@
+"""The rules of running a task: a sequence of acts that depends on their answers alone.
+
+No I/O, no clock, no chance: a durable engine plays it again with the answers that it has kept.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from airboss.engine import checks, decisions
+from airboss.engine.acts import Act, Acts, Answer, Open, tell
+from airboss.engine.missions import CRASHES, Exhausted, Missions, TaskFailed, Tries
+from airboss.entry.document import DRIVING, DrivingRetry, Entry, Prompt, Task
+from airboss.entry.prompts import (
+    REPORTED_DOCUMENT,
+    REPORTED_FALSE_REASON,
+    REPORTED_TRUE_REASON,
+    TASK_MODEL,
+    USER_INPUT,
+    expand_dynamic,
+)
+from airboss.entry.tools import (
+    BOOLEAN_FALSE,
+    BOOLEAN_TRUE,
+    PREPARE_DOCUMENT,
+    PREREQUISITE_FAILED,
+)
+from airboss.errors import NotFound
+from airboss.model.ids import SessionId
+from airboss.model.task_events import MissionKind, TaskChecked, TaskRetrying, ToolCall
+
+
+@dataclass(frozen=True)
+class TaskPlan:
+    """All that a run of a task depends on, beside the answers to its acts."""
+
+    name: str
+    # Its prompts are expanded: each is one string.
+    task: Task
+    task_model: str
+    driving_model: str
+    driving_retries: tuple[DrivingRetry, ...] | None
+    user_input: str
+    borrowed: SessionId | None
+    checks_availability: bool
+    # Those that ended last on the path to this one; several after a `Par`.
+    previous_tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    succeeded: bool
+    reason: str
+
+
+def plan_task(
+    entry: Entry,
+    name: str,
+    *,
+    user_input: str,
+    borrowed: SessionId | None,
+    override: str | None,
+    checks_availability: bool,
+    previous_tasks: tuple[str, ...] = (),
+) -> TaskPlan:
+    """The entry has been validated. Of the models the override holds, then the task's own."""
+    if name not in entry.tasks:
+        raise NotFound("task", name)
+    task = entry.tasks[name]
+    return TaskPlan(
+        name=name,
+        task=task,
+        task_model=_model_of(task, entry) if override is None else override,
+        driving_model=entry.models[DRIVING],
+        driving_retries=entry.driving_session_retries,
+        user_input=user_input,
+        borrowed=borrowed,
+        checks_availability=checks_availability,
+        previous_tasks=previous_tasks,
+    )
+
+
+def _model_of(task: Task, entry: Entry) -> str:
+    if task.model is None:
+        return entry.models[DRIVING]
+    return task.model.id or entry.models[task.model.name]
+
+
+def run_task(plan: TaskPlan) -> Generator[Act, Answer, Verdict]:
+    """Yields what is to be done, takes how it went, and returns what came of the task.
+
+    When it is closed it does nothing more: who stops a task also stops its sessions.
+    """
+    run = _Run(plan)
+    try:
+        verdict = Verdict(succeeded=True, reason=(yield from run.work()))
+    except TaskFailed as failed:
+        verdict = Verdict(succeeded=False, reason=failed.reason)
+    yield from run.missions.close(succeeded=verdict.succeeded)
+    yield from tell(decisions.ended(verdict.reason, succeeded=verdict.succeeded))
+    return verdict
+
+
+class _Run:
+    """One run of a task: its missions, what its tools reported, and what was missing last."""
+
+    def __init__(self, plan: TaskPlan) -> None:
+        self._plan = plan
+        self._task = plan.task
+        self._criteria = plan.task.criteria
+        self._retries = self._criteria.failure_action.retry_times if self._criteria else 0
+        self._values = {USER_INPUT: plan.user_input, TASK_MODEL: plan.task_model}
+        # Of the last round that was checked: one that crashed says nothing about its tools.
+        self._missing: tuple[str, ...] = ()
+        self.missions = _missions(plan, self._retries)
+
+    def work(self) -> Acts[str]:
+        """Why the task succeeded. Raises `TaskFailed`."""
+        yield from self._check_availability()
+        unmet = yield from self._round(0)
+        retry = 0
+        while unmet and retry < self._retries:
+            retry += 1
+            unmet = yield from self._retry(retry, unmet)
+        after = decisions.counted_retries(retry) if retry else ""
+        if unmet:
+            raise TaskFailed(f"After {after}: {unmet}" if after else unmet)
+        if self._criteria is None:
+            return "The prompt was done."
+        return f"The criteria hold after {after}." if after else "The criteria hold."
+
+    def _check_availability(self) -> Acts[None]:
+        given = self._task.availability
+        if given is None or not self._plan.checks_availability:
+            return
+        if given.previous_tasks is not None:
+            ended = self._plan.previous_tasks
+            yield from self._require(checks.check_previous_tasks(given.previous_tasks, ended))
+        if given.condition is not None:
+            calls = yield from self._put("availability", 0, self._expand(given.condition))
+            yield from self._require(checks.check_condition("availability", given.condition, calls))
+
+    def _require(self, check: TaskChecked) -> Acts[None]:
+        yield from self._tell(check)
+        if not check.holds:
+            yield from tell(decisions.not_available(check.reason))
+            raise TaskFailed(decisions.unmet(check))
+
+    def _round(self, retry: int) -> Acts[str]:
+        """Why the criteria do not hold after this round; empty where they do."""
+        calls = yield from self._put("prompt", retry, self._text(retry))
+        for call in calls:
+            if call.tool == PREREQUISITE_FAILED:
+                yield from tell(decisions.prerequisite_failed(call.argument))
+        criteria = self._criteria
+        if criteria is None:
+            return ""
+        done: list[TaskChecked] = []
+        if criteria.tool_executed is not None:
+            self._missing = checks.missing_tools(criteria.tool_executed, calls)
+            done.append(checks.check_tools(criteria.tool_executed, self._missing, retry))
+            yield from self._tell(done[-1])
+        if criteria.condition is not None:
+            said = yield from self._put("criteria", retry, self._expand(criteria.condition))
+            done.append(checks.check_condition("criteria", criteria.condition, said, retry))
+            yield from self._tell(done[-1])
+        return " ".join(decisions.unmet(check) for check in done if not check.holds)
+
+    def _retry(self, number: int, why: str) -> Acts[str]:
+        retrying = TaskRetrying(retry=number, of=self._retries, reason=why)
+        yield from tell(retrying)
+        yield from tell(decisions.retrying(retrying))
+        try:
+            return (yield from self._round(number))
+        except Exhausted as exhausted:
+            reason = exhausted.reason
+        yield from tell(decisions.retry_spent(retrying, reason))
+        return reason
+
+    def _text(self, retry: int) -> str:
+        lines = [self._expand(self._task.prompt)]
+        if retry and self._missing:
+            lines.append(f"## Required Tool Not Called: {', '.join(self._missing)}")
+        more = self._criteria.failure_action.additional_prompt if self._criteria else None
+        if retry and more is not None:
+            lines += ["## You accidentally Stopped", self._expand(more)]
+        return "\n".join(lines)
+
+    def _expand(self, prompt: Prompt) -> str:
+        return expand_dynamic(prompt, self._values)
+
+    def _put(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
+        calls = yield from self.missions.run(kind, retry, text)
+        for call in calls:
+            self._remember(call)
+        return calls
+
+    def _remember(self, call: ToolCall) -> None:
+        if call.tool == PREPARE_DOCUMENT:
+            self._values[REPORTED_DOCUMENT] = call.argument.partition("\n")[0].strip()
+        elif call.tool == BOOLEAN_TRUE:
+            self._values[REPORTED_TRUE_REASON] = call.argument
+            self._values.pop(REPORTED_FALSE_REASON, None)
+        elif call.tool == BOOLEAN_FALSE:
+            self._values[REPORTED_FALSE_REASON] = call.argument
+            self._values.pop(REPORTED_TRUE_REASON, None)
+
+    def _tell(self, check: TaskChecked) -> Acts[None]:
+        yield from tell(check)
+        yield from tell(decisions.checked(check))
+
+
+def _missions(plan: TaskPlan, retries: int) -> Missions:
+    """Which sessions the missions are put to, and how often each is tried."""
+    criteria = plan.task.criteria
+    if plan.borrowed is not None:
+        one = Tries(((plan.borrowed, 1),))
+        return Missions(prompt=one, condition=one, keeps=True, retries=retries)
+    if criteria is None or criteria.run_condition_in_same_session is not False:
+        own = Tries(((Open(plan.task_model, is_driving=True), CRASHES),))
+        return Missions(prompt=own, condition=own, keeps=True, retries=retries)
+    driving = [(plan.driving_model, CRASHES)]
+    if plan.driving_retries is not None:
+        driving = [(given.model_id, given.retries) for given in plan.driving_retries]
+    return Missions(
+        prompt=Tries(((Open(plan.task_model, is_driving=False), CRASHES),)),
+        condition=Tries(tuple((Open(model, is_driving=True), tries) for model, tries in driving)),
+        keeps=False,
+        retries=retries,
+    )

@@ -1,0 +1,178 @@
+"""What a person sees of a task run: a view that is kept, and the whole story where it is asked."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from airboss.model.events import Event, Recorded
+from airboss.model.ids import PromptId, SessionId, TaskRunId
+from airboss.model.task_events import (
+    CheckedField,
+    Mission,
+    MissionEnded,
+    MissionOutcome,
+    MissionSent,
+    TaskAccepted,
+    TaskChecked,
+    TaskDecided,
+    TaskEnded,
+    TaskError,
+    TaskRetrying,
+    TaskSessionStarted,
+    TaskSessionStopped,
+    ToolCall,
+)
+from airboss.model.words import Frozen
+
+TaskRunState = Literal["running", "succeeded", "failed", "canceled", "crashed"]
+
+
+class TaskRunView(Frozen):
+    """One task run as of `seq`."""
+
+    stream_kind: ClassVar[str] = "task"
+
+    id: TaskRunId
+    state: TaskRunState
+    task: str
+    entry: str
+    model: str
+    cwd: str
+    policy: str
+    who: str
+    created_at: int
+    updated_at: int
+    seq: int
+    # The borrowed session, where one was given.
+    session: SessionId | None = None
+    # Those of its own that are open.
+    sessions: tuple[SessionId, ...] = ()
+    missions: int = 0
+    crashes: int = 0
+    retries: int = 0
+    doing: str = ""
+    reason: str | None = None
+    ended_at: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == "running"
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more will be said."""
+        return self.state != "running"
+
+
+def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
+    match event:
+        case TaskSessionStarted():
+            return {"sessions": (*view.sessions, event.session)}
+        case TaskSessionStopped():
+            return {"sessions": tuple(one for one in view.sessions if one != event.session)}
+        case MissionSent():
+            return {"missions": view.missions + 1}
+        case MissionEnded():
+            return {"crashes": view.crashes + (event.outcome == "crashed")}
+        case TaskRetrying():
+            return {"retries": event.retry}
+        case TaskDecided():
+            return {"doing": event.text}
+        case TaskError():
+            return {"reason": event.message}
+        case TaskEnded():
+            end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
+            return {**end, "sessions": ()}
+        case _:
+            return {}
+
+
+def begin_task(stream: str, seq: int, at: int, event: TaskAccepted) -> TaskRunView:
+    return TaskRunView(
+        id=TaskRunId(stream),
+        state="running",
+        task=event.task,
+        entry=event.entry,
+        model=event.model,
+        cwd=event.cwd,
+        policy=event.policy,
+        who=event.who,
+        session=event.session,
+        created_at=at,
+        updated_at=at,
+        seq=seq,
+    )
+
+
+def fold_task(view: TaskRunView, seq: int, at: int, event: Event) -> TaskRunView:
+    return view.model_copy(update={**_changes(view, at, event), "seq": seq, "updated_at": at})
+
+
+class Decision(Frozen):
+    """A decision, and when it was made."""
+
+    at: int
+    text: str
+
+
+class Check(Frozen):
+    """A field that was looked at."""
+
+    at: int
+    field: CheckedField
+    round: int
+    holds: bool
+    content: str
+    reason: str
+
+
+class Attempt(Frozen):
+    """One sending of a mission's prompt, and what came of it."""
+
+    mission: Mission
+    session: SessionId
+    prompt: PromptId
+    text: str
+    started_at: int
+    ended_at: int | None = None
+    outcome: MissionOutcome | None = None
+    calls: tuple[ToolCall, ...] = ()
+    reason: str | None = None
+
+
+class TaskRunStory(Frozen):
+    """All that a task run did, in order."""
+
+    user_input: str = ""
+    decisions: tuple[Decision, ...] = ()
+    checks: tuple[Check, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+
+
+def tell_story(events: Iterable[Recorded]) -> TaskRunStory:
+    user_input = ""
+    decisions: list[Decision] = []
+    checks: list[Check] = []
+    attempts: list[Attempt] = []
+    for recorded in events:
+        at, event = recorded.at, recorded.event
+        match event:
+            case TaskAccepted():
+                user_input = event.user_input
+            case TaskDecided():
+                decisions.append(Decision(at=at, text=event.text))
+            case TaskChecked():
+                checks.append(Check(at=at, **event.model_dump(exclude={"kind"})))
+            case MissionSent():
+                sent = event.model_dump(exclude={"kind"})
+                attempts.append(Attempt(started_at=at, **sent))
+            case MissionEnded() if attempts:
+                ended = {"outcome": event.outcome, "calls": event.calls, "reason": event.reason}
+                attempts[-1] = attempts[-1].model_copy(update={**ended, "ended_at": at})
+            case _:
+                pass
+    return TaskRunStory(
+        user_input=user_input,
+        decisions=tuple(decisions),
+        checks=tuple(checks),
+        attempts=tuple(attempts),
+    )
