@@ -27,6 +27,7 @@ from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
+from airboss.service.tasks import TaskRuns
 from airboss.service.trust import Trust
 from airboss.settings import Settings
 from airboss.store.database import Database
@@ -90,14 +91,17 @@ async def opened_services(
             folders=folders,
             store=EntryStore(database),
             files=EntryFiles(Trust(TrustStore(database)), redactor),
-            is_busy_for_install=lambda: sessions.open_count()[0] > 0,
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )
+        tasks = TaskRuns(log, ViewIndex(database), entries, sessions, catalog, folders, redactor)
+        entries.is_busy = lambda: tasks.is_busy
+        entries.is_busy_for_install = lambda: tasks.is_busy or sessions.open_count()[0] > 0
         stack.push_async_callback(entries.close)
         await entries.start()
         interrupted = await sessions.recover()
         await sweep_owner(folder.owner_id(), interrupted)
+        await tasks.recover(interrupted)
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
         status = StatusDesk(
@@ -115,6 +119,7 @@ async def opened_services(
         )
         yield Services(
             sessions=sessions,
+            tasks=tasks,
             live=live,
             catalog=catalog,
             folders=folders,

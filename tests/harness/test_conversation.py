@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from airboss.app import opened_services
+from airboss.harness.turn import Failure, TurnReport
 from airboss.http.services import Services
 from airboss.model.events import Recorded
+from airboss.model.ids import TaskRunId
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.service.access import Access
 from airboss.settings import Settings
@@ -97,3 +99,22 @@ async def test_a_close_right_behind_a_loss_drops_no_request_that_was_begun(
     told = await house.services.log.after(view.id, receipt.seq)
     kinds = ["turn.started", "turn.ended", "session.interrupted", "session.closed"]
     assert [recorded.event.kind for recorded in told] == kinds
+
+
+async def test_a_fault_of_ours_ends_one_turn_and_the_next_request_works(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+
+    async def stumble(_: str) -> str:
+        raise LookupError("Out of the blue.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(house.agents[0], "send", stumble)
+        asked = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
+        report = await asked.report()
+    fault = Failure("LookupError", "A fault in Airboss: Out of the blue.")
+    assert report == TurnReport("failed", fault)
+    again = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
+    assert (await again.report()).outcome == "done"

@@ -81,3 +81,22 @@ def test_approve_all_allows_what_it_understands_and_deny_all_nothing(
 def test_a_kind_that_nobody_knows_is_refused_by_every_policy(folder: Path, policy: Policy) -> None:
     assert not allows(policy, folder, wish("teleport", "file"))
     assert not allows(policy, folder, wish("unknown"))
+
+
+def test_ask_allows_what_read_only_allows_and_says_that_nobody_can_be_asked(folder: Path) -> None:
+    rule = PolicyRule("ask", folder, given=True)
+    assert rule.decide(wish("read", "file")).allowed
+    for refused in (wish("read", "../secret"), wish("read"), wish("shell"), wish("teleport")):
+        answer = rule.decide(refused)
+        assert not answer.allowed
+        assert answer.reason.startswith("The policy ask allows reading")
+        assert answer.reason.endswith("asked for it, and nobody can be asked here.")
+
+
+def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_say_so(
+    folder: Path,
+) -> None:
+    for policy in POLICIES:
+        for refused in (wish("read", "../secret"), wish("shell"), wish("teleport")):
+            answer = PolicyRule(policy, folder, given=True).decide(refused)
+            assert HOW not in answer.reason

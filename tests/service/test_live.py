@@ -12,6 +12,7 @@ from airboss.http.callbacks import callback_of
 from airboss.log.log import EventLog, Writer
 from airboss.model.events import (
     Event,
+    PromptAccepted,
     SessionClosed,
     SessionInterrupted,
     SessionOpened,
@@ -20,7 +21,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
-from airboss.model.ids import TurnId
+from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.service.live import Live, NeverUsed, ParallelCall
 from airboss.store.database import Database
 from airboss.store.positions import Positions
@@ -198,3 +199,13 @@ async def test_nothing_stays_of_ids_that_were_never_used(hall: Hall) -> None:
         with pytest.raises(NeverUsed):
             await hall.call(f"ses_never_{number}")
     assert hall.live._desks == {}  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_tasks_requests_are_told_and_a_persons_are_not(hall: Hall) -> None:
+    person = PromptAccepted(prompt=PromptId("pro_1"), text="hello", who="me")
+    task = person.model_copy(update={"text": "Is it done?", "task": TaskRunId("tsk_1")})
+    await hall.writer.append(person, task)
+    async with hall.live.reader(STREAM) as reader:
+        offer = await reader.next()
+    assert offer is not None
+    assert offer.body == {"callback": "onGeneratedUserPrompt", "prompt": "Is it done?"}

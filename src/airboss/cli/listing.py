@@ -22,7 +22,7 @@ _STOP_SECONDS = 15.0
 
 
 def show_sessions(client: Client, state: str | None, limit: int, *, is_json: bool) -> None:
-    items = _sessions(client, state, limit)
+    items = items_of(client, "/api/v1/sessions", state, limit)
     if is_json:
         print_json({"items": items})
         return
@@ -46,12 +46,13 @@ def show_sessions(client: Client, state: str | None, limit: int, *, is_json: boo
     print_table(heads, rows, out())
 
 
-def _sessions(client: Client, state: str | None, limit: int) -> list[Json]:
+def items_of(client: Client, path: str, state: str | None, limit: int) -> list[Json]:
+    """As many as asked for, over as many pages as that takes."""
     items: list[Json] = []
     cursor: str | None = None
     while len(items) < limit:
         asked = min(limit - len(items), _PAGE)
-        page = client.get("/api/v1/sessions", limit=asked, cursor=cursor, state=state)
+        page = client.get(path, limit=asked, cursor=cursor, state=state)
         items.extend(page["items"])
         cursor = page.get("next_cursor")
         if not cursor:

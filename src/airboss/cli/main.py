@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airboss.cli import entry_commands
+from airboss.cli import entry_commands, task_commands
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
@@ -49,6 +49,7 @@ app = typer.Typer(
 tokens_app = typer.Typer(help="Tokens with a name, for other people and programs.")
 app.add_typer(tokens_app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
+app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 
 
 class States(StrEnum):
@@ -203,14 +204,18 @@ def chat(
 
 @app.command()
 def watch(
-    session: Annotated[str, typer.Argument(metavar="ID", help="The session.")],
+    session: Annotated[str, typer.Argument(metavar="ID", help="A session or a task run.")],
     after: Annotated[int, typer.Option(min=0, help="Begin behind this event's seq.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="Leave when the agent rests.")] = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Follow a session's events live."""
+    """Follow a session's or a task run's events live."""
+    if session.startswith("tsk_"):
+        from airboss.cli.task_run import watch as watch_run
+
+        raise typer.Exit(watch_run(reach(data), session, after, as_json, wait))
     from airboss.cli.watch import Watch
 
     raise typer.Exit(Watch(reach(data), session, after, once, as_json, wait).run())

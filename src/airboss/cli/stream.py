@@ -1,4 +1,4 @@
-"""Follows one session's events, over lost connections and restarts of the server, without a gap."""
+"""Follows one stream's events, over lost connections and restarts of the server, without a gap."""
 
 import json
 import queue
@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from airboss.cli.client import Client
 from airboss.cli.trouble import Busy, Exit, Trouble, Unreachable
@@ -15,9 +15,19 @@ _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
 
 
+# By the beginning of its id: what a stream is called in JSON, and where it is.
+_NAMES: Final = {"ses_": "session", "tsk_": "task_run"}
+_COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs"}
+
+
+def address_of(stream: str) -> str:
+    """Where a session or a task run is; the server says what is wrong with any other word."""
+    return f"/api/v1/{_COLLECTIONS.get(stream[:4], 'sessions')}/{stream}"
+
+
 @dataclass(frozen=True)
 class Record:
-    """One event, with its place in the session's stream."""
+    """One event, with its place in the stream."""
 
     seq: int
     at: int
@@ -27,9 +37,14 @@ class Record:
     def kind(self) -> str:
         return str(self.event.get("kind", ""))
 
-    def told_of(self, session: str) -> dict[str, Any]:
-        """For scripts: the event with its place and its session."""
-        return {"session": session, "seq": self.seq, "at": self.at, "event": self.event}
+    def told_of(self, stream: str) -> dict[str, Any]:
+        """For scripts: the event with its place and its session or task run."""
+        return {
+            _NAMES.get(stream[:4], "session"): stream,
+            "seq": self.seq,
+            "at": self.at,
+            "event": self.event,
+        }
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class End:
-    """Nothing comes any more: the session is closed, or following it failed for good."""
+    """Nothing comes any more: the stream has ended, or following it failed for good."""
 
     trouble: Trouble | None = None
 
@@ -57,13 +72,13 @@ class Follower:
     """
 
     reach: Callable[[], Client]
-    session: str
+    stream: str
     patience: float
     pause: Callable[[float], object] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
     def after(self, seq: int) -> Iterator[Heard]:
-        """All that came after `seq`, then all that comes, until the session is closed."""
+        """All that came after `seq`, then all that comes, until the stream ends."""
         away_since: float | None = None
         wait = _FIRST_PAUSE
         while True:
@@ -95,7 +110,7 @@ class Follower:
         if self.clock() - away_since > self.patience:
             raise Unreachable(
                 f"The server has been away for {int(self.patience)} seconds. Go on later with: "
-                f"airboss watch {self.session} --after {seq}"
+                f"airboss watch {self.stream} --after {seq}"
             )
         self.pause(seconds)
 
@@ -103,7 +118,7 @@ class Follower:
         """What one connection brings. `None` says that it is there."""
         try:
             client = self.reach()
-            with client.stream(f"/api/v1/sessions/{self.session}/stream", seq) as answer:
+            with client.stream(f"{address_of(self.stream)}/stream", seq) as answer:
                 yield None
                 for name, data in sent_events(answer.iter_bytes()):
                     if name == "end":

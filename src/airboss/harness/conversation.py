@@ -1,17 +1,27 @@
 """One open session: its queue of requests, its turn, and its voice in the log."""
 
 import asyncio
-import contextlib
+import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.tools import JOB_TOOL_OFFERS
+from airboss.harness.turn import (
+    Asked,
+    Failure,
+    Outcome,
+    Receipt,
+    Request,
+    Turn,
+    TurnReport,
+    within,
+)
 from airboss.log.log import Writer
 from airboss.model.events import (
+    BlockDelta,
     Event,
     PermissionDecided,
     PromptAccepted,
@@ -22,12 +32,12 @@ from airboss.model.events import (
     SessionInterrupted,
     SessionReady,
     SessionResumed,
-    TurnEnded,
+    ToolEnded,
+    ToolStarted,
     TurnRetrying,
     TurnStarted,
-    Usage,
 )
-from airboss.model.ids import PromptId, SessionId, TurnId, new_prompt_id, new_turn_id
+from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id, new_turn_id
 from airboss.model.redaction import MASK, Redactor
 from airboss.model.views import QueuedPrompt
 from airboss.runtime.life import Refused
@@ -45,7 +55,6 @@ from airboss.runtime.signals import (
     UsageSeen,
 )
 
-Outcome = Literal["done", "failed", "aborted", "interrupted"]
 OpenSession = Callable[[SessionWish], Awaitable[RuntimeSession]]
 
 # After an error the runtime says that it is idle; one that does not is taken at its silence.
@@ -53,31 +62,10 @@ _IDLE_AFTER_ERROR_SECONDS = 5.0
 _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
 _NOTICED_SECONDS = 2.0
+_CLOSED = "The session was closed."
+_WITHDRAWN = "It was withdrawn."
 
-
-@dataclass
-class Turn:
-    """What is known of the turn that runs."""
-
-    id: TurnId
-    outcome: Outcome = "done"
-    models: dict[str, None] = field(default_factory=dict[str, None])
-    usage: Usage = field(default_factory=Usage)
-    # Set when the runtime has the request, or was found not to take it.
-    put: asyncio.Event = field(default_factory=asyncio.Event)
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-    # Set when the turn is over, and when it failed and ought to be over soon.
-    stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    must_stop: bool = False
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What a person gets for a request: it is on disk."""
-
-    prompt: PromptId
-    seq: int
-    redacted: int
+_log = logging.getLogger(__name__)
 
 
 class Conversation:
@@ -100,10 +88,10 @@ class Conversation:
         self._redactor = redactor
         self._on_lost = on_lost
         # What was asked for and not begun; of these, the ids that are on disk wait for the worker.
-        self._queue: dict[PromptId, str] = {}
+        self._queue: dict[PromptId, Request] = {}
         self._waiting: asyncio.Queue[PromptId] = asyncio.Queue()
         for queued in queue:
-            self._queue[queued.prompt] = queued.text
+            self._queue[queued.prompt] = Request(queued.text)
             self._waiting.put_nowait(queued.prompt)
         self._turn: Turn | None = None
         self._aborting = asyncio.Lock()
@@ -137,19 +125,26 @@ class Conversation:
     async def _enter(self, open_session: OpenSession, wish: SessionWish, *said: Event) -> None:
         try:
             self._agent = agent = await open_session(wish)
-        except BaseException:
-            self._ended = True  # whoever has hold of it still is told so
+        except BaseException as error:
+            self._never_opened(error)
             raise
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
             await self._writer.append(*said)
-        except BaseException:
-            self._ended = True
+        except BaseException as error:
+            self._never_opened(error)
             await agent.close()
             raise
         if not self._ended:
             self._worker = asyncio.create_task(self._work(agent), name=f"work-{self.session}")
+
+    def _never_opened(self, error: BaseException) -> None:
+        """Whoever has hold of it still is told so."""
+        self._ended = True
+        foreseen = isinstance(error, AirbossError)
+        reason = self._redactor.text(str(error)) if foreseen else "The start was cut off."
+        self._settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
     def _wish(self, quiet_seconds: float, *, resume: bool) -> SessionWish:
         return SessionWish(
@@ -158,6 +153,7 @@ class Conversation:
             model=self._route.model,
             provider=self._route.provider,
             github_token=self._route.github_token,
+            tools=JOB_TOOL_OFFERS,
             decide=self._decide,
             hear=self._hear,
             redactor=self._redactor,
@@ -166,18 +162,25 @@ class Conversation:
         )
 
     async def prompt(self, text: str, who: str) -> Receipt:
+        return (await self.ask(text, who, None)).receipt
+
+    async def ask(self, text: str, who: str, task: TaskRunId | None) -> Asked:
+        """What comes of it is told in any case, also when the session ends before."""
         self._must_be_open()
         prompt, clean = new_prompt_id(), self._redactor.text(text)
         redacted = clean.count(MASK) - text.count(MASK)
-        event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted)
-        self._queue[prompt] = event.text
+        event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted, task=task)
+        request = self._queue[prompt] = Request(event.text)
         try:
             seq = await self._writer.append(event)
-        except BaseException:
+        except BaseException as error:
             self._queue.pop(prompt, None)
+            if not isinstance(error, AirbossError) and not self._ended:
+                # It may be on disk, or will be: a resumed session is not to work on it.
+                self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
         self._waiting.put_nowait(prompt)
-        return Receipt(prompt, seq, redacted)
+        return Asked(Receipt(prompt, seq, redacted), request.answer)
 
     def _must_be_open(self) -> None:
         if self._ended or self._closing:
@@ -185,17 +188,26 @@ class Conversation:
 
     async def _work(self, agent: RuntimeSession) -> None:
         while True:
-            prompt = await self._waiting.get()
-            turn = await self._begin(prompt)
-            await self._take_turn(agent, turn, self._queue.pop(prompt))
+            begun = await self._begin(await self._waiting.get())
+            if begun is None:
+                continue
+            turn, text = begun
+            try:
+                await self._take_turn(agent, turn, text)
+            except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
+                _log.exception("A turn of session %s failed", self.session)
+                self._fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
+                self._end_if_still(turn, None)
 
-    async def _begin(self, prompt: PromptId) -> Turn:
-        while True:
+    async def _begin(self, prompt: PromptId) -> tuple[Turn, str] | None:
+        """None where the request was withdrawn."""
+        while prompt in self._queue:
             if self._turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._turn.over.wait()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
-                if self._turn is None:
-                    return self._start_turn(prompt)
+                if self._turn is None and (request := self._queue.pop(prompt, None)):
+                    return self._start_turn(prompt, request), request.text
+        return None
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         try:
@@ -208,13 +220,13 @@ class Conversation:
         turn.put.set()
         await turn.stirred.wait()
         if not turn.over.is_set() and not turn.must_stop:
-            await _within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
+            await within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
         if not turn.over.is_set():
             await agent.abort()
             self._end_if_still(turn, "aborted")
 
-    def _start_turn(self, prompt: PromptId | None) -> Turn:
-        self._turn = Turn(new_turn_id())
+    def _start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
+        self._turn = Turn(new_turn_id(), prompt, request)
         self._writer.say(TurnStarted(turn=self._turn.id, prompt=prompt))
         return self._turn
 
@@ -222,6 +234,8 @@ class Conversation:
         if self._ended:
             return
         match told:
+            case BlockDelta():  # first: there are more of them than of all others
+                self._writer.say(told)
             case RuntimeLost():
                 self._lose(told.reason)
             case TurnIdle():
@@ -236,7 +250,12 @@ class Conversation:
                 if self._turn is not None:  # what comes late makes no turn of its own
                     self._note(self._turn, told)
             case _:
-                self._writer.say(told)
+                self._say(told)
+
+    def _say(self, told: Event) -> None:
+        if self._turn is not None and isinstance(told, ToolStarted | ToolEnded):
+            self._turn.note_tool(told)
+        self._writer.say(told)
 
     def _hear_failure(self, told: TurnFailed) -> None:
         """One that comes while nothing runs is a turn of its own: nobody would end it later."""
@@ -249,24 +268,16 @@ class Conversation:
         """The running turn; where there is none, the runtime woke the agent by itself."""
         turn = self._turn
         if turn is None:
-            turn = self._start_turn(None)
+            turn = self._start_turn()
             turn.put.set()
         return turn
 
     def _note(self, turn: Turn, told: ModelAnswered | UsageSeen | Retrying) -> None:
-        match told:
-            case ModelAnswered():
-                turn.models[told.model] = None
-            case UsageSeen():
-                turn.usage = Usage(
-                    requests=turn.usage.requests + 1,
-                    input_tokens=turn.usage.input_tokens + told.input_tokens,
-                    output_tokens=turn.usage.output_tokens + told.output_tokens,
-                    cost=turn.usage.cost + told.cost,
-                )
-            case Retrying():
-                reason = self._redactor.text(told.reason)
-                self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
+        if isinstance(told, Retrying):
+            reason = self._redactor.text(told.reason)
+            self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
+        else:
+            turn.note(told)
 
     def _fail(
         self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
@@ -276,6 +287,7 @@ class Conversation:
             turn.outcome = "failed"
             clean, why = self._redactor.text(message), self._redactor.text(cause or "")
             error = SessionError(name=name, message=clean, status=status, cause=why or None)
+            turn.error = Failure(error.name, error.message, status)
             self._writer.say(error)
         turn.stirred.set()
 
@@ -296,30 +308,29 @@ class Conversation:
         turn, self._turn = self._turn, None
         if turn is None:
             return
-        ended = TurnEnded(
-            turn=turn.id,
-            outcome=outcome if outcome and turn.outcome == "done" else turn.outcome,
-            models=tuple(turn.models),
-            usage=turn.usage,
-        )
-        self._writer.say(ended)
+        self._writer.say(turn.end(outcome))
         if outcome != "interrupted":
             self._writer.say(SessionIdle())
-        turn.over.set()
-        turn.stirred.set()
 
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._ended = True
         self._lost = reason
+        told = TurnReport("interrupted", Failure("RuntimeLost", reason))
         if self._turn:
-            self._turn.outcome = "interrupted"
+            self._turn.cut_short("interrupted", told)
         self._end_turn("interrupted")
+        self._settle(told)
         self._writer.say(SessionInterrupted(reason=reason))
         if self._worker:
             self._worker.cancel()
         self._writer.release()
         self._on_lost(self.session)
+
+    def _settle(self, told: TurnReport) -> None:
+        """The session ended before it came to what is in its queue."""
+        for request in self._queue.values():
+            request.settle(told)
 
     async def _decide(self, wish: PermissionWish) -> PermissionAnswer:
         answer = await asyncio.to_thread(self._rule.decide, wish)
@@ -343,43 +354,47 @@ class Conversation:
         if turn is None or self._agent is None:
             return None
         # Said before the runtime has the request, an abort would pass it by.
-        await _within(_ABORT_SECONDS, turn.put)
+        await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:
             if not turn.over.is_set():
                 await self._agent.abort()
-                await _within(_ABORT_SECONDS, turn.over)
+                await within(_ABORT_SECONDS, turn.over)
                 self._end_if_still(turn, "aborted")
         return turn.id
 
+    async def withdraw(self, prompt: PromptId) -> None:
+        """Not to be worked on, or no longer."""
+        if request := self._queue.pop(prompt, None):
+            self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
+            request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
+        elif self._turn is not None and self._turn.prompt == prompt:
+            await self.abort()
+
     async def close(self, who: str, reason: str) -> None:
-        await self._end("aborted")
-        dropped = [
-            PromptDropped(prompt=prompt, reason="The session was closed.") for prompt in self._queue
-        ]
+        await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
+        dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._queue]
         await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
         self._writer.release()
 
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
-        await self._end("interrupted")
+        told = TurnReport("interrupted", Failure("ServerStopped", reason))
+        await self._end("interrupted", told)
         await self._writer.append(SessionInterrupted(reason=reason))
         self._writer.release()
 
-    async def _end(self, outcome: Outcome) -> None:
+    async def _end(self, outcome: Outcome, told: TurnReport) -> None:
         self._must_be_open()
         self._closing = True
-        if self._worker:
-            self._worker.cancel()
-            await asyncio.wait({self._worker})
         if self._turn:
-            self._turn.outcome = outcome
-        if self._agent is not None:
-            await self._agent.close()
-        self._end_turn(outcome)
-        self._ended = True
-
-
-async def _within(seconds: float, event: asyncio.Event) -> None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
+            self._turn.cut_short(outcome, told)
+        try:
+            if self._worker:
+                self._worker.cancel()
+                await asyncio.wait({self._worker})
+            if self._agent is not None:
+                await self._agent.close()
+        finally:
+            self._end_turn(outcome)
+            self._ended = True
+            self._settle(told)

@@ -3,31 +3,44 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.settings import Policy
+
+# What a session may have. A server's own policy is never `ask`; an entry's may be.
+SessionPolicy: TypeAlias = Policy | Literal["ask"]
 
 # What `approve-all` speaks for. A kind that a newer runtime adds is refused until it is understood.
 _UNDERSTOOD = frozenset(
     {"shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow"}
 )
 _HOW_TO_ALLOW = "Restart Airboss with --permissions approve-all to allow it."
+_NOBODY = "A person would have to be asked for it, and nobody can be asked here."
 
 
 @dataclass(frozen=True)
 class PolicyRule:
-    """One policy, applied to one session's working directory."""
+    """One policy, applied to one session's working directory. The server's can be changed by a
+    restart; one that was `given` to the session cannot."""
 
-    policy: Policy
+    policy: SessionPolicy
     cwd: Path
+    given: bool = False
 
     def decide(self, wish: PermissionWish) -> PermissionAnswer:
-        if self.policy == "deny-all":
-            reason = "The policy deny-all refuses every wish."
-            return PermissionAnswer(False, f"{reason} {_HOW_TO_ALLOW}")
-        if self.policy == "approve-all":
-            return self._approve(wish)
-        return self._read_only(wish)
+        match self.policy:
+            case "deny-all":
+                return self._refuse("The policy deny-all refuses every wish.")
+            case "approve-all":
+                return self._approve(wish)
+            case "read-only" | "ask":
+                return self._read_only(wish)
+
+    def _refuse(self, reason: str) -> PermissionAnswer:
+        if self.policy == "ask":
+            return PermissionAnswer(False, f"{reason} {_NOBODY}")
+        return PermissionAnswer(False, reason if self.given else f"{reason} {_HOW_TO_ALLOW}")
 
     def _approve(self, wish: PermissionWish) -> PermissionAnswer:
         if wish.kind in _UNDERSTOOD:
@@ -37,15 +50,13 @@ class PolicyRule:
         )
 
     def _read_only(self, wish: PermissionWish) -> PermissionAnswer:
+        """Also what `ask` comes to, as long as there is no way to ask a person."""
+        allows = f"The policy {self.policy} allows reading"
         if wish.kind != "read":
-            reason = f"The policy read-only allows reading, and this is “{wish.kind}”."
-            return PermissionAnswer(False, f"{reason} {_HOW_TO_ALLOW}")
+            return self._refuse(f"{allows}, and this is “{wish.kind}”.")
         if wish.paths and all(self._is_below(path) for path in wish.paths):
-            return PermissionAnswer(True, "The policy read-only allows reading below the folder.")
-        return PermissionAnswer(
-            False,
-            f"The policy read-only allows reading below {self.cwd} only. {_HOW_TO_ALLOW}",
-        )
+            return PermissionAnswer(True, f"{allows} below the folder.")
+        return self._refuse(f"{allows} below {self.cwd} only.")
 
     def _is_below(self, path: str) -> bool:
         try:

@@ -6,10 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from airboss.http import metrics, portal, portal_entries, problems, signin, static
+from airboss.http import metrics, portal, portal_entries, portal_tasks, problems, signin, static
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
-from airboss.http.v1 import entries, sessions, status, trust
+from airboss.http.v1 import entries, sessions, status, task_runs, trust
 from airboss.settings import Settings
 
 # Every refusal has this form, also those that FastAPI would describe in its own.
@@ -32,7 +32,8 @@ def build_routes(use: Services | None) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = use
-    parts = [metrics, signin, status, sessions, entries, trust, portal, portal_entries]
+    v1 = [status, sessions, entries, task_runs, trust]
+    parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks]
     routers = [part.router for part in parts]
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
         routers.append(portal_entries.test_router)

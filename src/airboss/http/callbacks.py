@@ -7,6 +7,7 @@ from airboss.model.events import (
     MessageDelta,
     MessageEnded,
     MessageStarted,
+    PromptAccepted,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
@@ -18,6 +19,13 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
+)
+from airboss.model.task_events import (
+    TaskDecided,
+    TaskEnded,
+    TaskError,
+    TaskSessionStarted,
+    TaskSessionStopped,
 )
 from airboss.service.live import Callback
 
@@ -36,16 +44,24 @@ def callback_of(event: Event) -> Callback | None:
             return _text("Message", "messageId", event)
         case ToolStarted() | ToolDelta() | ToolEnded():
             return _tool(event)
+        case TaskDecided() | TaskSessionStarted() | TaskSessionStopped() | TaskEnded():
+            return _task(event)
+        case SessionError() | SessionInterrupted() | TaskError():
+            return _error(event)
+        case _:
+            return _turn(event)
+
+
+def _turn(event: Event) -> Callback | None:
+    match event:
         case TurnStarted():
             return _call("onAgentStart", turnId=event.turn)
         case TurnEnded():
             return _call("onAgentEnd", turnId=event.turn)
         case SessionIdle():
             return _call("onIdle")
-        case SessionError():
-            return _error(event.name, event.message, event.stack, event.cause)
-        case SessionInterrupted():
-            return _error("SessionInterrupted", event.reason, None, None)
+        case PromptAccepted() if event.task is not None:  # a person knows what was asked
+            return _call("onGeneratedUserPrompt", prompt=event.text)
         case _:
             return None
 
@@ -100,6 +116,25 @@ def _result(event: ToolEnded) -> dict[str, str] | None:
     return result
 
 
-def _error(name: str, message: str, stack: str | None, cause: str | None) -> Callback:
-    told = {"name": name, "message": message, "stack": stack, "cause": cause}
-    return {"sessionError": json.dumps({key: v for key, v in told.items() if v is not None})}
+def _task(
+    event: TaskDecided | TaskSessionStarted | TaskSessionStopped | TaskEnded,
+) -> Callback | None:
+    """One that was stopped says nothing more; one that crashed has said so."""
+    match event:
+        case TaskDecided():
+            return _call("taskDecision", reason=event.text)
+        case TaskSessionStarted():
+            return _call("taskSessionStarted", sessionId=event.session, isDriving=event.is_driving)
+        case TaskSessionStopped():
+            return _call("taskSessionStopped", sessionId=event.session, succeeded=event.succeeded)
+        case TaskEnded():
+            name = {"succeeded": "taskSucceeded", "failed": "taskFailed"}.get(event.outcome)
+            return _call(name) if name else None
+
+
+def _error(event: SessionError | SessionInterrupted | TaskError) -> Callback:
+    if isinstance(event, SessionInterrupted):
+        event = SessionError(name="SessionInterrupted", message=event.reason)
+    what = "taskError" if isinstance(event, TaskError) else "sessionError"
+    told = event.model_dump(include={"name", "message", "stack", "cause"}, exclude_none=True)
+    return {what: json.dumps(told)}

@@ -106,10 +106,10 @@ async def query_session(session_id: str, request: Request, use: Use, who: Who) -
 
 @router.api_route("/copilot/session/{session_id}/live", methods=BOTH)
 async def live_session(session_id: str, request: Request, use: Use) -> dict[str, Any]:
-    return await _live(use.live, session_id, "Session", request)
+    return await live_response(use.live, session_id, "Session", request)
 
 
-async def _live(live: Live, stream: str, what: str, request: Request) -> dict[str, Any]:
+async def live_response(live: Live, stream: str, what: str, request: Request) -> dict[str, Any]:
     """One response. A caller that went away meanwhile has not been given it."""
     try:
         async with live.reader(stream) as reader:

@@ -16,6 +16,7 @@ from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
+from airboss.service.tasks import TaskRuns
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Services:
     """Everything behind the door."""
 
     sessions: Sessions
+    tasks: TaskRuns
     live: Live
     catalog: Catalog
     folders: Folders
@@ -42,6 +44,10 @@ def _sessions(request: Request) -> Sessions:
     return services(request).sessions
 
 
+def _tasks(request: Request) -> TaskRuns:
+    return services(request).tasks
+
+
 def _entries(request: Request) -> Entries:
     return services(request).entries
 
@@ -54,4 +60,5 @@ async def end_server(use: Services) -> None:
 Use = Annotated[Services, Depends(services)]
 UseEntries = Annotated[Entries, Depends(_entries)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
+UseTasks = Annotated[TaskRuns, Depends(_tasks)]
 Who = Annotated[str, Depends(caller)]

@@ -21,6 +21,7 @@ from airboss.runtime.signals import (
     TurnIdle,
 )
 from airboss.runtime.sweep import sweep_session
+from airboss.runtime.tools import ToolOffer, sdk_tools
 from airboss.runtime.translate import Redacting, Translator
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class SessionWish:
     redactor: Redacting
     provider: Mapping[str, Any] | None = None
     github_token: str | None = None
+    # Beside the runtime's own; a resumed session has none but those that are given anew.
+    tools: tuple[ToolOffer, ...] = ()
     resume: bool = False
     quiet_limit: float = 60.0
 
@@ -336,6 +339,7 @@ def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
         "github_token": asked.github_token,
         "working_directory": str(asked.cwd),
         "client_name": "airboss",
+        "tools": sdk_tools(asked.tools),
         "streaming": True,
         "include_sub_agent_streaming_events": False,
         "on_permission_request": no_answer,

@@ -1,8 +1,6 @@
 """Sessions: start one, ask it, stop it, read it, resume it."""
 
 import asyncio
-import base64
-import binascii
 import contextlib
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager
@@ -19,9 +17,10 @@ from airboss.errors import (
     StoreUnavailable,
     TooMuch,
 )
-from airboss.harness.conversation import Conversation, OpenSession, Receipt
+from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.models import Catalog, Route
-from airboss.harness.permissions import PolicyRule
+from airboss.harness.permissions import PolicyRule, SessionPolicy
+from airboss.harness.turn import Asked, Receipt
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import (
     Event,
@@ -30,7 +29,6 @@ from airboss.model.events import (
     PromptDropped,
     ReasoningEnded,
     ReasoningStarted,
-    Recorded,
     SessionClosed,
     SessionInterrupted,
     SessionOpened,
@@ -39,34 +37,18 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
-from airboss.model.ids import SessionId, new_session_id
+from airboss.model.ids import PromptId, SessionId, TaskRunId, new_session_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
+from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.settings import Policy
 from airboss.store.views import Place, ViewIndex
 
 _SHOWN_SECONDS = 1.0
 _RESTARTED = "The server ended while this session was open."
 _STOPPED = "The server was stopped."
-_NOT_OURS = "This cursor is not one of ours. Begin again without it."
 _BEFORE_END = "The session was interrupted before this tool ended."
-
-
-@dataclass(frozen=True)
-class SessionPage:
-    """Some sessions, newest first, and where the next ones are."""
-
-    items: list[SessionView]
-    next_cursor: str | None
-
-
-@dataclass(frozen=True)
-class EventPage:
-    """Some events of a stream, in order, and whether there are more behind them."""
-
-    items: list[Recorded]
-    more: bool
 
 
 @dataclass
@@ -90,18 +72,26 @@ class Sessions:
     )
     _stopping: bool = False
 
-    async def start(self, model: str | None, cwd: str | None, who: str) -> SessionView:
-        """Checked in the order model, folder; on disk before the runtime hears of it."""
+    async def start(
+        self,
+        model: str | None,
+        cwd: str | None,
+        who: str,
+        policy: SessionPolicy | None = None,
+    ) -> SessionView:
+        """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
+        this session's own, instead of the server's."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
         session = new_session_id()
-        opened = SessionOpened(model=wanted, cwd=str(folder), policy=self.policy, who=who)
+        rule = self._rule(policy, folder)
+        opened = SessionOpened(model=wanted, cwd=str(folder), policy=rule.policy, who=who)
         async with self._alone(session):
             with self._room():
                 writer = await self.log.writer(session)
                 await writer.append(opened)
-                talk = self._open[session] = self._conversation(session, writer, route, folder)
+                talk = self._open[session] = self._conversation(session, writer, route, rule)
             try:
                 await talk.open(self.open_session, self.quiet_seconds)
             except BaseException as error:
@@ -126,15 +116,17 @@ class Sessions:
         finally:
             self._coming -= 1
 
+    def _rule(self, policy: SessionPolicy | None, folder: Path) -> PolicyRule:
+        return PolicyRule(policy or self.policy, folder, given=policy is not None)
+
     def _conversation(
         self,
         session: SessionId,
         writer: Writer,
         route: Route,
-        folder: Path,
+        rule: PolicyRule,
         queue: tuple[QueuedPrompt, ...] = (),
     ) -> Conversation:
-        rule = PolicyRule(self.policy, folder)
         return Conversation(session, writer, route, rule, self.redactor, self._forget, queue)
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
@@ -152,13 +144,8 @@ class Sessions:
 
     async def page(
         self, states: tuple[SessionState, ...], cursor: str | None, limit: int
-    ) -> SessionPage:
-        before = _place(cursor) if cursor else None
-        bodies = await self.index.page("session", states, before, limit + 1)
-        views = [SessionView.model_validate_json(body) for body in bodies]
-        more = len(views) > limit
-        views = views[:limit]
-        return SessionPage(views, _cursor(views[-1]) if more else None)
+    ) -> Page[SessionView]:
+        return await page_of_views(self.index, SessionView, states, cursor, limit)
 
     def open_count(self) -> tuple[int, int]:
         """How many sessions are open, and how many of them work."""
@@ -168,11 +155,24 @@ class Sessions:
         return SessionId(session) in self._open
 
     async def prompt(self, session: str, text: str, who: str) -> Receipt:
+        talk = await self._to_be_asked(session, text)
+        return await talk.prompt(text, who)
+
+    async def ask(self, session: str, text: str, who: str, task: TaskRunId) -> Asked:
+        """A request of a task: on disk like a person's, and it can be waited for."""
+        talk = await self._to_be_asked(session, text)
+        return await talk.ask(text, who, task)
+
+    async def withdraw(self, session: str, prompt: PromptId) -> None:
+        """What was asked is not worked on, or no longer; the session goes on."""
+        await (await self._talk(session)).withdraw(prompt)
+
+    async def _to_be_asked(self, session: str, text: str) -> Conversation:
         talk = await self._talk(session)
         if not text.strip():
             raise Invalid("A request needs some text.")
         await asyncio.to_thread(self.folders.check, str(talk.cwd))
-        return await talk.prompt(text, who)
+        return talk
 
     async def abort(self, session: str) -> SessionView:
         """The answer shows the session behind the end of the turn that was running."""
@@ -201,8 +201,11 @@ class Sessions:
                 writer.release()
         return await self.show(session)
 
-    async def resume(self, session: str, who: str) -> SessionView:
-        """Go on with an interrupted session, when the runtime still has it."""
+    async def resume(
+        self, session: str, who: str, policy: SessionPolicy | None = None
+    ) -> SessionView:
+        """Go on with an interrupted session, when the runtime still has it. As when it was
+        started, `policy` is its own; without one it has what the server allows now."""
         async with self._alone(session):
             view = await self.show(session)
             if view.id in self._open:
@@ -215,7 +218,7 @@ class Sessions:
                 writer = await self.log.writer(session)
                 # As in `close`: the writer has waited for what was accepted meanwhile.
                 queue = _session(writer.view, session).queue
-                talk = self._conversation(view.id, writer, route, folder, queue)
+                talk = self._conversation(view.id, writer, route, self._rule(policy, folder), queue)
                 self._open[view.id] = talk
             try:
                 await talk.resume(self.open_session, self.quiet_seconds, who)
@@ -240,8 +243,7 @@ class Sessions:
         return talk
 
     async def events(self, session: str, after: int, limit: int) -> EventPage:
-        found = await self.log.after(session, after, limit + 1)
-        return EventPage(found[:limit], len(found) > limit)
+        return await page_of_events(self.log, session, after, limit)
 
     def follow(self, session: str, after: int) -> AbstractAsyncContextManager[Follower]:
         return self.log.follow(session, after)
@@ -309,19 +311,3 @@ def _cut(start: Event, text: str) -> Event:
             return ToolEnded(block=start.block, text=text, error=error, cut=True)
         case _:
             raise TypeError(f"{start.kind} starts no block")
-
-
-def _cursor(view: SessionView) -> str:
-    return base64.urlsafe_b64encode(f"{view.created_at}:{view.id}".encode()).decode().rstrip("=")
-
-
-def _place(cursor: str) -> Place:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        at, _, stream = base64.urlsafe_b64decode(padded).decode().partition(":")
-        place = Place(int(at), stream)
-    except (binascii.Error, ValueError):
-        raise Invalid(_NOT_OURS) from None
-    if not 0 <= place.created_at < 2**63:  # what the store can hold
-        raise Invalid(_NOT_OURS)
-    return place

@@ -1,36 +1,35 @@
 """Sessions over v1: start, list, show, ask, stop, resume, read and follow."""
 
-import json
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
-from airboss.errors import Invalid
 from airboss.http.services import UseSessions, Who
 from airboss.http.sse import EventStream
-from airboss.model.events import Event
+from airboss.http.v1.streams import (
+    SERVER_SENT,
+    After,
+    Asked,
+    EventPage,
+    LastEventId,
+    event_page,
+    first_seq,
+)
 from airboss.model.ids import PromptId
 from airboss.model.views import SessionState, SessionView
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
-_LARGEST_SEQ = 2**53  # what every client can count to
-After = Annotated[int, Query(ge=0, le=_LARGEST_SEQ, description="Only what came behind this seq.")]
 
-
-class _Asked(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class StartSession(_Asked):
+class StartSession(Asked):
     """Both may be left out: the default model, in the repository's root."""
 
     model: str | None = Field(default=None, max_length=400)
     cwd: str | None = Field(default=None, max_length=4096)
 
 
-class SendPrompt(_Asked):
+class SendPrompt(Asked):
     """What the agent is to do."""
 
     text: str = Field(min_length=1)
@@ -49,23 +48,6 @@ class PromptReceipt(BaseModel):
     prompt: PromptId
     seq: int
     redacted: int
-
-
-class RecordedEvent(BaseModel):
-    """An event with its place in the stream and its time (ms, UTC)."""
-
-    seq: int
-    at: int
-    event: Event
-
-
-class EventPage(BaseModel):
-    """A page of a stream: go on with `after=next_after` as long as there is more."""
-
-    items: list[RecordedEvent]
-    next_after: int
-    seq: int
-    more: bool
 
 
 @router.post("", status_code=201)
@@ -134,34 +116,17 @@ async def read_events(
 ) -> Response:
     """Some of the session's events, in order. Go on behind `next_after` while there are more."""
     view = await sessions.show(session)
-    page = await sessions.events(session, after, limit)
-    last = page.items[-1].seq if page.items else after
-    told = {"next_after": last, "seq": view.seq, "more": page.more}
-    # Composed from the stored JSON: parsing a long page only to write it again is waste.
-    items = ",".join(recorded.json for recorded in page.items)
-    body = f'{{"items":[{items}],{json.dumps(told)[1:]}'
-    return Response(body, media_type="application/json")
+    return event_page(await sessions.events(session, after, limit), after, view.seq)
 
 
-@router.get(
-    "/{session}/stream",
-    response_class=Response,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-)
+@router.get("/{session}/stream", **SERVER_SENT)
 async def follow_events(
     session: str,
     sessions: UseSessions,
     after: After = 0,
-    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+    last_event_id: LastEventId = None,
 ) -> Response:
     """Server-sent events, from any point until the session is closed (`end`). The id of each is
     its seq; `Last-Event-ID` goes before `after`. There is a `heartbeat` every 10 s."""
     await sessions.show(session)
-    start = _seq(last_event_id) if last_event_id else after
-    return EventStream(sessions.log, session, start)
-
-
-def _seq(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > _LARGEST_SEQ:
-        raise Invalid("Last-Event-ID must be the id of an event, a whole number.")
-    return int(text)
+    return EventStream(sessions.log, session, first_seq(last_event_id, after))

@@ -1,0 +1,40 @@
+"""Which turns are worth another try: the session crashed, and what was asked was not at fault."""
+
+from typing import Final
+
+from airboss.harness.turn import TurnReport
+
+# By name, whatever the status: another try meets the same no.
+_FINAL: Final = frozenset(
+    {
+        "authentication",
+        "authorization",
+        "context_limit",
+        "quota",
+        "ModelIdNotFound",
+        "ModelReplaced",
+        "NotSignedIn",
+    }
+)
+_PASSING: Final = frozenset({408, 429})
+# The runtime calls nearly every failure “query” and gives a status only where the service answered
+# with one. Without it a connection broke, or no reply came; these are the others.
+_FINAL_WORDS: Final = (
+    "rejected the prompt as too long",  # a 413, behind the runtime's own attempt to shorten it
+    "No GitHub OAuth token",
+    "conflicts with a built-in tool",
+)
+
+
+def is_crash(report: TurnReport) -> bool:
+    """Whether the same request may well succeed in a fresh session."""
+    if report.outcome not in {"failed", "interrupted"}:
+        return False
+    error = report.error
+    if error is None:
+        return True
+    if error.name in _FINAL:
+        return False
+    if error.status is not None and error.status >= 400:
+        return error.status in _PASSING or error.status >= 500
+    return not any(words in error.message for words in _FINAL_WORDS)

@@ -1,0 +1,156 @@
+"""What is known of a turn while it runs, and what is told of it when it is over."""
+
+import asyncio
+import contextlib
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, cast
+
+from airboss.entry.tools import ARGUMENT, JOB_TOOLS
+from airboss.model.events import ToolEnded, ToolStarted, TurnEnded, Usage
+from airboss.model.ids import PromptId, TurnId
+from airboss.model.task_events import ToolCall
+from airboss.runtime.signals import ModelAnswered, UsageSeen
+
+Outcome: TypeAlias = Literal["done", "failed", "aborted", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What one gets for a request: it is on disk."""
+
+    prompt: PromptId
+    seq: int
+    redacted: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong: in the runtime's words for a turn that failed, else in ours."""
+
+    name: str
+    message: str
+    status: int | None = None
+
+
+@dataclass(frozen=True)
+class TurnReport:
+    """What came of one request. `calls` are the job tools that completed with success, in the order
+    in which they were called: those of one message run at the same time and end as it happens.
+
+    `interrupted`: the session lost its runtime or its server; `dropped`: it was closed. Either may
+    come before the request was begun.
+    """
+
+    outcome: Literal["done", "failed", "aborted", "interrupted", "dropped"]
+    error: Failure | None = None
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that is on disk, and a word on what comes of it."""
+
+    receipt: Receipt
+    _answer: "asyncio.Future[TurnReport]" = field(repr=False)
+
+    @property
+    def is_over(self) -> bool:
+        return self._answer.done()
+
+    async def report(self) -> TurnReport:
+        """Comes once the request's turn is over, or will never be. Whoever stops waiting changes
+        nothing: others may wait too, and nobody need."""
+        return await asyncio.shield(self._answer)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that waits for its turn, and whoever waits for what comes of it."""
+
+    text: str
+    answer: "asyncio.Future[TurnReport]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    def settle(self, report: TurnReport) -> None:
+        if not self.answer.done():
+            self.answer.set_result(report)
+
+
+@dataclass
+class Turn:
+    """The turn that runs; without a request where the runtime woke the agent itself."""
+
+    id: TurnId
+    prompt: PromptId | None = None
+    request: Request | None = None
+    outcome: Outcome = "done"
+    error: Failure | None = None
+    models: dict[str, None] = field(default_factory=dict[str, None])
+    usage: Usage = field(default_factory=Usage)
+    # Set when the runtime has the request, or was found not to take it.
+    put: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    # Set when the turn is over, and when it failed and ought to be over soon.
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    must_stop: bool = False
+    # Where the session ends in the middle of it: what the one who asked is told.
+    _fate: TurnReport | None = None
+    _called: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
+    _completed: set[str] = field(default_factory=set[str])
+
+    def note(self, told: ModelAnswered | UsageSeen) -> None:
+        match told:
+            case ModelAnswered():
+                self.models[told.model] = None
+            case UsageSeen():
+                self.usage = Usage(
+                    requests=self.usage.requests + 1,
+                    input_tokens=self.usage.input_tokens + told.input_tokens,
+                    output_tokens=self.usage.output_tokens + told.output_tokens,
+                    cost=self.usage.cost + told.cost,
+                )
+
+    def note_tool(self, told: ToolStarted | ToolEnded) -> None:
+        """A sub-agent's calls count like the agent's own: the agent handed that work to it, and
+        the id of a call's block is one of a kind in the session."""
+        match told:
+            case ToolStarted():
+                if told.name in JOB_TOOLS and (call := _job_call(told)):
+                    self._called[told.block] = call
+            case ToolEnded():
+                if told.block in self._called and told.error is None and not told.cut:
+                    self._completed.add(told.block)
+
+    def cut_short(self, outcome: Outcome, told: TurnReport) -> None:
+        """The session ends; a failure that was told before stays the reason."""
+        self.outcome, self._fate = outcome, told
+
+    def end(self, outcome: Outcome | None) -> TurnEnded:
+        """It is over: whoever waits is told. `outcome` is for one that went well so far."""
+        ended = outcome if outcome and self.outcome == "done" else self.outcome
+        if self.request is not None:
+            report = self._fate or TurnReport(ended)
+            error = self.error or report.error
+            self.request.settle(replace(report, error=error, calls=self._calls()))
+        self.over.set()
+        self.stirred.set()
+        models = tuple(self.models)
+        return TurnEnded(turn=self.id, outcome=ended, models=models, usage=self.usage)
+
+    def _calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call for block, call in self._called.items() if block in self._completed)
+
+
+def _job_call(started: ToolStarted) -> ToolCall | None:
+    """None where the call is wrong: it will fail."""
+    given: Any = json.loads(started.arguments)
+    argument: Any = cast("dict[str, Any]", given).get(ARGUMENT) if isinstance(given, dict) else None
+    return ToolCall(tool=started.name, argument=argument) if isinstance(argument, str) else None
+
+
+async def within(seconds: float, event: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -1,0 +1,110 @@
+"""Task runs over v1: start, list, show, stop, read and follow."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from airboss.http.services import UseTasks, Who
+from airboss.http.sse import EventStream
+from airboss.http.v1.streams import (
+    SERVER_SENT,
+    After,
+    Asked,
+    EventPage,
+    LastEventId,
+    event_page,
+    first_seq,
+)
+from airboss.model.task_runs import TaskRunState, TaskRunStory, TaskRunView
+from airboss.service.tasks import TaskWish
+
+router = APIRouter(prefix="/api/v1/task-runs", tags=["task runs"])
+
+
+class StartTask(Asked):
+    """On an open session, or on sessions of its own: then with a model and a folder of choice."""
+
+    task: str = Field(min_length=1, max_length=400)
+    input: str = ""
+    session: str | None = Field(default=None, max_length=100)
+    model: str | None = Field(default=None, max_length=400)
+    cwd: str | None = Field(default=None, max_length=4096)
+    skip_availability: bool = False
+
+
+class TaskRunList(BaseModel):
+    """Task runs, newest first."""
+
+    items: list[TaskRunView]
+    next_cursor: str | None
+
+
+class TaskRunDetail(TaskRunView, TaskRunStory):
+    """A task run with all that it did: its decisions, checks and attempts."""
+
+
+@router.post("", status_code=201)
+async def start_task_run(
+    asked: StartTask, tasks: UseTasks, who: Who, response: Response
+) -> TaskRunView:
+    """Accepted means that it is on disk; it begins at once."""
+    wish = TaskWish(
+        task=asked.task,
+        user_input=asked.input,
+        who=who,
+        session=asked.session,
+        model=asked.model,
+        cwd=asked.cwd,
+        skips_availability=asked.skip_availability,
+    )
+    view = await tasks.start(wish)
+    response.headers["Location"] = f"/api/v1/task-runs/{view.id}"
+    return view
+
+
+@router.get("")
+async def list_task_runs(
+    tasks: UseTasks,
+    state: Annotated[list[TaskRunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> TaskRunList:
+    """Newest first. A page's cursor stays true while new ones come."""
+    page = await tasks.page(tuple(state), cursor, limit)
+    return TaskRunList(items=page.items, next_cursor=page.next_cursor)
+
+
+@router.get("/{run}")
+async def show_task_run(run: str, tasks: UseTasks) -> TaskRunDetail:
+    """The run as of its `seq`, with its decisions, checks and attempts."""
+    view = await tasks.show(run)
+    story = await tasks.story(run, view.seq)
+    return TaskRunDetail(**view.model_dump(), **story.model_dump())
+
+
+@router.post("/{run}/stop")
+async def stop_task_run(run: str, tasks: UseTasks, who: Who) -> TaskRunView:
+    """Ends it with every agent of its own; a borrowed session stays. Twice is as good as once."""
+    return await tasks.stop(run, who)
+
+
+@router.get("/{run}/events", response_model=EventPage)
+async def read_task_events(
+    run: str,
+    tasks: UseTasks,
+    after: After = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Response:
+    """Some of the run's events, in order. Go on behind `next_after` while there are more."""
+    view = await tasks.show(run)
+    return event_page(await tasks.events(run, after, limit), after, view.seq)
+
+
+@router.get("/{run}/stream", **SERVER_SENT)
+async def follow_task_events(
+    run: str, tasks: UseTasks, after: After = 0, last_event_id: LastEventId = None
+) -> Response:
+    """Server-sent events, from any point until the run has ended (`end`)."""
+    await tasks.show(run)
+    return EventStream(tasks.log, run, first_seq(last_event_id, after))

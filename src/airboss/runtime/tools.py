@@ -1,0 +1,58 @@
+"""Tools of our own that a session offers to its agent, in our words and in the SDK's."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from copilot import Tool, ToolInvocation, ToolResult
+
+
+@dataclass(frozen=True)
+class ToolRefusal:
+    """The call was wrong: the agent is told why, and it counts as failed."""
+
+    reason: str
+
+
+# Called on the event loop with what the agent gave; returns at once.
+Handle: TypeAlias = Callable[[Mapping[str, Any]], str | ToolRefusal]
+
+
+@dataclass(frozen=True)
+class ToolOffer:
+    """A tool that is harmless by itself: nobody is asked for permission. `parameters` is a JSON
+    schema, which the runtime shows to the model and does not enforce."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    handle: Handle
+
+
+def sdk_tools(offers: Iterable[ToolOffer]) -> "list[Tool]":
+    from copilot import Tool
+
+    return [
+        Tool(
+            name=offer.name,
+            description=offer.description,
+            parameters=dict(offer.parameters),
+            handler=_handler(offer.handle),
+            skip_permission=True,
+        )
+        for offer in offers
+    ]
+
+
+def _handler(handle: Handle) -> "Callable[[ToolInvocation], ToolResult]":
+    from copilot import ToolResult
+
+    def answer(call: "ToolInvocation") -> ToolResult:
+        given: object = call.arguments
+        said = handle(cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {})
+        if isinstance(said, ToolRefusal):
+            return ToolResult(said.reason, result_type="failure", error=said.reason)
+        return ToolResult(said)
+
+    return answer

@@ -1,0 +1,66 @@
+"""Lists, page by page: views newest first, events in order."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from airboss.errors import Invalid
+from airboss.log.log import EventLog
+from airboss.model.events import Recorded
+from airboss.model.task_runs import TaskRunView
+from airboss.model.views import SessionView
+from airboss.store.views import Place, ViewIndex
+
+_NOT_OURS = "This cursor is not one of ours. Begin again without it."
+
+AnyView = TypeVar("AnyView", SessionView, TaskRunView)
+
+
+@dataclass(frozen=True)
+class Page(Generic[AnyView]):
+    """Some views, newest first, and where the next ones are."""
+
+    items: list[AnyView]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """Some events of a stream, in order, and whether there are more behind them."""
+
+    items: list[Recorded]
+    more: bool
+
+
+async def page_of_views(
+    index: ViewIndex, kind: type[AnyView], states: Sequence[str], cursor: str | None, limit: int
+) -> Page[AnyView]:
+    before = _place(cursor) if cursor else None
+    bodies = await index.page(kind.stream_kind, states, before, limit + 1)
+    views = [kind.model_validate_json(body) for body in bodies]
+    more = len(views) > limit
+    views = views[:limit]
+    return Page(views, _cursor(views[-1]) if more else None)
+
+
+async def page_of_events(log: EventLog, stream: str, after: int, limit: int) -> EventPage:
+    found = await log.after(stream, after, limit + 1)
+    return EventPage(found[:limit], len(found) > limit)
+
+
+def _cursor(view: SessionView | TaskRunView) -> str:
+    return base64.urlsafe_b64encode(f"{view.created_at}:{view.id}".encode()).decode().rstrip("=")
+
+
+def _place(cursor: str) -> Place:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        at, _, stream = base64.urlsafe_b64decode(padded).decode().partition(":")
+        place = Place(int(at), stream)
+    except (binascii.Error, ValueError):
+        raise Invalid(_NOT_OURS) from None
+    if not 0 <= place.created_at < 2**63:  # what the store can hold
+        raise Invalid(_NOT_OURS)
+    return place

@@ -1,0 +1,298 @@
+"""Task runs: start one on an open session or on sessions of its own, watch it, stop it."""
+
+import asyncio
+import contextlib
+import logging
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+from airboss.engine.performer import Performer
+from airboss.engine.task import TaskPlan, Verdict, plan_task
+from airboss.errors import (
+    AirbossError,
+    Conflict,
+    Invalid,
+    NotFound,
+    RuntimeUnavailable,
+    StoreUnavailable,
+)
+from airboss.harness.models import Catalog
+from airboss.harness.permissions import SessionPolicy
+from airboss.harness.turn import Asked
+from airboss.log.log import EventLog, Writer
+from airboss.model.events import Event, Recorded
+from airboss.model.ids import PromptId, SessionId, TaskRunId, new_task_run_id
+from airboss.model.redaction import Redactor
+from airboss.model.task_events import TaskAccepted, TaskEnded, TaskError
+from airboss.model.task_runs import (
+    TaskRunState,
+    TaskRunStory,
+    TaskRunView,
+    tell_story,
+)
+from airboss.model.views import SessionView, View
+from airboss.service.entries import Entries
+from airboss.service.folders import Folders
+from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.service.sessions import Sessions
+from airboss.store.views import ViewIndex
+
+_log = logging.getLogger(__name__)
+
+_STORY_PAGE = 1000
+_BY_A_TASK = "task "
+_STOPPED = "The server was stopped while this task ran."
+_ENDED = "The server ended while this task ran."
+
+
+@dataclass(frozen=True)
+class TaskWish:
+    """What somebody wants to be done."""
+
+    task: str
+    user_input: str
+    who: str
+    # An open session to work in; without one the task opens its own.
+    session: str | None = None
+    # For sessions of its own.
+    model: str | None = None
+    cwd: str | None = None
+    skips_availability: bool = False
+    # Input that is missing, or that the task does not take, is refused.
+    is_exact: bool = True
+
+
+@dataclass(frozen=True)
+class _OwnSessions:
+    """The sessions of one task run, with what they are opened with."""
+
+    sessions: Sessions
+    run: TaskRunId
+    cwd: str
+    policy: SessionPolicy
+
+    async def open(self, model: str) -> SessionId:
+        view = await self.sessions.start(model, self.cwd, f"{_BY_A_TASK}{self.run}", self.policy)
+        return view.id
+
+    async def ask(self, session: SessionId, text: str) -> Asked:
+        try:
+            return await self.sessions.ask(session, text, f"{_BY_A_TASK}{self.run}", self.run)
+        except Conflict:
+            view = await self.sessions.show(session)
+            if view.state == "closed":
+                raise
+            raise RuntimeUnavailable(view.error or "The session lost its runtime.") from None
+
+    async def close(self, session: SessionId) -> None:
+        await self.sessions.close(session, f"{_BY_A_TASK}{self.run}")
+
+    async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
+        with contextlib.suppress(Conflict):  # it is not open any more
+            await self.sessions.withdraw(session, prompt)
+
+
+@dataclass
+class _Running:
+    """A task run at work."""
+
+    performer: Performer
+    work: "asyncio.Task[Verdict]"
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    # Who stopped it, once somebody has; the server does not give its name.
+    stopped_by: str | None = None
+
+
+@dataclass
+class TaskRuns:
+    """All task runs of this server."""
+
+    log: EventLog
+    index: ViewIndex
+    entries: Entries
+    sessions: Sessions
+    catalog: Catalog
+    folders: Folders
+    redactor: Redactor
+    _running: dict[TaskRunId, _Running] = field(default_factory=dict[TaskRunId, _Running])
+    _watching: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
+    _stopping: bool = False
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._running)
+
+    async def start(self, wish: TaskWish) -> TaskRunView:
+        """Checked in the order session, task, folder; on disk before anything runs."""
+        if self._stopping:
+            raise RuntimeUnavailable("The server is stopping.")
+        accepted, plan = await self._accept(wish)
+        run = new_task_run_id()
+        writer = await self.log.writer(run)
+        await writer.append(accepted)
+        agents = _OwnSessions(
+            self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
+        )
+        performer = Performer(writer, agents, self.redactor)
+        work = asyncio.create_task(performer.perform(plan), name=f"task-{run}")
+        running = self._running[run] = _Running(performer, work)
+        watching = asyncio.create_task(self._watch(run, running, writer), name=f"watch-{run}")
+        self._watching.add(watching)
+        watching.add_done_callback(self._watching.discard)
+        return await self.show(run)
+
+    async def _accept(self, wish: TaskWish) -> tuple[TaskAccepted, TaskPlan]:
+        borrowed = await self._borrowed(wish.session) if wish.session is not None else None
+        installed = await self.entries.to_run()
+        if installed is None or wish.task not in installed.entry.tasks:
+            raise NotFound("task", wish.task)
+        if wish.is_exact:
+            _must_fit(wish, takes_input=installed.entry.tasks[wish.task].require_user_input)
+        plan = plan_task(
+            installed.entry,
+            wish.task,
+            user_input=self.redactor.text(wish.user_input),
+            borrowed=borrowed.id if borrowed else None,
+            override=borrowed.model if borrowed else wish.model,
+            checks_availability=not wish.skips_availability,
+        )
+        if borrowed:
+            cwd, policy = borrowed.cwd, borrowed.policy
+        else:
+            if wish.model is not None:
+                await self.catalog.route(wish.model)
+            cwd = str(await asyncio.to_thread(self.folders.check, wish.cwd))
+            policy = installed.policy_for(wish.task)
+        await self.entries.keep(installed)
+        accepted = TaskAccepted(
+            task=wish.task,
+            entry=installed.digest,
+            model=plan.task_model,
+            cwd=cwd,
+            policy=policy,
+            user_input=plan.user_input,
+            who=wish.who,
+            session=plan.borrowed,
+            checks_availability=plan.checks_availability,
+        )
+        return accepted, plan
+
+    async def _borrowed(self, session: str) -> SessionView:
+        if not self.sessions.is_open(session):
+            raise NotFound("open session", session)
+        return await self.sessions.show(session)
+
+    async def _watch(self, run: TaskRunId, running: _Running, writer: Writer) -> None:
+        """To the end of the run, whatever that is: no session stays open that it opened."""
+        await asyncio.wait({running.work})
+        try:
+            await running.performer.clean_up()
+        except AirbossError:
+            _log.exception("A session of %s could not be closed", run)
+        end = self._end_of(running)
+        try:
+            await writer.append(*end)
+        except StoreUnavailable:
+            for event in end:
+                writer.say(event)  # it is written when the disk takes it
+        writer.release()
+        del self._running[run]
+        running.over.set()
+
+    def _end_of(self, running: _Running) -> list[Event]:
+        work = running.work
+        if work.cancelled():
+            if running.stopped_by is None:
+                return _crashed("ServerStopped", _STOPPED)
+            reason = f"Stopped by {running.stopped_by}."
+            return [TaskEnded(outcome="canceled", reason=reason, who=running.stopped_by)]
+        error = work.exception()
+        if error is not None:
+            return self._failed(error)
+        verdict = work.result()
+        outcome = "succeeded" if verdict.succeeded else "failed"
+        return [TaskEnded(outcome=outcome, reason=self.redactor.text(verdict.reason))]
+
+    def _failed(self, error: BaseException) -> list[Event]:
+        if not isinstance(error, AirbossError):
+            _log.error("A task crashed", exc_info=error)
+        name, message = type(error).__name__, self.redactor.text(str(error))
+        stack = self.redactor.text("".join(traceback.format_exception(error)))
+        return _crashed(name, message, stack, error.__cause__ and str(error.__cause__))
+
+    async def show(self, run: str) -> TaskRunView:
+        """The run as of its own seq: a stream that begins there misses and repeats nothing."""
+        return _task_run(await self.log.view(run), run)
+
+    async def story(self, run: str, until: int) -> TaskRunStory:
+        """All that it did; the stream of a task run has no deltas, and is short."""
+        told: list[Recorded] = []
+        while not told or told[-1].seq < until:
+            found = await self.log.after(run, told[-1].seq if told else 0, _STORY_PAGE)
+            if not found:
+                break
+            told += found
+        return tell_story(one for one in told if one.seq <= until)
+
+    async def page(
+        self, states: tuple[TaskRunState, ...], cursor: str | None, limit: int
+    ) -> Page[TaskRunView]:
+        return await page_of_views(self.index, TaskRunView, states, cursor, limit)
+
+    async def events(self, run: str, after: int, limit: int) -> EventPage:
+        return await page_of_events(self.log, run, after, limit)
+
+    async def stop(self, run: str, who: str) -> TaskRunView:
+        """Ends it with every agent of its own. Twice is as good as once."""
+        view = await self.show(run)
+        running = self._running.get(view.id)
+        if running is not None:
+            running.stopped_by = running.stopped_by or who
+            running.work.cancel()
+            await running.over.wait()
+        return await self.show(run)
+
+    async def recover(self, interrupted: Iterable[SessionId]) -> None:
+        """What an earlier server had running has crashed, and its sessions are closed."""
+        for session in interrupted:
+            view = await self.sessions.show(session)
+            if view.who.startswith(_BY_A_TASK):
+                await self.sessions.close(session, view.who)
+        while (page := await self.page(("running",), None, 100)).items:
+            for view in page.items:
+                writer = await self.log.writer(view.id)
+                await writer.append(*_crashed("ServerEnded", _ENDED))
+                writer.release()
+
+    async def end_all(self) -> None:
+        """The server stops."""
+        self._stopping = True
+        for running in self._running.values():
+            running.work.cancel()
+        if self._watching:
+            await asyncio.wait(self._watching)
+
+
+def _must_fit(wish: TaskWish, *, takes_input: bool) -> None:
+    given = bool(wish.user_input.strip())
+    if takes_input and not given:
+        raise Invalid(f"The task {wish.task} needs some input: say what it is to do.")
+    if given and not takes_input:
+        raise Invalid(f"The task {wish.task} takes no input. Start it without.")
+    if wish.session is not None and (wish.model is not None or wish.cwd is not None):
+        raise Invalid("A session keeps its model and its folder: give neither with a session.")
+
+
+def _task_run(view: View | None, run: str) -> TaskRunView:
+    if not isinstance(view, TaskRunView):
+        raise NotFound("task run", run)
+    return view
+
+
+def _crashed(
+    name: str, message: str, stack: str | None = None, cause: str | None = None
+) -> list[Event]:
+    error = TaskError(name=name, message=message, stack=stack, cause=cause)
+    return [error, TaskEnded(outcome="crashed", reason=message)]
