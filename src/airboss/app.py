@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airboss.engine.durable import Engine
+from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
@@ -24,7 +26,9 @@ from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
+from airboss.service.job_tasks import JobTasks
 from airboss.service.live import Live
+from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
 from airboss.service.tasks import TaskRuns
@@ -94,14 +98,36 @@ async def opened_services(
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )
-        tasks = TaskRuns(log, ViewIndex(database), entries, sessions, catalog, folders, redactor)
-        entries.is_busy = lambda: tasks.is_busy
-        entries.is_busy_for_install = lambda: tasks.is_busy or sessions.open_count()[0] > 0
+        slots = Slots(settings.max_tasks)
+        hands = JobTasks(log, sessions, slots, redactor, settings.permissions)
+        runs = hands.runs = Runs(
+            log=log,
+            index=ViewIndex(database),
+            entries=entries,
+            folders=folders,
+            redactor=redactor,
+            slots=slots,
+            engine=Engine(folder.path, hands),
+            crew=hands,
+        )
+        tasks = TaskRuns(
+            log=log,
+            index=ViewIndex(database),
+            entries=entries,
+            sessions=sessions,
+            catalog=catalog,
+            folders=folders,
+            redactor=redactor,
+            stop_job_task=hands.stop_task,
+        )
+        entries.is_busy = lambda: tasks.is_busy or runs.is_busy
+        entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
         stack.push_async_callback(entries.close)
         await entries.start()
         interrupted = await sessions.recover()
         await sweep_owner(folder.owner_id(), interrupted)
         await tasks.recover(interrupted)
+        await runs.recover()
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
         status = StatusDesk(
@@ -120,6 +146,7 @@ async def opened_services(
         yield Services(
             sessions=sessions,
             tasks=tasks,
+            runs=runs,
             live=live,
             catalog=catalog,
             folders=folders,

@@ -228,6 +228,7 @@ async def _end(services: Services, server: PortalServer) -> None:
     """Sessions say that they end while people still watch; then streams end, then answers."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_SESSIONS_SECONDS):
+            await services.runs.close()
             await services.tasks.end_all()
             await services.sessions.stop()
     services.log.end_followers()

@@ -67,6 +67,8 @@ class Settings(_Frozen):
     quiet_seconds: float = Field(default=60.0, gt=0)
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
+    # So many agents of jobs work at once; each is a conversation that costs money and memory.
+    max_tasks: int = Field(default=4, gt=0)
     # More open sessions than this are refused: each costs memory in the runtime.
     max_sessions: int = Field(default=200, gt=0)
 

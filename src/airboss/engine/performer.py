@@ -125,6 +125,11 @@ class Performer:
             for session in self._open:
                 group.create_task(self._to_the_end(self._close(session)))
 
+    async def abort(self) -> None:
+        """What is being worked on is stopped; the task goes on with that answer."""
+        if self._asked is not None:
+            await self.agents.withdraw(*self._asked)
+
     async def _enter(self, origin: str, act: Open) -> Opened | Crashed | Refused:
         match self.writer.said_from(origin):
             case TaskSessionStarted() as started:

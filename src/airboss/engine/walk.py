@@ -50,10 +50,11 @@ class Ended:
 
 @dataclass(frozen=True)
 class Walked:
-    """What came of a tree, and which tasks ended last in it."""
+    """What came of a tree, which tasks ended last in it, and the paths of those that failed it."""
 
     succeeded: bool
     previous: tuple[str, ...]
+    culprits: tuple[str, ...] = ()
 
 
 Step: TypeAlias = RunTask | RunBranches
@@ -102,6 +103,7 @@ def _at_once(par: Par, path: str, previous: tuple[str, ...]) -> Walk:
         succeeded=all(end.succeeded for end in walked),
         # Each name once: it only matters who is among them.
         previous=tuple(dict.fromkeys(chain.from_iterable(end.previous for end in walked))),
+        culprits=tuple(chain.from_iterable(end.culprits for end in walked)),
     )
 
 
@@ -113,7 +115,8 @@ def _branch(work: Work, path: str, previous: tuple[str, ...]) -> RunTask | Branc
 
 def _ending(of: RunTask | Branch, end: Ended | Walked | None) -> Walked:
     if isinstance(of, RunTask) and isinstance(end, Ended):
-        return Walked(end.succeeded, previous=(of.ref.task_id,))
+        failed = () if end.succeeded else (of.path,)
+        return Walked(end.succeeded, previous=(of.ref.task_id,), culprits=failed)
     if isinstance(of, Branch) and isinstance(end, Walked):
         return end
     raise TypeError(f"{type(of).__name__} {of.path} cannot be answered by {end!r}.")

@@ -6,7 +6,16 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from airboss.http import metrics, portal, portal_entries, portal_tasks, problems, signin, static
+from airboss.http import (
+    metrics,
+    portal,
+    portal_entries,
+    portal_jobs,
+    portal_tasks,
+    problems,
+    signin,
+    static,
+)
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
 from airboss.http.v1 import entries, sessions, status, task_runs, trust
@@ -33,7 +42,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     v1 = [status, sessions, entries, task_runs, trust]
-    parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks]
+    parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
         routers.append(portal_entries.test_router)

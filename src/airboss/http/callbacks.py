@@ -20,6 +20,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
+from airboss.model.run_events import RunEnded, RunError, WorkStarted, WorkStopped
 from airboss.model.task_events import (
     TaskDecided,
     TaskEnded,
@@ -28,6 +29,8 @@ from airboss.model.task_events import (
     TaskSessionStopped,
 )
 from airboss.service.live import Callback
+
+_ERRORS = {"task.error": "taskError", "run.error": "jobError"}
 
 
 def _call(name: str, **arguments: object) -> Callback:
@@ -46,7 +49,9 @@ def callback_of(event: Event) -> Callback | None:
             return _tool(event)
         case TaskDecided() | TaskSessionStarted() | TaskSessionStopped() | TaskEnded():
             return _task(event)
-        case SessionError() | SessionInterrupted() | TaskError():
+        case WorkStarted() | WorkStopped() | RunEnded():
+            return _run(event)
+        case SessionError() | SessionInterrupted() | TaskError() | RunError():
             return _error(event)
         case _:
             return _turn(event)
@@ -132,9 +137,21 @@ def _task(
             return _call(name) if name else None
 
 
-def _error(event: SessionError | SessionInterrupted | TaskError) -> Callback:
+def _run(event: WorkStarted | WorkStopped | RunEnded) -> Callback | None:
+    """One that was stopped says nothing more."""
+    match event:
+        case WorkStarted():
+            return _call("workStarted", workId=event.work, taskId=event.task_run)
+        case WorkStopped():
+            return _call("workStopped", workId=event.work, succeeded=event.succeeded)
+        case RunEnded():
+            name = {"succeeded": "jobSucceeded", "failed": "jobFailed"}.get(event.outcome)
+            return _call(name) if name else None
+
+
+def _error(event: SessionError | SessionInterrupted | TaskError | RunError) -> Callback:
     if isinstance(event, SessionInterrupted):
         event = SessionError(name="SessionInterrupted", message=event.reason)
-    what = "taskError" if isinstance(event, TaskError) else "sessionError"
+    what = _ERRORS.get(event.kind, "sessionError")
     told = event.model_dump(include={"name", "message", "stack", "cause"}, exclude_none=True)
     return {what: json.dumps(told)}

@@ -24,6 +24,7 @@ router = APIRouter(prefix="/api", include_in_schema=False)
 
 BOTH = ["GET", "POST"]
 # The seed's names for what it foresaw. What it did not foresee says more, in a message.
+_CLOSED = {"Session": "SessionClosed", "Task": "TaskClosed", "Job": "JobsClosed"}
 _NAMES: dict[type[AirbossError], str] = {
     ModelIdNotFound: "ModelIdNotFound",
     WorkingDirectoryNotAbsolute: "WorkingDirectoryNotAbsolutePath",
@@ -35,10 +36,10 @@ _NAMES_BESIDE: dict[type[AirbossError], str] = {
     WorkingDirectoryNotAllowed: "WorkingDirectoryNotAllowed",
     Invalid: "InvalidQuery",
 }
-_FORESEEN = (*_NAMES, *_NAMES_BESIDE)
+FORESEEN = (*_NAMES, *_NAMES_BESIDE)
 
 
-def _in_the_seeds_words(error: AirbossError) -> dict[str, str]:
+def in_the_seeds_words(error: AirbossError) -> dict[str, str]:
     kind = type(error)
     if kind in _NAMES:
         return {"error": _NAMES[kind]}
@@ -79,8 +80,8 @@ async def start_session(model_id: str, request: Request, use: Use, who: Who) -> 
     folder = await body_text(request)
     try:
         view = await use.sessions.start(model_id, folder, who)
-    except _FORESEEN as error:
-        return _in_the_seeds_words(error)
+    except FORESEEN as error:
+        return in_the_seeds_words(error)
     if await request.is_disconnected():
         await use.sessions.close(view.id, who)  # nobody has learnt its id
     return {"sessionId": view.id}
@@ -99,8 +100,8 @@ async def query_session(session_id: str, request: Request, use: Use, who: Who) -
     text = await body_text(request)
     try:
         await use.sessions.prompt(session_id, text, who)
-    except _FORESEEN as error:
-        return _in_the_seeds_words(error)
+    except FORESEEN as error:
+        return in_the_seeds_words(error)
     return {}
 
 
@@ -117,7 +118,7 @@ async def live_response(live: Live, stream: str, what: str, request: Request) ->
             if offer is None:
                 return {"error": "HttpRequestTimeout"}
             await reader.give(offer)
-            return offer.body or {"error": f"{what}Closed"}
+            return offer.body or {"error": _CLOSED[what]}
     except ParallelCall:
         return {"error": "ParallelCallNotSupported"}
     except NeverUsed:

@@ -14,6 +14,7 @@ from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
 from airboss.service.live import Live
+from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
 from airboss.service.tasks import TaskRuns
@@ -25,6 +26,7 @@ class Services:
 
     sessions: Sessions
     tasks: TaskRuns
+    runs: Runs
     live: Live
     catalog: Catalog
     folders: Folders
@@ -52,6 +54,10 @@ def _entries(request: Request) -> Entries:
     return services(request).entries
 
 
+def _runs(request: Request) -> Runs:
+    return services(request).runs
+
+
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
     use.stop()
@@ -61,4 +67,5 @@ Use = Annotated[Services, Depends(services)]
 UseEntries = Annotated[Entries, Depends(_entries)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
 UseTasks = Annotated[TaskRuns, Depends(_tasks)]
+UseRuns = Annotated[Runs, Depends(_runs)]
 Who = Annotated[str, Depends(caller)]

@@ -9,13 +9,14 @@ from typing import Generic, TypeVar
 from airboss.errors import Invalid
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
+from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
-from airboss.model.views import SessionView
+from airboss.model.views import SessionView, View
 from airboss.store.views import Place, ViewIndex
 
 _NOT_OURS = "This cursor is not one of ours. Begin again without it."
 
-AnyView = TypeVar("AnyView", SessionView, TaskRunView)
+AnyView = TypeVar("AnyView", SessionView, TaskRunView, RunView)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ async def page_of_events(log: EventLog, stream: str, after: int, limit: int) -> 
     return EventPage(found[:limit], len(found) > limit)
 
 
-def _cursor(view: SessionView | TaskRunView) -> str:
+def _cursor(view: View) -> str:
     return base64.urlsafe_b64encode(f"{view.created_at}:{view.id}".encode()).decode().rstrip("=")
 
 

@@ -1,10 +1,8 @@
 """Task runs: start one on an open session or on sessions of its own, watch it, stop it."""
 
 import asyncio
-import contextlib
 import logging
-import traceback
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -12,7 +10,6 @@ from airboss.engine.performer import Performer
 from airboss.engine.task import TaskPlan, Verdict, plan_task
 from airboss.errors import (
     AirbossError,
-    Conflict,
     Invalid,
     NotFound,
     RuntimeUnavailable,
@@ -20,10 +17,9 @@ from airboss.errors import (
 )
 from airboss.harness.models import Catalog
 from airboss.harness.permissions import SessionPolicy
-from airboss.harness.turn import Asked
 from airboss.log.log import EventLog, Writer
 from airboss.model.events import Event, Recorded
-from airboss.model.ids import PromptId, SessionId, TaskRunId, new_task_run_id
+from airboss.model.ids import SessionId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.task_events import TaskAccepted, TaskEnded, TaskError
 from airboss.model.task_runs import (
@@ -35,14 +31,15 @@ from airboss.model.task_runs import (
 from airboss.model.views import SessionView, View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
+from airboss.service.own_sessions import BY_A_TASK, OwnSessions
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
+from airboss.service.troubles import in_detail
 from airboss.store.views import ViewIndex
 
 _log = logging.getLogger(__name__)
 
 _STORY_PAGE = 1000
-_BY_A_TASK = "task "
 _STOPPED = "The server was stopped while this task ran."
 _ENDED = "The server ended while this task ran."
 
@@ -62,40 +59,6 @@ class TaskWish:
     skips_availability: bool = False
     # Input that is missing, or that the task does not take, is refused.
     is_exact: bool = True
-
-
-@dataclass(frozen=True)
-class _OwnSessions:
-    """The sessions of one task run, with what they are opened with."""
-
-    sessions: Sessions
-    run: TaskRunId
-    cwd: str
-    policy: SessionPolicy
-
-    async def open(self, model: str) -> SessionId:
-        view = await self.sessions.start(model, self.cwd, f"{_BY_A_TASK}{self.run}", self.policy)
-        return view.id
-
-    async def wake(self, session: SessionId) -> None:
-        await self.sessions.resume(session, f"{_BY_A_TASK}{self.run}", self.policy)
-
-    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked:
-        who = f"{_BY_A_TASK}{self.run}"
-        try:
-            return await self.sessions.ask(session, text, who, self.run, prompt)
-        except Conflict:
-            view = await self.sessions.show(session)
-            if view.state == "closed":
-                raise
-            raise RuntimeUnavailable(view.error or "The session lost its runtime.") from None
-
-    async def close(self, session: SessionId) -> None:
-        await self.sessions.close(session, f"{_BY_A_TASK}{self.run}")
-
-    async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
-        with contextlib.suppress(Conflict):  # it is not open any more
-            await self.sessions.withdraw(session, prompt)
 
 
 @dataclass
@@ -120,6 +83,8 @@ class TaskRuns:
     catalog: Catalog
     folders: Folders
     redactor: Redactor
+    # Ends a task of a run, which is not among ours.
+    stop_job_task: Callable[[TaskRunId, str], Awaitable[None]]
     _running: dict[TaskRunId, _Running] = field(default_factory=dict[TaskRunId, _Running])
     _watching: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
     _stopping: bool = False
@@ -136,7 +101,7 @@ class TaskRuns:
         run = new_task_run_id()
         writer = await self.log.writer(run)
         await writer.append(accepted)
-        agents = _OwnSessions(
+        agents = OwnSessions(
             self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
         )
         performer = Performer(writer, agents, self.redactor)
@@ -214,17 +179,10 @@ class TaskRuns:
             return [TaskEnded(outcome="canceled", reason=reason, who=running.stopped_by)]
         error = work.exception()
         if error is not None:
-            return self._failed(error)
+            return _crashed(**in_detail(error, self.redactor))
         verdict = work.result()
         outcome = "succeeded" if verdict.succeeded else "failed"
         return [TaskEnded(outcome=outcome, reason=self.redactor.text(verdict.reason))]
-
-    def _failed(self, error: BaseException) -> list[Event]:
-        if not isinstance(error, AirbossError):
-            _log.error("A task crashed", exc_info=error)
-        name, message = type(error).__name__, self.redactor.text(str(error))
-        stack = self.redactor.text("".join(traceback.format_exception(error)))
-        return _crashed(name, message, stack, error.__cause__ and str(error.__cause__))
 
     async def show(self, run: str) -> TaskRunView:
         """The run as of its own seq: a stream that begins there misses and repeats nothing."""
@@ -249,8 +207,10 @@ class TaskRuns:
         return await page_of_events(self.log, run, after, limit)
 
     async def stop(self, run: str, who: str) -> TaskRunView:
-        """Ends it with every agent of its own. Twice is as good as once."""
+        """Ends it with every agent of its own. Twice is as good as once. A task of a run fails."""
         view = await self.show(run)
+        if view.run is not None and view.is_open:
+            await self.stop_job_task(view.id, who)
         running = self._running.get(view.id)
         if running is not None:
             running.stopped_by = running.stopped_by or who
@@ -259,16 +219,27 @@ class TaskRuns:
         return await self.show(run)
 
     async def recover(self, interrupted: Iterable[SessionId]) -> None:
-        """What an earlier server had running has crashed, and its sessions are closed."""
-        for session in interrupted:
-            view = await self.sessions.show(session)
-            if view.who.startswith(_BY_A_TASK):
-                await self.sessions.close(session, view.who)
-        while (page := await self.page(("running",), None, 100)).items:
+        """What an earlier server had running has crashed, and its sessions are closed. The tasks
+        of runs go on, with the sessions that they know of."""
+        kept: set[SessionId] = set()
+        cursor: str | None = None
+        while True:
+            page = await self.page(("running",), cursor, 100)
             for view in page.items:
+                if view.run is not None:
+                    kept.update(view.sessions)
+                    continue
                 writer = await self.log.writer(view.id)
                 await writer.append(*_crashed("ServerEnded", _ENDED))
                 writer.release()
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        for session in interrupted:
+            if session not in kept:
+                view = await self.sessions.show(session)
+                if view.who.startswith(BY_A_TASK):
+                    await self.sessions.close(session, view.who)
 
     async def end_all(self) -> None:
         """The server stops."""

@@ -1,0 +1,289 @@
+"""The tasks of runs: what the engine asks for is done here, once, on real sessions."""
+
+import asyncio
+import contextlib
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from airboss.engine.acts import Act, Answer, Close, Open, Put, Refused
+from airboss.engine.hands import RunOver, TaskPlay
+from airboss.engine.performer import Performer
+from airboss.engine.slots import Slots
+from airboss.engine.task import Verdict, plan_task, run_task
+from airboss.engine.walk import RunTask
+from airboss.entry.bounds import granted_policy
+from airboss.errors import AirbossError, StoreUnavailable
+from airboss.log.log import EventLog, Writer
+from airboss.model.ids import RunId, TaskRunId, new_task_run_id
+from airboss.model.redaction import Redactor
+from airboss.model.run_events import (
+    RunAccepted,
+    RunEnded,
+    RunEnding,
+    RunError,
+    WorkGoing,
+    WorkStarted,
+    WorkStopped,
+    WorkWaiting,
+)
+from airboss.model.runs import RunView
+from airboss.model.task_events import (
+    TaskAccepted,
+    TaskChecked,
+    TaskDecided,
+    TaskEnded,
+    TaskError,
+    TaskRetrying,
+)
+from airboss.model.task_runs import TaskRunView
+from airboss.model.usage import Usage
+from airboss.service.own_sessions import OwnSessions
+from airboss.service.runs import Runs, run_of
+from airboss.service.sessions import Sessions
+from airboss.service.troubles import in_detail
+from airboss.settings import Policy
+
+if TYPE_CHECKING:
+    from airboss.entry.document import Entry, Model, Work
+
+
+@dataclass
+class JobTask:
+    """One task of a run at work."""
+
+    started: WorkStarted
+    acts: Generator[Act, Answer, Verdict]
+    performer: Performer
+    slots: Slots
+    run_writer: Writer
+    # Who stopped it, once somebody has: it fails with that.
+    stopped_by: str | None = None
+
+    @property
+    def id(self) -> TaskRunId:
+        return self.started.task_run
+
+    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        self.performer.tell(number, event)
+
+    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+        if not isinstance(act, Put):
+            return await self.performer.do(number, act)
+        async with self.slots.taken(self.id, self._wait):
+            if self.stopped_by is not None:
+                return Refused(f"Stopped by {self.stopped_by}.")
+            return await self.performer.do(number, act)
+
+    def _wait(self, begins: bool) -> None:
+        if begins:
+            count = self.slots.count
+            reason = f"a free place: {count} of {count} agents of jobs are at work"
+            self.run_writer.say(WorkWaiting(path=self.started.path, reason=reason))
+        else:
+            self.run_writer.say(WorkGoing(path=self.started.path))
+
+
+@dataclass(frozen=True)
+class _Over:
+    """A task that had ended before: it has nothing to do."""
+
+    verdict: Verdict
+
+    @property
+    def acts(self) -> Generator[Act, Answer, Verdict]:
+        return _nothing(self.verdict)
+
+    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        raise RunOver
+
+    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+        raise RunOver
+
+
+def _nothing(verdict: Verdict) -> Generator[Act, Answer, Verdict]:
+    yield from ()
+    return verdict
+
+
+@dataclass
+class JobTasks:
+    """The engine's hands. It may ask again after a crash: what is written is written once."""
+
+    log: EventLog
+    sessions: Sessions
+    slots: Slots
+    redactor: Redactor
+    server_policy: Policy
+    runs: Runs = field(init=False)
+    _entries: "dict[str, Entry]" = field(default_factory=dict[str, "Entry"])
+    _plays: dict[RunId, dict[str, JobTask]] = field(default_factory=dict[RunId, dict[str, JobTask]])
+
+    # What the engine asks for.
+
+    async def work_of(self, run: str) -> "Work":
+        view = await self._open_view(run_of(run)[0])
+        return (await self._entry(view)).jobs[view.job].work
+
+    async def begin_task(self, run: str, step: RunTask) -> TaskPlay:
+        name, time = run_of(run)
+        view = await self._open_view(name)
+        writer = await self.runs.writer(name)
+        over = self._came_to(writer, step.path, time, view.redo)
+        if over is not None:
+            return _Over(over)
+        play = await self._begin(view, step, writer, time)
+        self._plays.setdefault(name, {})[step.path] = play
+        return play
+
+    async def _begin(self, view: RunView, step: RunTask, writer: Writer, time: int) -> JobTask:
+        entry, task_id = await self._entry(view), step.ref.task_id
+        started = WorkStarted(
+            work=step.ref.work_id_in_job or 0,
+            path=step.path,
+            task=task_id,
+            task_run=new_task_run_id(),
+        )
+        # On disk with the task's own first word, at the latest.
+        started = cast("WorkStarted", writer.say_once(f"{step.path}/start@{time}", started))
+        plan = plan_task(
+            entry,
+            task_id,
+            user_input=_input(writer),
+            borrowed=None,
+            override=_model(entry, step.ref.model_override),
+            checks_availability=True,
+            previous_tasks=step.previous,
+        )
+        wished = entry.tasks[task_id].permissions
+        policy = granted_policy(self.server_policy, entry.permissions, wished, trusted=view.trusted)
+        accepted = TaskAccepted(
+            task=task_id,
+            entry=view.entry,
+            model=plan.task_model,
+            cwd=view.cwd,
+            policy=policy,
+            user_input=plan.user_input,
+            who=f"run {view.id}",
+            run=view.id,
+            path=step.path,
+            previous_tasks=step.previous,
+        )
+        own = await self.log.writer(started.task_run)
+        await own.once("accepted", accepted)
+        agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy)
+        performer = Performer(own, agents, self.redactor)
+        return JobTask(started, run_task(plan), performer, self.slots, writer)
+
+    async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
+        name, time = run_of(run)
+        play = self._plays.get(name, {}).pop(path, None)
+        if play is None:  # it had ended before
+            return
+        own = play.performer.writer
+        stopped = WorkStopped(
+            work=play.started.work,
+            path=path,
+            task_run=play.id,
+            succeeded=verdict.succeeded,
+            usage=own.view.usage if isinstance(own.view, TaskRunView) else Usage(),
+        )
+        outcome = "succeeded" if verdict.succeeded else "failed"
+        own.say_once("end", TaskEnded(outcome=outcome, reason=self.redactor.text(verdict.reason)))
+        writer = await self.runs.writer(name)
+        await writer.once(f"{path}/done@{time}", stopped)
+        own.release()
+
+    async def end_run(self, run: str, *, succeeded: bool) -> None:
+        name, time = run_of(run)
+        await self._open_view(name)
+        ended = RunEnded(
+            outcome="succeeded" if succeeded else "failed",
+            reason="All that had to succeed did." if succeeded else "A task failed.",
+        )
+        await self.runs.finish(name, time, ended)
+        self._forget(name)
+
+    async def crash_run(self, run: str, path: str, error: Exception) -> None:
+        name, time = run_of(run)
+        writer = await self.runs.writer(name)
+        told = in_detail(error, self.redactor)
+        with contextlib.suppress(StoreUnavailable):
+            await writer.once(f"error@{time}", RunError(**told))
+        play = self._plays.get(name, {}).get(path)
+        if play is not None:
+            play.performer.writer.say_once("error", TaskError(**told))
+        ending = RunEnding(outcome="failed", reason=f"A task crashed: {told['message']}")
+        await self.runs.end(name, ending)
+
+    # What a person asks for.
+
+    async def dismiss(self, run: RunId, reason: str) -> None:
+        """Every task of the run ends now: its sessions are closed, whoever opened them."""
+        view = await self.runs.show(run)
+        at_work = {play.id: play.performer for play in self._plays.pop(run, {}).values()}
+        for work in view.running:  # also those that an earlier server began
+            if work.task_run not in at_work:
+                own = await self.log.writer(work.task_run)
+                agents = OwnSessions(self.sessions, work.task_run, view.cwd, "deny-all")
+                at_work[work.task_run] = Performer(own, agents, self.redactor)
+        async with asyncio.TaskGroup() as group:
+            for performer in at_work.values():
+                group.create_task(self._dismiss(performer, reason))
+        self._forget(run)
+
+    async def _dismiss(self, performer: Performer, reason: str) -> None:
+        with contextlib.suppress(AirbossError):  # the next start closes what is left
+            await performer.clean_up()
+        own = performer.writer
+        crashed = own.said_from("error") is not None
+        outcome = "crashed" if crashed else "canceled"
+        own.say_once("end", TaskEnded(outcome=outcome, reason=reason))
+        own.release()
+
+    async def stop_task(self, task_run: TaskRunId, who: str) -> None:
+        """It fails, and its run goes on by its own rules."""
+        for play in [play for plays in self._plays.values() for play in plays.values()]:
+            if play.id == task_run:
+                play.stopped_by = who
+                await play.performer.abort()
+
+    # What is known.
+
+    def _came_to(
+        self, writer: Writer, path: str, time: int, redo: tuple[str, ...]
+    ) -> Verdict | None:
+        """What the task came to, now or in an earlier time that still counts."""
+        for earlier in range(time, 0, -1):
+            stopped = writer.said_from(f"{path}/done@{earlier}")
+            if isinstance(stopped, WorkStopped):
+                counts = earlier == time or stopped.succeeded or path not in redo
+                return Verdict(stopped.succeeded, "") if counts else None
+        return None
+
+    async def _open_view(self, run: RunId) -> RunView:
+        view = await self.runs.show(run)
+        if not view.is_open or view.ending is not None:
+            raise RunOver
+        return view
+
+    async def _entry(self, view: RunView) -> "Entry":
+        if view.entry not in self._entries:
+            self._entries[view.entry] = await self.runs.entries.by_digest(view.entry)
+        return self._entries[view.entry]
+
+    def _forget(self, run: RunId) -> None:
+        self._plays.pop(run, None)
+        if not self._plays:
+            self._entries.clear()
+
+
+def _input(writer: Writer) -> str:
+    accepted = writer.said_from("accepted")
+    return accepted.user_input if isinstance(accepted, RunAccepted) else ""
+
+
+def _model(entry: "Entry", override: "Model | None") -> str | None:
+    if override is None:
+        return None
+    return entry.models[override.category] if override.category else override.id

@@ -1,0 +1,279 @@
+"""Runs: start a job, watch it, stop it, go on with it. What happens to them is the engine's."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from airboss.engine.culprits import find_culprits
+from airboss.engine.slots import Slots
+from airboss.errors import AirbossError, Conflict, Invalid, NotFound, RuntimeUnavailable
+from airboss.log.log import EventLog, Writer
+from airboss.model.events import Recorded
+from airboss.model.ids import RunId, new_run_id
+from airboss.model.redaction import Redactor
+from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
+from airboss.model.runs import OPEN_RUNS, RunState, RunStory, RunView, tell_run
+from airboss.model.views import View
+from airboss.service.entries import Entries
+from airboss.service.folders import Folders
+from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.store.views import ViewIndex
+
+_log = logging.getLogger(__name__)
+
+_STORY_PAGE = 1000
+_RESUMED = "A new server goes on with it."
+# What comes back after a restart asks for its slot within this time.
+_COMING_BACK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class RunWish:
+    """Which job is to be run, where, and with what."""
+
+    job: str
+    user_input: str
+    cwd: str | None
+    who: str
+    again: RunId | None = None
+    # Input that is missing, or that the job does not take, is refused.
+    is_exact: bool = True
+
+
+class Engine(Protocol):
+    """Runs what was accepted, durably."""
+
+    async def start(self, run: str) -> None: ...
+    async def stop(self, run: str) -> None: ...
+    async def known(self, run: str) -> bool: ...
+    async def recover(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+class Crew(Protocol):
+    """Those who work on the tasks of runs."""
+
+    async def dismiss(self, run: RunId, reason: str) -> None:
+        """Every task of the run that is not over ends now, with its agents."""
+        ...
+
+
+def name_of(run: RunId, time: int) -> str:
+    """What the engine knows a run by: each time it is tried is one of its own."""
+    return run if time == 1 else f"{run}~{time}"
+
+
+def run_of(name: str) -> tuple[RunId, int]:
+    run, _, time = name.partition("~")
+    return RunId(run), int(time or 1)
+
+
+@dataclass
+class Runs:
+    """All runs of this server."""
+
+    log: EventLog
+    index: ViewIndex
+    entries: Entries
+    folders: Folders
+    redactor: Redactor
+    slots: Slots
+    engine: Engine
+    crew: Crew
+    _writers: dict[RunId, Writer] = field(default_factory=dict[RunId, Writer])
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _chores: "set[asyncio.Task[Any]]" = field(default_factory=set["asyncio.Task[Any]"])
+    _stopping: bool = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run has not ended."""
+        return bool(self._writers)
+
+    async def start(self, wish: RunWish) -> RunView:
+        """On disk before anything runs; the engine begins behind the answer."""
+        if self._stopping:
+            raise RuntimeUnavailable("The server is stopping.")
+        installed = await self.entries.to_run()
+        if installed is None or wish.job not in installed.entry.jobs:
+            raise NotFound("job", wish.job)
+        if wish.is_exact:
+            takes = bool(installed.entry.jobs[wish.job].require_user_input)
+            _must_fit(wish, takes_input=takes)
+        folder = await asyncio.to_thread(self.folders.check, wish.cwd)
+        await self.entries.keep(installed)
+        run = new_run_id()
+        accepted = RunAccepted(
+            job=wish.job,
+            entry=installed.digest,
+            cwd=str(folder),
+            user_input=self.redactor.text(wish.user_input),
+            who=wish.who,
+            trusted=installed.trusted,
+            again=wish.again,
+        )
+        writer = self._writers[run] = await self.log.writer(run)
+        try:
+            await writer.once("accepted", accepted)
+        except BaseException:
+            del self._writers[run]
+            raise
+        self._soon(self._begin(run, 1))
+        return await self.show(run)
+
+    async def _begin(self, run: RunId, time: int) -> None:
+        try:
+            await self.engine.start(name_of(run, time))
+        except Conflict:
+            return  # the server is stopping: the next one begins it
+        except AirbossError as error:
+            await self.end(run, RunEnding(outcome="failed", reason=str(error)))
+
+    async def show(self, run: str) -> RunView:
+        """The run as of its own seq: a stream that begins there misses and repeats nothing."""
+        return _run(await self.log.view(run), run)
+
+    async def story(self, run: str, until: int) -> RunStory:
+        """Every work that was begun, as of `until`."""
+        told: list[Recorded] = []
+        while not told or told[-1].seq < until:
+            found = await self.log.after(run, told[-1].seq if told else 0, _STORY_PAGE)
+            if not found:
+                break
+            told += found
+        return tell_run(one for one in told if one.seq <= until)
+
+    async def page(
+        self, states: tuple[RunState, ...], cursor: str | None, limit: int
+    ) -> Page[RunView]:
+        return await page_of_views(self.index, RunView, states, cursor, limit)
+
+    async def events(self, run: str, after: int, limit: int) -> EventPage:
+        return await page_of_events(self.log, run, after, limit)
+
+    async def writer(self, run: RunId) -> Writer:
+        """The one voice of a run that has not ended."""
+        async with self._opening:
+            if run not in self._writers:
+                self._writers[run] = await self.log.writer(run)
+            return self._writers[run]
+
+    async def stop(self, run: str, who: str) -> RunView:
+        """Ends it with every agent. When this answers, nothing of it works any more."""
+        view = await self.show(run)
+        if view.is_open:
+            ending = RunEnding(outcome="canceled", reason=f"Stopped by {who}.", who=who)
+            await self.end(view.id, ending)
+        return await self.show(run)
+
+    async def end(self, run: RunId, ending: RunEnding) -> None:
+        """First on disk, so that no restart brings it back; then all that works, then the end."""
+        view = await self.show(run)
+        if not view.is_open:
+            return
+        writer = await self.writer(run)
+        said = await writer.once(f"ending@{view.time}", ending)
+        await self.engine.stop(name_of(run, view.time))
+        await self.crew.dismiss(run, ending.reason)
+        if isinstance(said, RunEnding):
+            ended = RunEnded(outcome=said.outcome, reason=said.reason, who=said.who)
+            await self.finish(run, view.time, ended)
+
+    async def finish(self, run: RunId, time: int, ended: RunEnded) -> None:
+        writer = await self.writer(run)
+        await writer.once(f"end@{time}", ended)
+        writer.release()
+        self._writers.pop(run, None)
+
+    async def retry(self, run: str, who: str) -> RunView:
+        """The failed part of the same run is done again; what had succeeded stays."""
+        view = await self.show(run)
+        if view.state not in ("failed", "canceled"):
+            raise Conflict(
+                f"The run is {view.state}; only one that failed or was stopped is retried."
+            )
+        story = await self.story(run, view.seq)
+        redo = await self._culprits(view, story)
+        writer = await self.writer(view.id)
+        time = view.time + 1
+        await writer.once(f"retry@{time}", RunRetried(time=time, who=who, redo=redo))
+        self._soon(self._begin(view.id, time))
+        return await self.show(run)
+
+    async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
+        entry = await self.entries.by_digest(view.entry)
+        latest = {work.path: work.state == "succeeded" for work in story.works if work.ended_at}
+        return find_culprits(entry.jobs[view.job].work, latest)
+
+    async def again(self, run: str, who: str) -> RunView:
+        """The same job with the same input in the same folder, as a new run."""
+        view = await self.show(run)
+        story = await self.story(run, view.seq)
+        return await self.start(
+            RunWish(view.job, story.user_input, view.cwd, who, view.id, is_exact=False)
+        )
+
+    async def recover(self) -> None:
+        """Goes on with what an earlier server had accepted. It returns before that is done."""
+        views: list[RunView] = []
+        cursor: str | None = None
+        while True:
+            page = await self.page(OPEN_RUNS, cursor, 100)
+            views += page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        if not views:
+            return
+        self.slots.hold()
+        for view in views:
+            writer = await self.writer(view.id)
+            if view.ending is None:
+                writer.say(RunResumed(reason=_RESUMED))
+        self._soon(self._take_up(views))
+
+    async def _take_up(self, views: list[RunView]) -> None:
+        await self.engine.recover()
+        for view in views:
+            if view.ending is not None:
+                self._soon(self.end(view.id, view.ending))
+            elif not await self.engine.known(name_of(view.id, view.time)):
+                self._soon(self._begin(view.id, view.time))
+        await asyncio.sleep(_COMING_BACK_SECONDS)
+        self.slots.let_go()
+
+    async def close(self) -> None:
+        """The server stops; the next one goes on."""
+        self._stopping = True
+        await self.engine.close()
+        for chore in list(self._chores):
+            chore.cancel()
+        if self._chores:
+            await asyncio.wait(self._chores)
+
+    def _soon(self, work: "Awaitable[None]") -> None:
+        chore = asyncio.ensure_future(self._guarded(work))
+        self._chores.add(chore)
+        chore.add_done_callback(self._chores.discard)
+
+    async def _guarded(self, work: "Awaitable[None]") -> None:
+        try:
+            await work
+        except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
+            _log.exception("A run could not be brought on its way")
+
+
+def _must_fit(wish: RunWish, *, takes_input: bool) -> None:
+    given = bool(wish.user_input.strip())
+    if takes_input and not given:
+        raise Invalid(f"The job {wish.job} needs some input: say what it is to do.")
+    if given and not takes_input:
+        raise Invalid(f"The job {wish.job} takes no input. Start it without.")
+
+
+def _run(view: View | None, run: str) -> RunView:
+    if not isinstance(view, RunView):
+        raise NotFound("run", run)
+    return view
