@@ -38,6 +38,7 @@ from airboss.store.database import Database
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
+from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             slots=slots,
+            keys=RunKeys(database),
             engine=Engine(folder.path, hands),
             crew=hands,
         )

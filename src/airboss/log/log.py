@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -152,6 +152,12 @@ class EventLog:
             return event
         await self._flusher.settle(stream)
         return found.event
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """For good. Who asks sees to it that nobody writes in these streams any more."""
+        await self._database.write(lambda c: rows.forget(c, names))
+        for name in names:
+            self._streams.pop(name, None)
 
     async def view(self, name: str) -> View | None:
         """What the stream's events fold into, as of the view's own seq."""

@@ -22,7 +22,7 @@ from airboss.model.events import (
     ToolEnded,
 )
 from airboss.model.views import VIEWS, View
-from airboss.store.tables import events, open_starts, origins, views
+from airboss.store.tables import events, open_starts, origins, positions, views
 
 # The columns of `events`, in their order.
 Row = tuple[str, int, int, str, str, str | None, str | None, int | None, bytes | None]
@@ -124,6 +124,13 @@ def _view_row(view: View) -> dict[str, Any]:
         "seq": view.seq,
         "body": view.model_dump_json(),
     }
+
+
+def forget(connection: Connection, streams: Sequence[str]) -> None:
+    """All that is known of these streams, for good."""
+    named = [{"of_stream": stream} for stream in streams]
+    for table in (events, open_starts, origins, views, positions):
+        connection.execute(delete(table).where(table.c.stream == bindparam("of_stream")), named)
 
 
 def try_to_write(connection: Connection) -> None:

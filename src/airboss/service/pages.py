@@ -36,10 +36,15 @@ class EventPage:
 
 
 async def page_of_views(
-    index: ViewIndex, kind: type[AnyView], states: Sequence[str], cursor: str | None, limit: int
+    index: ViewIndex,
+    kind: type[AnyView],
+    states: Sequence[str],
+    cursor: str | None,
+    limit: int,
+    job: str | None = None,
 ) -> Page[AnyView]:
     before = _place(cursor) if cursor else None
-    bodies = await index.page(kind.stream_kind, states, before, limit + 1)
+    bodies = await index.page(kind.stream_kind, states, before, limit + 1, job)
     views = [kind.model_validate_json(body) for body in bodies]
     more = len(views) > limit
     views = views[:limit]

@@ -9,16 +9,18 @@ from typing import Any, Protocol
 from airboss.engine.culprits import find_culprits
 from airboss.engine.slots import Slots
 from airboss.errors import AirbossError, Conflict, Invalid, NotFound, RuntimeUnavailable
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog, Writer, now_ms
 from airboss.model.events import Recorded
 from airboss.model.ids import RunId, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
 from airboss.model.runs import OPEN_RUNS, RunState, RunStory, RunView, tell_run
+from airboss.model.task_events import TaskSessionStarted
 from airboss.model.views import View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
 
 _log = logging.getLogger(__name__)
@@ -38,6 +40,8 @@ class RunWish:
     cwd: str | None
     who: str
     again: RunId | None = None
+    # The caller's own name for this wish: said again, it is the same run.
+    key: str | None = None
     # Input that is missing, or that the job does not take, is refused.
     is_exact: bool = True
 
@@ -48,6 +52,21 @@ class Engine(Protocol):
     async def start(self, run: str) -> None: ...
     async def stop(self, run: str) -> None: ...
     async def known(self, run: str) -> bool: ...
+    async def delete(self, run: str) -> None:
+        """For good, with its tasks and their sessions."""
+        view = await self.show(run)
+        if not view.is_over:
+            raise Conflict("The run has not ended. Stop it first.")
+        story = await self.story(run, view.seq)
+        tasks = [work.task_run for work in story.works]
+        sessions = [session for task in tasks for session in await self._sessions_of(task)]
+        await self.log.forget([view.id, *tasks, *sessions])
+
+    async def _sessions_of(self, task_run: str) -> list[str]:
+        told = await self.log.after(task_run, 0, _STORY_PAGE)
+        events = [recorded.event for recorded in told]
+        return [event.session for event in events if isinstance(event, TaskSessionStarted)]
+
     async def recover(self) -> None: ...
     async def close(self) -> None: ...
 
@@ -80,6 +99,7 @@ class Runs:
     folders: Folders
     redactor: Redactor
     slots: Slots
+    keys: RunKeys
     engine: Engine
     crew: Crew
     _writers: dict[RunId, Writer] = field(default_factory=dict[RunId, Writer])
@@ -105,6 +125,10 @@ class Runs:
         folder = await asyncio.to_thread(self.folders.check, wish.cwd)
         await self.entries.keep(installed)
         run = new_run_id()
+        if wish.key is not None:
+            run = RunId(await self.keys.claim(wish.who, wish.key, run, now_ms()))
+            if await self.log.view(run) is not None:
+                return await self.show(run)
         accepted = RunAccepted(
             job=wish.job,
             entry=installed.digest,
@@ -146,9 +170,9 @@ class Runs:
         return tell_run(one for one in told if one.seq <= until)
 
     async def page(
-        self, states: tuple[RunState, ...], cursor: str | None, limit: int
+        self, states: tuple[RunState, ...], cursor: str | None, limit: int, job: str | None = None
     ) -> Page[RunView]:
-        return await page_of_views(self.index, RunView, states, cursor, limit)
+        return await page_of_views(self.index, RunView, states, cursor, limit, job)
 
     async def events(self, run: str, after: int, limit: int) -> EventPage:
         return await page_of_events(self.log, run, after, limit)

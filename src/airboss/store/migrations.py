@@ -13,6 +13,7 @@ from airboss.store.tables import (
     open_starts,
     origins,
     positions,
+    run_keys,
     trust,
     views,
 )
@@ -28,12 +29,12 @@ def _entries_and_trust(connection: Connection) -> None:
     metadata.create_all(connection, [entries, last_good, trust])
 
 
-def _origins(connection: Connection) -> None:
-    metadata.create_all(connection, [origins])
+def _origins_and_keys(connection: Connection) -> None:
+    metadata.create_all(connection, [origins, run_keys])
 
 
 # Append only: a number that was released is never changed.
-MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust, _origins)
+MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust, _origins_and_keys)
 
 
 def migrate(connection: Connection) -> None:

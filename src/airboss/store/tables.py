@@ -42,6 +42,17 @@ origins = Table(
     sqlite_with_rowid=False,
 )
 
+# Which run was started with a caller's own key: asked for again, it is not started again.
+run_keys = Table(
+    "run_keys",
+    metadata,
+    Column("who", String(64), primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("run", String(64), nullable=False),
+    Column("at", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # What a stream's events fold into, written in the transaction that writes them.
 views = Table(
     "views",

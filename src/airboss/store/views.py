@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, func, select, tuple_
 
 from airboss.store.database import Database
 from airboss.store.tables import views
@@ -24,12 +24,19 @@ class ViewIndex:
     database: Database
 
     async def page(
-        self, kind: str, states: Sequence[str], before: Place | None, limit: int
+        self,
+        kind: str,
+        states: Sequence[str],
+        before: Place | None,
+        limit: int,
+        job: str | None = None,
     ) -> list[str]:
         def work(connection: Connection) -> list[str]:
             wanted = select(views.c.body).where(views.c.kind == kind)
             if states:
                 wanted = wanted.where(views.c.state.in_(states))
+            if job is not None:
+                wanted = wanted.where(func.json_extract(views.c.body, "$.job") == job)
             if before:
                 here = tuple_(views.c.created_at, views.c.stream)
                 wanted = wanted.where(here < (before.created_at, before.stream))

@@ -1,0 +1,127 @@
+"""Runs over v1: start, list, show, stop, retry, run again, read and follow."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Response
+from pydantic import BaseModel, Field
+
+from airboss.http.services import UseRuns, Who
+from airboss.http.sse import EventStream
+from airboss.http.v1.streams import (
+    SERVER_SENT,
+    After,
+    Asked,
+    EventPage,
+    LastEventId,
+    event_page,
+    first_seq,
+)
+from airboss.model.runs import RunState, RunStory, RunView
+from airboss.service.runs import RunWish
+
+router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="Your own name for this request: repeated, it starts nothing new.",
+    ),
+]
+
+
+class StartRun(Asked):
+    """Which job, with what input, in which folder; without one in the repository's root."""
+
+    job: str = Field(min_length=1, max_length=400)
+    input: str = ""
+    cwd: str | None = Field(default=None, max_length=4096)
+
+
+class RunList(BaseModel):
+    """Runs, newest first."""
+
+    items: list[RunView]
+    next_cursor: str | None
+
+
+class RunDetail(RunView, RunStory):
+    """A run with every work that was begun, in order; of one in a loop, every round."""
+
+
+@router.post("", status_code=201)
+async def start_run(
+    asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
+) -> RunView:
+    """Accepted means that it is on disk, and survives whatever happens to the server."""
+    view = await runs.start(RunWish(asked.job, asked.input, asked.cwd, who, key=key))
+    response.headers["Location"] = f"/api/v1/runs/{view.id}"
+    return view
+
+
+@router.get("")
+async def list_runs(
+    runs: UseRuns,
+    state: Annotated[list[RunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
+    job: Annotated[str | None, Query(max_length=400)] = None,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> RunList:
+    """Newest first, of all jobs or of one. A page's cursor stays true while new ones come."""
+    page = await runs.page(tuple(state), cursor, limit, job)
+    return RunList(items=page.items, next_cursor=page.next_cursor)
+
+
+@router.get("/{run}")
+async def show_run(run: str, runs: UseRuns) -> RunDetail:
+    """The run as of its `seq`, with every work: a stream behind it misses and repeats nothing."""
+    view = await runs.show(run)
+    story = await runs.story(run, view.seq)
+    return RunDetail(**view.model_dump(), **story.model_dump())
+
+
+@router.post("/{run}/stop")
+async def stop_run(run: str, runs: UseRuns, who: Who) -> RunView:
+    """Ends it with every agent; when this answers, nothing of it works any more."""
+    return await runs.stop(run, who)
+
+
+@router.post("/{run}/retry")
+async def retry_run(run: str, runs: UseRuns, who: Who) -> RunView:
+    """The failed part is done again in the same run; what had succeeded stays."""
+    return await runs.retry(run, who)
+
+
+@router.post("/{run}/again", status_code=201)
+async def run_again(run: str, runs: UseRuns, who: Who) -> RunView:
+    """The same job with the same input in the same folder, as a new run."""
+    return await runs.again(run, who)
+
+
+@router.delete("/{run}", status_code=204)
+async def delete_run(run: str, runs: UseRuns) -> None:
+    """With its tasks and their sessions, for good. One that has not ended is refused."""
+    await runs.delete(run)
+
+
+@router.get("/{run}/events", response_model=EventPage)
+async def read_run_events(
+    run: str,
+    runs: UseRuns,
+    after: After = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Response:
+    """Some of the run's events, in order. Go on behind `next_after` while there are more."""
+    view = await runs.show(run)
+    return event_page(await runs.events(run, after, limit), after, view.seq)
+
+
+@router.get("/{run}/stream", **SERVER_SENT)
+async def follow_run_events(
+    run: str, runs: UseRuns, after: After = 0, last_event_id: LastEventId = None
+) -> Response:
+    """Server-sent events, from any point until the run has ended (`end`)."""
+    await runs.show(run)
+    return EventStream(runs.log, run, first_seq(last_event_id, after))

@@ -1,0 +1,25 @@
+"""The keys with which callers start runs, so that a request that is repeated starts one run."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.sqlite import insert
+
+from airboss.store.database import Database
+from airboss.store.tables import run_keys
+
+
+@dataclass(frozen=True)
+class RunKeys:
+    database: Database
+
+    async def claim(self, who: str, key: str, run: str, at: int) -> str:
+        """The run that this key stands for: this one, or the one that had it first."""
+
+        def work(connection: Connection) -> str:
+            values = {"who": who, "key": key, "run": run, "at": at}
+            connection.execute(insert(run_keys).values(**values).on_conflict_do_nothing())
+            mine = (run_keys.c.who == who) & (run_keys.c.key == key)
+            return connection.execute(select(run_keys.c.run).where(mine)).scalar_one()
+
+        return await self.database.write(work)
