@@ -52,21 +52,6 @@ class Engine(Protocol):
     async def start(self, run: str) -> None: ...
     async def stop(self, run: str) -> None: ...
     async def known(self, run: str) -> bool: ...
-    async def delete(self, run: str) -> None:
-        """For good, with its tasks and their sessions."""
-        view = await self.show(run)
-        if not view.is_over:
-            raise Conflict("The run has not ended. Stop it first.")
-        story = await self.story(run, view.seq)
-        tasks = [work.task_run for work in story.works]
-        sessions = [session for task in tasks for session in await self._sessions_of(task)]
-        await self.log.forget([view.id, *tasks, *sessions])
-
-    async def _sessions_of(self, task_run: str) -> list[str]:
-        told = await self.log.after(task_run, 0, _STORY_PAGE)
-        events = [recorded.event for recorded in told]
-        return [event.session for event in events if isinstance(event, TaskSessionStarted)]
-
     async def recover(self) -> None: ...
     async def close(self) -> None: ...
 
@@ -238,6 +223,21 @@ class Runs:
         return await self.start(
             RunWish(view.job, story.user_input, view.cwd, who, view.id, is_exact=False)
         )
+
+    async def delete(self, run: str) -> None:
+        """For good, with its tasks and their sessions."""
+        view = await self.show(run)
+        if not view.is_over:
+            raise Conflict("The run has not ended. Stop it first.")
+        story = await self.story(run, view.seq)
+        tasks = [work.task_run for work in story.works]
+        sessions = [session for task in tasks for session in await self._sessions_of(task)]
+        await self.log.forget([view.id, *tasks, *sessions])
+
+    async def _sessions_of(self, task_run: str) -> list[str]:
+        told = await self.log.after(task_run, 0, _STORY_PAGE)
+        events = [recorded.event for recorded in told]
+        return [event.session for event in events if isinstance(event, TaskSessionStarted)]
 
     async def recover(self) -> None:
         """Goes on with what an earlier server had accepted. It returns before that is done."""
