@@ -36,7 +36,19 @@ from airboss.model.events import (
     TurnStarted,
     Usage,
 )
-from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId
+from airboss.model.run_events import (
+    RunAccepted,
+    RunEnded,
+    RunEnding,
+    RunError,
+    RunResumed,
+    RunRetried,
+    WorkGoing,
+    WorkStarted,
+    WorkStopped,
+    WorkWaiting,
+)
 from airboss.model.task_events import (
     Mission,
     MissionEnded,
@@ -47,12 +59,14 @@ from airboss.model.task_events import (
     TaskEnded,
     TaskError,
     TaskRetrying,
+    TaskSessionFailed,
     TaskSessionStarted,
     TaskSessionStopped,
     ToolCall,
 )
 
 PROMPT, TURN, SESSION = PromptId("pro_1"), TurnId("trn_1"), SessionId("ses_1")
+TASK = TaskRunId("tsk_1")
 MISSION = Mission(kind="prompt", round=0, attempt=1)
 CALL = ToolCall(tool="job_boolean_true", argument="it is")
 
@@ -83,6 +97,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
         task="plan", entry="e", model="m", cwd="/work", policy="ask", user_input="do", who="me"
     ),
     TaskSessionStarted(session=SESSION, model="m", is_driving=True),
+    TaskSessionFailed(model="m", is_driving=False, outcome="crashed", reason="no room"),
     TaskSessionStopped(session=SESSION, succeeded=False),
     MissionSent(mission=MISSION, session=SESSION, prompt=PROMPT, text="do"),
     MissionEnded(mission=MISSION, session=SESSION, outcome="done", calls=(CALL,)),
@@ -91,6 +106,16 @@ ONE_OF_EACH: tuple[Event, ...] = (
     TaskDecided(text="[MISC] Hm."),
     TaskError(name="OSError", message="full", stack="…", cause="disk"),
     TaskEnded(outcome="failed", reason="no", who="me"),
+    RunAccepted(job="ship", entry="e", cwd="/work", user_input="it", who="me"),
+    RunResumed(reason="restart"),
+    RunRetried(time=2, who="me", redo=("0.1",)),
+    WorkStarted(work=0, path="0.1", task="plan", task_run=TASK),
+    WorkWaiting(path="0.1", reason="a place"),
+    WorkGoing(path="0.1"),
+    WorkStopped(work=0, path="0.1", task_run=TASK, succeeded=True, usage=Usage(cost=1.5)),
+    RunEnding(outcome="canceled", reason="Stopped by me.", who="me"),
+    RunError(name="OSError", message="full", stack="…", cause="disk"),
+    RunEnded(outcome="canceled", reason="Stopped by me.", who="me"),
 )
 
 

@@ -60,7 +60,9 @@ def view_of(*events: Event) -> View | None:
 
 def expected(seq: int, **changes: Any) -> TaskRunView:
     begun: dict[str, Any] = {
-        **ACCEPTED.model_dump(exclude={"kind", "user_input", "checks_availability"}),
+        **ACCEPTED.model_dump(
+            exclude={"kind", "user_input", "checks_availability", "previous_tasks"}
+        ),
         "id": "tsk_1",
         "state": "running",
         "created_at": 1001,

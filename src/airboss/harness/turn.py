@@ -45,7 +45,7 @@ class TurnReport:
     outcome: Literal["done", "failed", "aborted", "interrupted", "dropped"]
     error: Failure | None = None
     calls: tuple[ToolCall, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage, compare=False)
 
 
 @dataclass(frozen=True)

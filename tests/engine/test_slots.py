@@ -1,0 +1,89 @@
+"""So many agents of jobs work at once, and who waited first goes first."""
+
+import asyncio
+import contextlib
+
+from airboss.engine.slots import Slots
+
+
+class Worker:
+    """Takes a slot and keeps it until it is told to leave."""
+
+    def __init__(self, slots: Slots, key: str, order: list[str]) -> None:
+        self.heard: list[bool] = []
+        self.leave = asyncio.Event()
+        self._slots, self._key, self._order = slots, key, order
+        self.task = asyncio.create_task(self._work())
+
+    async def _work(self) -> None:
+        async with self._slots.taken(self._key, self.heard.append):
+            self._order.append(self._key)
+            await self.leave.wait()
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_as_many_work_as_there_are_slots_and_the_others_say_that_they_wait() -> None:
+    slots, order = Slots(2), list[str]()
+    workers = [Worker(slots, key, order) for key in ("a", "b", "c")]
+    await settle()
+    assert (order, slots.taken_count) == (["a", "b"], 2)
+    assert [worker.heard for worker in workers] == [[], [], [True]]
+    workers[0].leave.set()
+    await settle()
+    assert (order, workers[2].heard) == (["a", "b", "c"], [True, False])
+    for worker in workers:
+        worker.leave.set()
+        await worker.task
+    assert slots.taken_count == 0
+
+
+async def test_who_waited_first_goes_first_whenever_it_asked() -> None:
+    slots, order = Slots(1), list[str]()
+    first = Worker(slots, "0", order)
+    await settle()
+    late, early = Worker(slots, "2", order), Worker(slots, "1", order)
+    await settle()
+    for worker in (first, early, late):
+        worker.leave.set()
+        await worker.task
+    assert order == ["0", "1", "2"]
+
+
+async def test_after_a_restart_all_come_back_before_the_first_begins() -> None:
+    slots, order = Slots(1), list[str]()
+    slots.hold()
+    workers = [Worker(slots, key, order) for key in ("c", "a", "b")]
+    await settle()
+    assert order == []
+    slots.let_go()
+    for worker in workers:
+        worker.leave.set()
+    for worker in workers:
+        await worker.task
+    assert order == ["a", "b", "c"]
+    assert [worker.heard for worker in workers] == [[], [], []]
+
+
+async def test_one_who_is_cancelled_while_waiting_or_at_its_turn_keeps_no_slot() -> None:
+    slots, order = Slots(1), list[str]()
+    first = Worker(slots, "a", order)
+    await settle()
+    waiting, next_one = Worker(slots, "b", order), Worker(slots, "c", order)
+    await settle()
+    waiting.task.cancel()
+    first.leave.set()
+    await settle()
+    assert order == ["a", "c"]
+    third = Worker(slots, "d", order)
+    await settle()
+    next_one.leave.set()
+    await asyncio.sleep(0)  # the slot is handed over, and not yet taken
+    third.task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await third.task
+    await settle()
+    assert slots.taken_count == 0
