@@ -110,6 +110,9 @@ def serve(
         list[Path] | None,
         typer.Option(metavar="DIR", help="Where sessions may work; repeatable."),
     ] = None,
+    max_tasks: Annotated[
+        int | None, typer.Option(min=1, help="So many agents of jobs work at once. [4]")
+    ] = None,
     rehearsal: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A script for the rehearsal model.")
     ] = None,
@@ -140,6 +143,7 @@ def serve(
         "test_folder": whole(test_folder),
         "permissions": permissions.value if permissions else None,
         "roots": tuple(whole(path) for path in root) if root else None,
+        "max_tasks": max_tasks,
         "rehearsal": whole(rehearsal),
         "copilot_cli": whole(copilot_cli),
     }
