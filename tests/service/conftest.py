@@ -1,13 +1,10 @@
 """A house for tasks that many tests share, on a loop that lives as long as it does."""
 
 from collections.abc import AsyncGenerator
-from pathlib import Path
 
 import pytest
 
-from tests.service.errands import TaskHouse, task_house_in
-
-SCRIPT = Path(__file__).with_name("errands.yaml").read_text(encoding="utf-8")
+from tests.service.errands import SCRIPT, TaskHouse, task_house_in
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from airboss.model.views import SessionView
 from airboss.service.tasks import TaskRuns, TaskWish
 from tests.service.house import ME, House, house_in
 
+SCRIPT = Path(__file__).with_name("errands.yaml").read_text(encoding="utf-8")
 AGAIN = "The session crashed, please redo and here is the last request:\n"
 TRUE, FALSE = "job_boolean_true", "job_boolean_false"
 DOCUMENT, PREREQUISITE = "job_prepare_document", "job_prerequisite_failed"

@@ -14,10 +14,10 @@ from tests.log.test_trouble import (
     fill,
     small_disk,  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a fixture
 )
-from tests.service.conftest import SCRIPT
 from tests.service.errands import (
     DOCUMENT,
     SAY_SO,
+    SCRIPT,
     TaskHouse,
     asks,
     criteria,

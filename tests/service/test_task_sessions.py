@@ -9,11 +9,11 @@ import pytest
 from airboss.errors import ModelIdNotFound, WorkingDirectoryMissing, WorkingDirectoryNotAllowed
 from airboss.model.events import PermissionDecided, PromptAccepted
 from airboss.model.task_events import MissionEnded, TaskSessionStarted
-from tests.service.conftest import SCRIPT
 from tests.service.errands import (
     AGAIN,
     DOCUMENT,
     SAY_SO,
+    SCRIPT,
     TaskHouse,
     asks,
     criteria,
