@@ -16,7 +16,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
-from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId
 from airboss.model.run_events import RunAccepted
 from airboss.model.runs import RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
@@ -35,6 +35,8 @@ class QueuedPrompt(Frozen):
 
     prompt: PromptId
     text: str
+    # Where a task asks.
+    task: TaskRunId | None = None
 
 
 class SessionView(Frozen):
@@ -92,7 +94,7 @@ def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C90
         case SessionResumed():
             return {"state": "opening", "error": None}
         case PromptAccepted():
-            queued = QueuedPrompt(prompt=event.prompt, text=event.text)
+            queued = QueuedPrompt(prompt=event.prompt, text=event.text, task=event.task)
             title = view.title or _title(event.text)
             return {"queue": (*view.queue, queued), "title": title}
         case PromptDropped():

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
@@ -13,7 +14,7 @@ from airboss.engine.slots import Slots
 from airboss.engine.task import Verdict, plan_task, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
-from airboss.errors import AirbossError, StoreUnavailable
+from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog, Writer
 from airboss.model.ids import RunId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
@@ -43,6 +44,8 @@ from airboss.service.runs import Runs, run_of
 from airboss.service.sessions import Sessions
 from airboss.service.troubles import in_detail
 from airboss.settings import Policy
+
+_log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry, Model, Work
@@ -233,8 +236,8 @@ class JobTasks:
         self._forget(run)
 
     async def _dismiss(self, performer: Performer, reason: str) -> None:
-        with contextlib.suppress(AirbossError):  # the next start closes what is left
-            await performer.clean_up()
+        for error in await performer.clean_up():  # the next start closes what is left
+            _log.error("A session of a task could not be closed", exc_info=error)
         own = performer.writer
         crashed = own.said_from("error") is not None
         outcome = "crashed" if crashed else "canceled"

@@ -9,7 +9,6 @@ from typing import cast
 from airboss.engine.performer import Performer
 from airboss.engine.task import TaskPlan, Verdict, plan_task
 from airboss.errors import (
-    AirbossError,
     Invalid,
     NotFound,
     RuntimeUnavailable,
@@ -40,6 +39,7 @@ from airboss.store.views import ViewIndex
 _log = logging.getLogger(__name__)
 
 _STORY_PAGE = 1000
+_AGAIN_SECONDS = 0.5
 _STOPPED = "The server was stopped while this task ran."
 _ENDED = "The server ended while this task ran."
 
@@ -101,6 +101,9 @@ class TaskRuns:
         run = new_task_run_id()
         writer = await self.log.writer(run)
         await writer.append(accepted)
+        if self._stopping:  # meanwhile: nobody would end it
+            await writer.append(*_crashed("ServerStopped", _STOPPED))
+            raise RuntimeUnavailable("The server is stopping.")
         agents = OwnSessions(
             self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
         )
@@ -156,10 +159,7 @@ class TaskRuns:
     async def _watch(self, run: TaskRunId, running: _Running, writer: Writer) -> None:
         """To the end of the run, whatever that is: no session stays open that it opened."""
         await asyncio.wait({running.work})
-        try:
-            await running.performer.clean_up()
-        except AirbossError:
-            _log.exception("A session of %s could not be closed", run)
+        clean = await self._clean_up(run, running)
         end = self._end_of(running)
         try:
             await writer.append(*end)
@@ -169,6 +169,17 @@ class TaskRuns:
         writer.release()
         del self._running[run]
         running.over.set()
+        while not clean and not self._stopping:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            clean = await self._clean_up(run, running)
+
+    async def _clean_up(self, run: TaskRunId, running: _Running) -> bool:
+        """False where the disk takes no more: that may pass."""
+        errors = await running.performer.clean_up()
+        for error in errors:
+            if not isinstance(error, StoreUnavailable):  # the log has said that by itself
+                _log.error("A session of %s could not be closed", run, exc_info=error)
+        return not any(isinstance(error, StoreUnavailable) for error in errors)
 
     def _end_of(self, running: _Running) -> list[Event]:
         work = running.work
@@ -229,6 +240,8 @@ class TaskRuns:
                 if view.run is not None:
                     kept.update(view.sessions)
                     continue
+                for session in view.sessions:  # also one that had lost its runtime before
+                    await self.sessions.close(session, f"{BY_A_TASK}{view.id}")
                 writer = await self.log.writer(view.id)
                 await writer.append(*_crashed("ServerEnded", _ENDED))
                 writer.release()
