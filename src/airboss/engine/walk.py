@@ -5,7 +5,7 @@ Every execution has a path that no other one has, also of the same work in a loo
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, TypeAlias
 
@@ -54,7 +54,7 @@ class Walked:
 
     succeeded: bool
     previous: tuple[str, ...]
-    culprits: tuple[str, ...] = ()
+    culprits: tuple[str, ...] = field(default=(), compare=False)
 
 
 Step: TypeAlias = RunTask | RunBranches
