@@ -1,0 +1,191 @@
+"""Somebody who runs jobs over HTTP, in seed 001's words and in v1's; and what their tasks do."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from tests.contract.guest import Guest, Told
+from tests.portal import Portal
+
+INSTALL = "copilot/test/installJobsEntry"
+TIMEOUT = {"error": "HttpRequestTimeout"}
+DRIVING = {"category": "driving"}
+# `yes` succeeds and `no` fails, each in one short turn; `twice-…` is true two times, then false.
+SCRIPT = r"""
+models:
+  - {id: driver, name: Driver, multiplier: 0}
+  - {id: other, name: Other, multiplier: 0}
+rules:
+  - when: "True twice"
+    times: 2
+    steps:
+      - call: {tool: job_boolean_true, arguments: {argument: "so far"}}
+      - say: "Yes."
+  - when: "True twice"
+    steps: [{say: "No more."}]
+  - when: "Say yes"
+    steps:
+      - call: {tool: job_boolean_true, arguments: {argument: "yes"}}
+      - say: "Yes."
+  - when: "Take your time"
+    steps:
+      - say: "One moment."
+      - sleep: 30
+  - when: "Run for long"
+    steps:
+      - call: {tool: bash, arguments: {command: "sleep 120", description: "wait"}}
+      - say: "Done."
+  - when: "Fix it"
+    times: 1
+    steps: [{say: "I could not."}]
+  - when: "Fix it"
+    steps:
+      - call: {tool: job_boolean_true, arguments: {argument: "mended"}}
+      - say: "Yes."
+  - when: "."
+    steps: [{say: "No."}]
+"""
+
+
+def task(prompt: str, **more: Any) -> dict[str, Any]:
+    """One that succeeds when its agent says that it is so."""
+    said = {"toolExecuted": ["job_boolean_true"], "failureAction": {"retryTimes": 0}}
+    needs_input = "$user-input" in prompt
+    return {"prompt": [prompt], "requireUserInput": needs_input, "criteria": said, **more}
+
+
+TASKS: dict[str, Any] = {
+    "yes": task("Say yes."),
+    "no": task("Say no."),
+    "after-yes": task("Say yes.", availability={"previousTasks": ["yes"]}),
+    "after-no": task("Say yes.", availability={"previousTasks": ["no"]}),
+    "slow": task("Take your time."),
+    "shell": task("Run for long."),
+    "fix": task("Fix it."),
+    "input": task("Say yes to $user-input on $task-model."),
+}
+
+
+def ref(name: str, **more: Any) -> dict[str, Any]:
+    return {"kind": "Ref", "taskId": name, "modelOverride": DRIVING, **more}
+
+
+def seq(*works: Any) -> dict[str, Any]:
+    return {"kind": "Seq", "works": list(works)}
+
+
+def par(*works: Any) -> dict[str, Any]:
+    return {"kind": "Par", "works": list(works)}
+
+
+def loop(body: Any, *, pre: Any = None, post: Any = None) -> dict[str, Any]:
+    made = {"kind": "Loop", "body": body}
+    return made | ({"preCondition": pre} if pre else {}) | ({"postCondition": post} if post else {})
+
+
+def alt(condition: Any, true: Any = None, false: Any = None) -> dict[str, Any]:
+    made = {"kind": "Alt", "condition": condition}
+    return made | ({"trueWork": true} if true else {}) | ({"falseWork": false} if false else {})
+
+
+def entry_of(jobs: dict[str, Any], **tasks: Any) -> dict[str, Any]:
+    return {
+        "models": {"driving": "driver", "second": "other"},
+        "promptVariables": {},
+        "tasks": TASKS | tasks,
+        "jobs": {name: {"work": work} for name, work in jobs.items()},
+        "grid": [],
+    }
+
+
+class JobGuest(Guest):
+    """Speaks for one person with the token."""
+
+    async def install(self, entry: dict[str, Any]) -> None:
+        file = self.portal.folder / "fixtures" / "jobs.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(entry), "utf-8")
+        assert await self.seed(INSTALL, str(file)) == {"result": "OK"}
+
+    async def start_job(self, name: str, text: str = "") -> str:
+        body = f"{self.portal.work}\n{text}"
+        told = await self.seed(f"copilot/job/start/{quote(name, safe='')}", body)
+        assert list(told) == ["jobId"], told
+        return told["jobId"]
+
+    async def job_live(self, run: str) -> Told:
+        return await self.seed(f"copilot/job/{run}/live", method="GET")
+
+    async def hear_job(self, run: str, last: str = "JobsClosed") -> list[Told]:
+        """All responses up to the first `last`, a callback's name or an error's."""
+        heard: list[Told] = []
+        async with asyncio.timeout(50):
+            while True:
+                told = await self.job_live(run)
+                if told == TIMEOUT:
+                    continue
+                heard.append(told)
+                if last in (told.get("callback"), told.get("error"), *told):
+                    return heard
+                assert list(told) != ["error"], heard
+
+    async def run_job(self, work: Any, **tasks: Any) -> list[Told]:
+        """A job of this one tree, to its end."""
+        await self.install(entry_of({"job": work}, **tasks))
+        heard = await self.hear_job(await self.start_job("job"))
+        assert heard[-1] == {"error": "JobsClosed"}
+        return heard[:-1]
+
+    async def run(self, job: str, **asked: Any) -> Told:
+        asked = {"job": job, "cwd": str(self.portal.work), **asked}
+        answer = await self.http.post("/api/v1/runs", json=asked)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    async def show_run(self, run: str) -> Told:
+        answer = await self.http.get(f"/api/v1/runs/{run}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def do_run(self, run: str, verb: str, status: int = 200) -> Told:
+        answer = await self.http.post(f"/api/v1/runs/{run}/{verb}")
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    async def over(self, run: str) -> Told:
+        """The run, once it has ended."""
+        async with asyncio.timeout(40):
+            view = await self.show_run(run)
+            while view["state"] in ("waiting", "running"):
+                await asyncio.sleep(0.02)
+                view = await self.show_run(run)
+        return view
+
+    async def run_events(self, run: str) -> list[Told]:
+        answer = await self.http.get(f"/api/v1/runs/{run}/events", params={"limit": 1000})
+        return answer.json()["items"]
+
+    async def open_sessions(self) -> list[Told]:
+        params = {"limit": 200, "state": ["opening", "idle", "working"]}
+        return (await self.http.get("/api/v1/sessions", params=params)).json()["items"]
+
+
+def story(heard: Iterable[Told]) -> str:
+    """`0+` for a work that started, `0:yes` and `0:no` for one that stopped, then the outcome."""
+    told: list[str] = []
+    for one in heard:
+        match one.get("callback"):
+            case "workStarted":
+                told.append(f"{one['workId']}+")
+            case "workStopped":
+                told.append(f"{one['workId']}:{'yes' if one['succeeded'] else 'no'}")
+            case other:
+                told.append(str(other or next(iter(one))))
+    return " ".join(told)
+
+
+def job_portal_in(portal_folder: Any, *options: str) -> Portal:
+    fixtures = ("--test", "--test-folder", str(portal_folder / "fixtures"))
+    return Portal(portal_folder, (*fixtures, "--permissions", "approve-all", *options), SCRIPT)
