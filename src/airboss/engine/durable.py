@@ -1,0 +1,291 @@
+"""Runs jobs durably: whatever ends the server, the next one goes on where it stopped.
+
+A run is a workflow, and so is every task and every branch in it, each named by its path. Inside
+one of them everything is strictly in order: two steps at once would be replayed in each other's
+place.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections import defaultdict
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from contextvars import Context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakValueDictionary
+
+from airboss.engine import wire
+from airboss.engine.acts import Answer, Close, Open, Put, Tell
+from airboss.engine.hands import Hands, RunOver, TaskPlay
+from airboss.engine.ledger import Ledger
+from airboss.engine.task import Verdict
+from airboss.engine.walk import (
+    ROOT,
+    Branch,
+    Ended,
+    Endings,
+    RunTask,
+    Step,
+    Walk,
+    Walked,
+    walk,
+)
+from airboss.engine.wire import Wire
+from airboss.errors import Conflict
+
+if TYPE_CHECKING:
+    from airboss.engine.workflows import Handle, Workflows
+
+FILE: Final = "engine.sqlite"
+
+# How long agents have to be gone when their run is stopped.
+_STOP_SECONDS: Final = 1.8
+_LOOK_SECONDS: Final = 0.5
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Engine:
+    """Lives in one event loop. DBOS is loaded when the first run starts or is taken up."""
+
+    def __init__(self, folder: Path, hands: Hands, *, keeps_answers: bool = True) -> None:
+        """DBOS keeps the answer of every act. The hands keep them as well: without the second
+        record a task costs a third, and after a crash all its acts are asked for again."""
+        self._hands = hands
+        self._keeps_answers = keeps_answers
+        self._ledger = Ledger(folder / FILE)
+        self._flows: Workflows | None = None
+        self._door = asyncio.Lock()
+        self._closing = False
+        # The workflows of each run that work in this process.
+        self._local: defaultdict[str, set[asyncio.Task[Any]]] = defaultdict(set)
+        self._stopped: set[str] = set()
+        self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._chores: set[asyncio.Task[None]] = set()
+
+    async def recover(self) -> None:
+        """Takes up every run that the last server left open."""
+        if await asyncio.to_thread(self._ledger.has_open):
+            await self._launched()
+
+    async def known(self, run: str) -> bool:
+        """Whether it was started, however long ago."""
+        return await asyncio.to_thread(self._ledger.knows, run)
+
+    async def start(self, run: str) -> None:
+        """Returns when the run survives a crash. One that is known is not started again."""
+        await asyncio.shield(self._soon(self._start(run)))
+
+    async def _start(self, run: str) -> None:
+        async with self._gate(run):
+            flows = await self._launched()
+            self._stopped.discard(run)
+            await flows.start("run", run, run)
+
+    async def stop(self, run: str) -> None:
+        """Returns when nothing of the run works any more, and nothing of it will."""
+        self._stopped.add(run)
+        await asyncio.shield(self._soon(self._stop(run)))
+
+    async def _stop(self, run: str) -> None:
+        async with self._gate(run):
+            if self._flows or await asyncio.to_thread(self._ledger.has_open, run):
+                flows = await self._launched()
+                # First on disk: a crash between the two must not bring it back.
+                await flows.cancel(run)
+            await _let_go(self._local.get(run, ()))
+
+    async def close(self) -> None:
+        """Lets go of everything and leaves it open: the next server takes it up."""
+        self._closing = True
+        async with self._door:
+            await _let_go([task for tasks in self._local.values() for task in tasks])
+            await _let_go(self._chores)
+            if self._flows:
+                flows, self._flows = self._flows, None
+                await flows.close()
+
+    def _gate(self, run: str) -> asyncio.Lock:
+        """A run is not stopped while it is being started: it would be on disk after the mark."""
+        return self._gates.setdefault(run, asyncio.Lock())
+
+    async def _launched(self) -> "Workflows":
+        async with self._door:
+            if self._closing:
+                raise Conflict("The server is stopping.")
+            flows = self._flows
+            if flows is None:
+                flows = await asyncio.to_thread(self._launch, asyncio.get_running_loop())
+                self._soon(self._calm_down(flows))
+            return flows
+
+    def _launch(self, loop: asyncio.AbstractEventLoop) -> "Workflows":
+        from airboss.engine.workflows import Workflows
+
+        bodies = {"run": self._run, "branch": self._branch, "task": self._task}
+        try:
+            flows = self._flows = Workflows(self._ledger.path, bodies)
+            # What was open begins to work before this has returned.
+            flows.launch(loop)
+        except Exception as error:
+            self._flows = None
+            trouble = getattr(error, "orig", error)
+            if isinstance(trouble, OSError | sqlite3.Error):
+                raise self._ledger.in_words(trouble) from error
+            raise
+        return flows
+
+    async def _calm_down(self, flows: "Workflows") -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if not await asyncio.to_thread(self._ledger.has_queued):
+                flows.calm_down()
+                return
+
+    async def _run(self, run: str) -> bool:
+        return await self._guard(run, ROOT, self._run_job(run))
+
+    async def _branch(self, run: str, given: Wire) -> Wire:
+        branch = wire.branch_of_wire(given)
+        walked = self._walk(run, walk(branch.work, branch.path, branch.previous))
+        return wire.walked_to_wire(await self._guard(run, branch.path, walked))
+
+    async def _task(self, run: str, given: Wire) -> bool:
+        task = wire.task_of_wire(given)
+        return await self._guard(run, task.path, self._run_task(run, task))
+
+    async def _guard(self, run: str, path: str, work: Coroutine[Any, Any, T]) -> T:
+        """A workflow never ends in an error. What fails in it fails the run, and is cancelled with
+        all that works beside it; being cancelled leaves no trace in DBOS."""
+        task = asyncio.current_task()
+        if task is None or self._closing or run in self._stopped:
+            work.close()
+            raise asyncio.CancelledError
+        self._local[run].add(task)
+        try:
+            try:
+                return await work
+            except RunOver:
+                self._soon(self._give_up(run))
+            except Exception as error:  # noqa: BLE001 (the border of the step: told to the hands)
+                self._crash(run, path, error)
+            return await asyncio.get_running_loop().create_future()
+        finally:
+            self._local[run].discard(task)
+            if not self._local[run]:
+                del self._local[run]
+            if self._flows:
+                self._flows.note_end(_workflow(run, path))
+
+    def _crash(self, run: str, path: str, error: Exception) -> None:
+        if run not in self._stopped:
+            self._stopped.add(run)
+            self._soon(self._tell_crash(run, path, error))
+
+    async def _tell_crash(self, run: str, path: str, error: Exception) -> None:
+        try:
+            await self._hands.crash_run(run, path, error)
+        except Exception:  # noqa: BLE001 (logged, and the run is stopped all the same)
+            _log.exception("The crash of %s at %s could not be told.", run, path)
+        await self._give_up(run)
+
+    async def _give_up(self, run: str) -> None:
+        # While the engine closes: the next one finds the same.
+        with suppress(Conflict):
+            await self.stop(run)
+
+    async def _run_job(self, run: str) -> bool:
+        work = await self._hands.work_of(run)
+        walked = await self._walk(run, walk(work))
+        await self._hands.end_run(run, succeeded=walked.succeeded)
+        return walked.succeeded
+
+    async def _walk(self, run: str, steps: Walk) -> Walked:
+        try:
+            step = next(steps)
+            while True:
+                step = steps.send(await self._answer(run, step))
+        except StopIteration as end:
+            return end.value
+
+    async def _answer(self, run: str, step: Step) -> Ended | Endings:
+        if isinstance(step, RunTask):
+            return await self._ending(step, await self._begin(run, step))
+        # One after the other: DBOS counts what a workflow starts.
+        begun = [(part, await self._begin(run, part)) for part in step.branches]
+        return tuple([await self._ending(part, handle) for part, handle in begun])
+
+    async def _begin(self, run: str, part: RunTask | Branch) -> "Handle":
+        flows = self._working()
+        workflow = _workflow(run, part.path)
+        if isinstance(part, RunTask):
+            return await flows.start("task", workflow, run, wire.task_to_wire(part))
+        return await flows.start("branch", workflow, run, wire.branch_to_wire(part))
+
+    async def _ending(self, part: RunTask | Branch, handle: "Handle") -> Any:
+        kept = await self._working().result(handle)
+        return Ended(kept) if isinstance(part, RunTask) else wire.walked_of_wire(kept)
+
+    async def _run_task(self, run: str, task: RunTask) -> bool:
+        play = await self._hands.begin_task(run, task)
+        verdict = await self._play(play)
+        await self._hands.end_task(run, task.path, verdict)
+        return verdict.succeeded
+
+    async def _play(self, play: TaskPlay) -> Verdict:
+        number, answer, acts = 0, None, play.acts
+        try:
+            while True:
+                act = acts.send(answer)
+                number += 1
+                if isinstance(act, Tell):
+                    await play.tell(number, act.event)
+                    answer = None
+                else:
+                    answer = await self._do(play, number, act)
+        except StopIteration as end:
+            return end.value
+        finally:
+            acts.close()
+
+    async def _do(self, play: TaskPlay, number: int, act: Open | Put | Close) -> Answer:
+        if not self._keeps_answers:
+            return await play.do(number, act)
+
+        async def do() -> Wire | None:
+            return wire.answer_to_wire(await play.do(number, act))
+
+        name = f"{number} {type(act).__name__.lower()}"
+        return wire.answer_of_wire(await self._working().step(name, do))
+
+    def _working(self) -> "Workflows":
+        """There while a workflow works; while the engine closes they are let go of."""
+        if self._flows is None:
+            raise asyncio.CancelledError
+        return self._flows
+
+    def _soon(self, chore: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """To be ended even when whoever asked is gone: half a start would wait for the next server.
+        It is no part of the workflow that asks, so it has not its context."""
+        task = asyncio.get_running_loop().create_task(chore, context=Context())
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+        return task
+
+
+def _workflow(run: str, path: str) -> str:
+    return f"{run}.{path}"
+
+
+async def _let_go(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancels them and waits until they have cleaned up behind themselves."""
+    left = [*tasks]
+    for task in left:
+        task.cancel()
+    if left:
+        _, late = await asyncio.wait(left, timeout=_STOP_SECONDS)
+        if late:
+            _log.warning("%d works did not end within %g s.", len(late), _STOP_SECONDS)

@@ -1,0 +1,48 @@
+"""DBOS's own file, looked into without DBOS: loading it takes half a second and 30 MB, and a
+server without jobs needs neither."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from airboss.errors import StoreUnavailable
+
+_OPEN = "status IN ('PENDING', 'ENQUEUED')"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Every call reads or writes the disk: none belongs on the event loop."""
+
+    path: Path
+
+    def knows(self, run: str) -> bool:
+        return self._has("workflow_uuid = ?", run)
+
+    def has_open(self, run: str | None = None) -> bool:
+        if run is None:
+            return self._has(_OPEN)
+        return self._has(f"workflow_uuid = ? AND {_OPEN}", run)
+
+    def has_queued(self) -> bool:
+        return self._has("status = 'ENQUEUED'")
+
+    def _has(self, condition: str, *values: str) -> bool:
+        if not self.path.exists():
+            return False
+        table = "SELECT 1 FROM sqlite_master WHERE name = 'workflow_status'"
+        row = f"SELECT 1 FROM workflow_status WHERE {condition} LIMIT 1"  # noqa: S608
+        try:
+            with closing(sqlite3.connect(self.path, timeout=10)) as file:
+                if file.execute(table).fetchone() is None:
+                    return False
+                return file.execute(row, values).fetchone() is not None
+        except sqlite3.Error as error:
+            raise self.in_words(error) from error
+
+    def in_words(self, error: Exception) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"The engine's database {self.path} cannot be used: {error}. "
+            "Check its disk and its rights, then try again."
+        )

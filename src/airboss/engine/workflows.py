@@ -1,0 +1,175 @@
+"""DBOS as this house uses it. Imported only when there is a run: it takes half a second and 30 MB.
+
+Nothing here knows what a workflow is about.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import Context
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID, WorkflowHandleAsync, error
+from dbos._core import WorkflowHandleAsyncPolling
+from dbos._dbos import _get_or_create_dbos_registry  # pyright: ignore[reportPrivateUsage]
+from dbos._utils import INTERNAL_QUEUE_NAME
+
+from airboss.engine import tables
+
+# Bumped by hand when the same tree is walked in other steps: rows of another version stay asleep.
+VERSION: Final = "walk-1"
+# Always the same: the lock on the data folder lets one server in, and it takes up what is open.
+EXECUTOR: Final = "server"
+
+_QUICK_SECONDS: Final = 0.05
+_CALM_SECONDS: Final = 1.0
+# The house's own `to_thread` works on these too: DBOS puts them in the loop's place for its own.
+_THREADS: Final = 16
+
+Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
+Handle: TypeAlias = WorkflowHandleAsync[Any]
+
+
+class Workflows:
+    """Durable workflows on a SQLite file. There can be one at a time in a process."""
+
+    def __init__(self, path: Path, bodies: Mapping[str, Body]) -> None:
+        _quiet()
+        tables.prepare(path)
+        DBOS(
+            config={
+                "name": "airboss",
+                "system_database_url": tables.url_of(path),
+                "application_version": VERSION,
+                "executor_id": EXECUTOR,
+                "serializer": DBOSPortableJSONSerializer(),
+                "log_level": "WARNING",
+                "max_executor_threads": _THREADS,
+                # A local file is always there, and needs no asking before each statement.
+                "db_engine_kwargs": {"pool_pre_ping": False, "pool_size": _THREADS + 4},
+                # We send no messages; closing waits for this one.
+                "notification_listener_polling_interval_sec": 0.2,
+            }
+        )
+        # A run may be cut off as often as it likes: there is no limit at which it is given up.
+        self._bodies = {
+            name: DBOS.workflow(name=name, max_recovery_attempts=None)(_marked(body))
+            for name, body in bodies.items()
+        }
+        # DBOS takes up what is open through this queue, at 1 s a look if nobody says otherwise.
+        registry = _get_or_create_dbos_registry()
+        self._queue = registry._register_internal_queue(  # pyright: ignore[reportPrivateUsage]
+            INTERNAL_QUEUE_NAME, polling_interval_sec=_QUICK_SECONDS
+        )
+        self._ends: dict[str, asyncio.Event] = {}
+
+    def launch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Blocks, so it has a thread of its own. DBOS adopts the loop that it finds itself in."""
+        asyncio._set_running_loop(loop)
+        try:
+            DBOS.launch()
+        except BaseException:
+            _destroy()
+            raise
+        finally:
+            asyncio._set_running_loop(None)
+
+    def calm_down(self) -> None:
+        """What was open has been taken up: looking twenty times a second costs for nothing."""
+        self._queue._polling_interval_sec = _CALM_SECONDS  # pyright: ignore[reportPrivateUsage]
+
+    async def start(self, name: str, workflow: str, *given: Any) -> Handle:
+        """Returns when it is on disk. One that is known already is not started again."""
+        with SetWorkflowID(workflow):
+            handle = await DBOS.start_workflow_async(self._bodies[name], *given)
+        # On replay DBOS answers with what it has kept at this place, whatever is asked for.
+        if handle.get_workflow_id() != workflow:
+            raise RuntimeError(f"{workflow} was expected, but {handle.get_workflow_id()} is kept.")
+        return handle
+
+    async def result(self, handle: Handle) -> Any:
+        """Waits for it, without keeping the answer a second time: it does not change."""
+        if isinstance(handle, WorkflowHandleAsyncPolling):
+            await self._wait_for_end(handle.get_workflow_id())
+        asked = handle.get_result(polling_interval_sec=_QUICK_SECONDS)
+        try:
+            return await _outside(asked)
+        except error.DBOSAwaitedWorkflowCancelledError:
+            # Only whole runs are cancelled, so the one that waits is as well.
+            raise asyncio.CancelledError from None
+
+    async def _wait_for_end(self, workflow: str) -> None:
+        """One that was taken up after a start runs in this process too, but not by this handle.
+        Asking DBOS all the time would cost 2 % of a core for each that waits, for hours."""
+        end = self._ends.setdefault(workflow, asyncio.Event())
+        seconds = _QUICK_SECONDS
+        try:
+            while not end.is_set():
+                status = await _outside(DBOS.get_workflow_status_async(workflow))
+                if status is not None and status.status not in ("PENDING", "ENQUEUED"):
+                    return
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(end.wait(), seconds)
+                seconds = min(2 * seconds, _CALM_SECONDS)
+        finally:
+            self._ends.pop(workflow, None)
+
+    def note_end(self, workflow: str) -> None:
+        if workflow in self._ends:
+            self._ends[workflow].set()
+
+    async def step(self, name: str, act: Body, *given: Any) -> Any:
+        """Done once: its result is kept. One that was cut off is done again."""
+        return await DBOS.run_step_async({"name": name, "preemptible": True}, act, *given)
+
+    async def cancel(self, workflow: str) -> None:
+        """With all that it started. Nothing of it is taken up again."""
+        await DBOS.cancel_workflow_async(workflow, cancel_children=True)
+
+    async def close(self) -> None:
+        """What is open stays open. The loop gets back threads to work with: DBOS put its own in
+        their place, and takes them with it."""
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1) as thread:
+            await loop.run_in_executor(thread, _destroy)
+        loop.set_default_executor(ThreadPoolExecutor(thread_name_prefix="asyncio"))
+
+
+def _marked(body: Body) -> Body:
+    """DBOS hangs what it knows on the function; a method cannot bear that."""
+
+    async def workflow(*given: Any) -> Any:
+        return await body(*given)
+
+    return workflow
+
+
+def _destroy() -> None:
+    DBOS.destroy(destroy_registry=True)
+
+
+async def _outside(asked: Coroutine[Any, Any, Any]) -> Any:
+    """Inside a workflow DBOS would keep the question as a step of it."""
+    return await asyncio.get_running_loop().create_task(asked, context=Context())
+
+
+class _NoCancelled(logging.Filter):
+    """Whoever stops a run knows; DBOS tells it once more for every wait that ends, with a trace."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        raised = record.exc_info[1] if record.exc_info else None
+        if isinstance(raised, error.DBOSAwaitedWorkflowCancelledError):
+            return False
+        words = record.getMessage()
+        return "task cancelled" not in words and "recorded outcome" not in words
+
+
+def _quiet() -> None:
+    """A handler keeps DBOS from adding its own: what it says goes where all else goes."""
+    log = logging.getLogger("dbos")
+    if not any(isinstance(known, _NoCancelled) for known in log.filters):
+        log.addHandler(logging.NullHandler())
+        log.addFilter(_NoCancelled())
