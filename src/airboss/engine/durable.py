@@ -7,8 +7,11 @@ place.
 
 import asyncio
 import logging
+import sqlite3
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from contextvars import Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 FILE: Final = "engine.sqlite"
 
 # How long agents have to be gone when their run is stopped.
-_STOP_SECONDS: Final = 2.0
+_STOP_SECONDS: Final = 1.8
 _LOOK_SECONDS: Final = 0.5
 
 _log = logging.getLogger(__name__)
@@ -74,6 +77,9 @@ class Engine:
 
     async def start(self, run: str) -> None:
         """Returns when the run survives a crash. One that is known is not started again."""
+        await asyncio.shield(self._soon(self._start(run)))
+
+    async def _start(self, run: str) -> None:
         async with self._gate(run):
             flows = await self._launched()
             self._stopped.discard(run)
@@ -82,6 +88,9 @@ class Engine:
     async def stop(self, run: str) -> None:
         """Returns when nothing of the run works any more, and nothing of it will."""
         self._stopped.add(run)
+        await asyncio.shield(self._soon(self._stop(run)))
+
+    async def _stop(self, run: str) -> None:
         async with self._gate(run):
             if self._flows or await asyncio.to_thread(self._ledger.has_open, run):
                 flows = await self._launched()
@@ -107,19 +116,26 @@ class Engine:
         async with self._door:
             if self._closing:
                 raise Conflict("The server is stopping.")
-            if self._flows is None:
-                loop = asyncio.get_running_loop()
-                self._flows = await asyncio.to_thread(self._launch, loop)
-                self._soon(self._calm_down(self._flows))
-            return self._flows
+            flows = self._flows
+            if flows is None:
+                flows = await asyncio.to_thread(self._launch, asyncio.get_running_loop())
+                self._soon(self._calm_down(flows))
+            return flows
 
     def _launch(self, loop: asyncio.AbstractEventLoop) -> "Workflows":
         from airboss.engine.workflows import Workflows
 
-        self._ledger.prepare()
         bodies = {"run": self._run, "branch": self._branch, "task": self._task}
-        flows = Workflows(self._ledger.path, bodies)
-        flows.launch(loop)
+        try:
+            flows = self._flows = Workflows(self._ledger.path, bodies)
+            # What was open begins to work before this has returned.
+            flows.launch(loop)
+        except Exception as error:
+            self._flows = None
+            trouble = getattr(error, "orig", error)
+            if isinstance(trouble, OSError | sqlite3.Error):
+                raise self._ledger.in_words(trouble) from error
+            raise
         return flows
 
     async def _calm_down(self, flows: "Workflows") -> None:
@@ -153,7 +169,7 @@ class Engine:
             try:
                 return await work
             except RunOver:
-                self._soon(self.stop(run))
+                self._soon(self._give_up(run))
             except Exception as error:  # noqa: BLE001 (the border of the step: told to the hands)
                 self._crash(run, path, error)
             return await asyncio.get_running_loop().create_future()
@@ -174,7 +190,12 @@ class Engine:
             await self._hands.crash_run(run, path, error)
         except Exception:  # noqa: BLE001 (logged, and the run is stopped all the same)
             _log.exception("The crash of %s at %s could not be told.", run, path)
-        await self.stop(run)
+        await self._give_up(run)
+
+    async def _give_up(self, run: str) -> None:
+        # While the engine closes: the next one finds the same.
+        with suppress(Conflict):
+            await self.stop(run)
 
     async def _run_job(self, run: str) -> bool:
         work = await self._hands.work_of(run)
@@ -246,10 +267,13 @@ class Engine:
             raise asyncio.CancelledError
         return self._flows
 
-    def _soon(self, chore: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(chore)
+    def _soon(self, chore: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """To be ended even when whoever asked is gone: half a start would wait for the next server.
+        It is no part of the workflow that asks, so it has not its context."""
+        task = asyncio.get_running_loop().create_task(chore, context=Context())
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
+        return task
 
 
 def _workflow(run: str, path: str) -> str:

@@ -1,7 +1,6 @@
 """DBOS's own file, looked into without DBOS: loading it takes half a second and 30 MB, and a
 server without jobs needs neither."""
 
-import os
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,16 +16,6 @@ class Ledger:
     """Every call reads or writes the disk: none belongs on the event loop."""
 
     path: Path
-
-    def prepare(self) -> None:
-        """What agents answer is for the owner's eyes. DBOS leaves the journal as it finds it, and
-        SQLite's default makes readers wait for writers."""
-        try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            with closing(sqlite3.connect(self.path, timeout=10)) as file:
-                file.execute("PRAGMA journal_mode=WAL")
-        except (OSError, sqlite3.Error) as error:
-            raise self._in_words(error) from error
 
     def knows(self, run: str) -> bool:
         return self._has("workflow_uuid = ?", run)
@@ -50,9 +39,9 @@ class Ledger:
                     return False
                 return file.execute(row, values).fetchone() is not None
         except sqlite3.Error as error:
-            raise self._in_words(error) from error
+            raise self.in_words(error) from error
 
-    def _in_words(self, error: Exception) -> StoreUnavailable:
+    def in_words(self, error: Exception) -> StoreUnavailable:
         return StoreUnavailable(
             f"The engine's database {self.path} cannot be used: {error}. "
             "Check its disk and its rights, then try again."

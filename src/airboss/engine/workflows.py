@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import Context
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -15,6 +16,8 @@ from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID, WorkflowHandle
 from dbos._core import WorkflowHandleAsyncPolling
 from dbos._dbos import _get_or_create_dbos_registry  # pyright: ignore[reportPrivateUsage]
 from dbos._utils import INTERNAL_QUEUE_NAME
+
+from airboss.engine import tables
 
 # Bumped by hand when the same tree is walked in other steps: rows of another version stay asleep.
 VERSION: Final = "walk-1"
@@ -35,10 +38,11 @@ class Workflows:
 
     def __init__(self, path: Path, bodies: Mapping[str, Body]) -> None:
         _quiet()
+        tables.prepare(path)
         DBOS(
             config={
                 "name": "airboss",
-                "system_database_url": f"sqlite:///{path}",
+                "system_database_url": tables.url_of(path),
                 "application_version": VERSION,
                 "executor_id": EXECUTOR,
                 "serializer": DBOSPortableJSONSerializer(),
@@ -67,6 +71,9 @@ class Workflows:
         asyncio._set_running_loop(loop)
         try:
             DBOS.launch()
+        except BaseException:
+            _destroy()
+            raise
         finally:
             asyncio._set_running_loop(None)
 
@@ -98,15 +105,15 @@ class Workflows:
         """One that was taken up after a start runs in this process too, but not by this handle.
         Asking DBOS all the time would cost 2 % of a core for each that waits, for hours."""
         end = self._ends.setdefault(workflow, asyncio.Event())
+        seconds = _QUICK_SECONDS
         try:
             while not end.is_set():
                 status = await _outside(DBOS.get_workflow_status_async(workflow))
                 if status is not None and status.status not in ("PENDING", "ENQUEUED"):
                     return
-                try:
-                    await asyncio.wait_for(end.wait(), _CALM_SECONDS)
-                except TimeoutError:
-                    continue
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(end.wait(), seconds)
+                seconds = min(2 * seconds, _CALM_SECONDS)
         finally:
             self._ends.pop(workflow, None)
 
@@ -120,7 +127,7 @@ class Workflows:
 
     async def cancel(self, workflow: str) -> None:
         """With all that it started. Nothing of it is taken up again."""
-        await _outside(DBOS.cancel_workflow_async(workflow, cancel_children=True))
+        await DBOS.cancel_workflow_async(workflow, cancel_children=True)
 
     async def close(self) -> None:
         """What is open stays open. The loop gets back threads to work with: DBOS put its own in
@@ -163,6 +170,6 @@ class _NoCancelled(logging.Filter):
 def _quiet() -> None:
     """A handler keeps DBOS from adding its own: what it says goes where all else goes."""
     log = logging.getLogger("dbos")
-    if not log.handlers:
+    if not any(isinstance(known, _NoCancelled) for known in log.filters):
         log.addHandler(logging.NullHandler())
         log.addFilter(_NoCancelled())

@@ -1,0 +1,56 @@
+"""DBOS's tables, made or brought up to date in one piece.
+
+SQLite commits each statement of its migrations by itself: a server that is killed between two of
+them would leave a file that DBOS never opens again. So a copy is migrated, and put in its place.
+"""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from dbos import DBOS
+from dbos._migration import sqlite_migrations
+
+
+def prepare(path: Path) -> None:
+    """Only for the owner's eyes: what agents answer is in it. DBOS leaves the journal as it finds
+    it, and SQLite's default makes readers wait for writers."""
+    version = _version(path)
+    if version < len(sqlite_migrations):
+        _migrate(path, keep=version > 0)
+    with closing(sqlite3.connect(path, timeout=10)) as file:
+        file.execute("PRAGMA journal_mode=WAL")
+
+
+def url_of(path: Path) -> str:
+    return f"sqlite:///{quote(str(path))}"
+
+
+def _version(path: Path) -> int:
+    """0 where nothing was kept yet, whatever tables there are."""
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path, timeout=10)) as file:
+        table = "SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'"
+        if file.execute(table).fetchone() is None:
+            return 0
+        found = file.execute("SELECT version FROM dbos_migrations").fetchone()
+        return found[0] if found else 0
+
+
+def _migrate(path: Path, *, keep: bool) -> None:
+    draft = path.with_name(f"{path.name}.draft")
+    for end in ("", "-journal", "-wal", "-shm"):
+        draft.with_name(draft.name + end).unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_RDWR | os.O_CREAT, 0o600))
+    if path.exists():
+        with closing(sqlite3.connect(path, timeout=10)) as old:
+            # Takes back what lies beside the file: it must not be found beside the new one.
+            old.execute("PRAGMA journal_mode=DELETE")
+            if keep:
+                with closing(sqlite3.connect(draft)) as new:
+                    old.backup(new)
+    DBOS.migrate(url_of(draft))
+    draft.replace(path)

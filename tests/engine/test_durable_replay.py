@@ -1,0 +1,81 @@
+"""What was finished is not done again: steps that are replayed give the same walk."""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from airboss.engine.durable import FILE, Engine
+from airboss.entry.document import Work
+from tests.engine.walker import tour
+from tests.engine.workshop import Diary, Workshop, fate, random_work
+
+RUNS = 15
+
+
+async def finish(folder: Path, diary: Diary, works: dict[str, Work], names: Sequence[str]) -> None:
+    shop = Workshop(diary, works)
+    engine = Engine(folder, shop)
+    try:
+        await engine.recover()
+        for name in names:
+            if not await engine.known(name):
+                await engine.start(name)
+        for name in names:
+            await asyncio.wait_for(shop.end_of(name).wait(), 40)
+    finally:
+        await engine.close()
+
+
+def reopen(folder: Path, dice: Random) -> list[str]:
+    """As if killed before the ends of some works, with all above them, had been kept; of tasks
+    also some of their last answers."""
+    with closing(sqlite3.connect(folder / FILE)) as file, file:
+        known = [name for (name,) in file.execute("SELECT workflow_uuid FROM workflow_status")]
+        chosen = {name for name in known if dice.random() < 0.3}
+        cut = {name for name in known if any(below_or_same(one, name) for one in chosen)}
+        for name in cut:
+            file.execute(
+                "UPDATE workflow_status SET status = 'PENDING', completed_at = NULL "
+                "WHERE workflow_uuid = ?",
+                (name,),
+            )
+            file.execute("DELETE FROM workflow_output WHERE workflow_uuid = ?", (name,))
+            file.execute(
+                "DELETE FROM operation_outputs WHERE workflow_uuid = ? AND function_id > ? "
+                "AND child_workflow_id IS NULL",
+                (name, dice.randint(0, 3)),
+            )
+        return sorted(name for name in cut if "." not in name)
+
+
+def below_or_same(name: str, above: str) -> bool:
+    return name == above or name.startswith(f"{above}.")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_random_trees_walk_the_same_way_again(seed: int, tmp_path: Path) -> None:
+    dice = Random(seed)  # noqa: S311
+    works = {f"run_{number}": random_work(dice) for number in range(RUNS)}
+    with closing(Diary(tmp_path / "diary.sqlite")) as diary:
+        await finish(tmp_path, diary, works, [*works])
+        before = {name: diary.read(name) for name in works}
+        for name, work in works.items():
+            toured = tour(work, fate)
+            ends = {path: said for path, what, said in before[name] if what == "end"}
+            expected = {run.path: fate(run) for run in toured.runs} | {"": toured.walked.succeeded}
+            assert ends == {
+                path: "succeeded" if good else "failed" for path, good in expected.items()
+            }
+        for _ in range(2):
+            opened = reopen(tmp_path, dice)
+            assert len(opened) > RUNS // 2
+            await finish(tmp_path, diary, works, opened)
+            assert {name: diary.read(name) for name in works} == before
+            with closing(sqlite3.connect(tmp_path / FILE)) as file:
+                asked = "SELECT DISTINCT status FROM workflow_status"
+                assert file.execute(asked).fetchall() == [("SUCCESS",)]

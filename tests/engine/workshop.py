@@ -1,0 +1,182 @@
+"""Hands for the engine that do toy tasks and keep a diary: what was begun, done and ended, once.
+
+A task's name says what comes of it: `bad` is refused, `third` is refused before a loop's third
+round, `slow` takes its time, everything else is done.
+"""
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from airboss.engine.acts import Act, Answer, Close, Open, Opened, Put, Refused
+from airboss.engine.hands import RunOver
+from airboss.engine.task import TaskPlan, Verdict, run_task
+from airboss.engine.walk import RunTask
+from airboss.entry.build import alt, loop, par, ref, seq
+from airboss.entry.document import Task, Work
+from airboss.model.ids import SessionId
+from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
+from tests.engine.player import done
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS diary (
+    id INTEGER PRIMARY KEY, run TEXT, path TEXT, what TEXT, said TEXT DEFAULT '', once TEXT UNIQUE
+);
+"""
+
+
+class Diary:
+    """What it was told survives a kill. A line that is written once has a key of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = sqlite3.connect(path, isolation_level=None)
+        self._file.execute("PRAGMA journal_mode=WAL")
+        # Enough for a process that is killed; only a loss of power could take something back.
+        self._file.execute("PRAGMA synchronous=NORMAL")
+        self._file.execute(TABLES)
+
+    def write(self, run: str, path: str, what: str, said: str = "", *, once: bool = True) -> None:
+        key = f"{run}/{path}/{what}" if once else None
+        self._file.execute(
+            "INSERT OR IGNORE INTO diary (run, path, what, said, once) VALUES (?, ?, ?, ?, ?)",
+            (run, path, what, said, key),
+        )
+
+    def read(self, run: str) -> list[tuple[str, str, str]]:
+        rows = "SELECT path, what, said FROM diary WHERE run = ? ORDER BY id"
+        return self._file.execute(rows, (run,)).fetchall()
+
+    def find(self, run: str, path: str, what: str) -> str | None:
+        row = self._file.execute(
+            "SELECT said FROM diary WHERE once = ?", (f"{run}/{path}/{what}",)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def repeated(diary: Diary, run: str = "run_1") -> list[tuple[str, str]]:
+    """Acts that were begun again after they had been done."""
+    finished: set[tuple[str, str]] = set()
+    again: list[tuple[str, str]] = []
+    for path, what, _ in diary.read(run):
+        if what.endswith(" done"):
+            finished.add((path, what.removesuffix(" done")))
+        elif (path, what) in finished:
+            again.append((path, what))
+    return again
+
+
+def random_work(dice: Random, depth: int = 3) -> Work:
+    """A tree whose loops end."""
+    kind = dice.choice(["ref", "seq", "par", "loop", "alt"]) if depth else "ref"
+    if kind == "ref":
+        return ref(dice.choice(["good", "good", "fine", "bad"]))
+    part = partial(random_work, dice, depth - 1)
+    if kind in ("seq", "par"):
+        return (seq if kind == "seq" else par)(*(part() for _ in range(dice.randint(1, 3))))
+    if kind == "alt":
+        return alt(part(), true=part(), false=part() if dice.random() < 0.5 else None)
+    before = (True, part()) if dice.random() < 0.4 else None
+    return loop(part(), before=before, after=(False, ref("third")))
+
+
+def fate(task: RunTask) -> bool:
+    rounds = re.findall(r"it(\d+)", task.path)
+    if task.ref.task_id == "third":
+        return int(rounds[-1]) >= 3
+    return task.ref.task_id != "bad"
+
+
+@dataclass
+class Play:
+    workshop: "Workshop"
+    run: str
+    task: RunTask
+    acts: Generator[Act, Answer, Verdict]
+
+    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        if isinstance(event, TaskDecided):
+            self.workshop.diary.write(self.run, self.task.path, f"tell {number}", event.text)
+
+    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+        shop, path = self.workshop, self.task.path
+        name = f"{type(act).__name__.lower()} {number}"
+        if shop.diary.find(self.run, path, f"{name} done") is None:
+            shop.diary.write(self.run, path, name, once=False)
+            try:
+                await shop.work(self.task, act)
+            except asyncio.CancelledError:
+                await asyncio.sleep(shop.cleanup_seconds)
+                shop.diary.write(self.run, path, f"{name} cut", once=False)
+                raise
+            shop.diary.write(self.run, path, f"{name} done")
+        if isinstance(act, Open):
+            return Opened(SessionId(f"ses_{path}"))
+        if isinstance(act, Put):
+            return done(("job_boolean_true", "It is.")) if fate(self.task) else Refused("bad")
+        return None
+
+
+@dataclass
+class Workshop:
+    diary: Diary
+    works: dict[str, Work]
+    seconds: float = 0.0
+    slow_seconds: float = 30.0
+    cleanup_seconds: float = 0.0
+    # Names of tasks in whose prompt an exception of ours is raised.
+    breaks: frozenset[str] = frozenset()
+    ended: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    over: set[str] = field(default_factory=set[str])
+
+    def end_of(self, run: str) -> asyncio.Event:
+        return self.ended.setdefault(run, asyncio.Event())
+
+    async def work(self, task: RunTask, act: Open | Put | Close) -> None:
+        if isinstance(act, Put) and task.ref.task_id in self.breaks:
+            raise OSError("The workshop burns.")
+        slow = isinstance(act, Put) and task.ref.task_id == "slow"
+        await asyncio.sleep(self.slow_seconds if slow else self.seconds)
+
+    async def work_of(self, run: str) -> Work:
+        if run in self.over:
+            raise RunOver
+        return self.works[run]
+
+    async def begin_task(self, run: str, step: RunTask) -> Play:
+        if run in self.over:
+            raise RunOver
+        previous = ", ".join(step.previous)
+        self.diary.write(run, step.path, "begin", f"{step.ref.task_id} after {previous}")
+        task = Task(prompt=("Do it.",), require_user_input=False)
+        plan = TaskPlan(
+            name=step.ref.task_id,
+            task=task,
+            task_model="coder",
+            driving_model="driver",
+            driving_retries=None,
+            user_input="",
+            borrowed=None,
+            checks_availability=True,
+            previous_tasks=step.previous,
+        )
+        return Play(self, run, step, run_task(plan))
+
+    async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
+        self.diary.write(run, path, "end", "succeeded" if verdict.succeeded else "failed")
+
+    async def end_run(self, run: str, *, succeeded: bool) -> None:
+        self.diary.write(run, "", "end", "succeeded" if succeeded else "failed")
+        self.end_of(run).set()
+
+    async def crash_run(self, run: str, path: str, error: Exception) -> None:
+        self.diary.write(run, "", "crash", f"{path}: {error}")
+        self.over.add(run)
+        self.end_of(run).set()
