@@ -149,7 +149,7 @@ class TaskRuns:
 
     async def _accept(self, wish: TaskWish) -> tuple[TaskAccepted, TaskPlan]:
         borrowed = await self._borrowed(wish.session) if wish.session is not None else None
-        installed = await self.entries.current()
+        installed = await self.entries.to_run()
         if installed is None or wish.task not in installed.entry.tasks:
             raise NotFound("task", wish.task)
         if wish.is_exact:
