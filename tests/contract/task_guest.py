@@ -49,10 +49,10 @@ def portal_for_tests_in(folder: Path) -> Portal:
     return Portal(folder, ("--test", "--test-folder", str(folder / "fixtures")), SCRIPT)
 
 
-async def install_tasks(portal: Portal, **more: Any) -> None:
+async def install_tasks(portal: Portal, tasks: dict[str, Any] = TASKS) -> None:
     file = portal.folder / "fixtures" / "tasks.json"
     file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps(entry(TASKS, **more)), "utf-8")
+    file.write_text(json.dumps(entry(tasks)), "utf-8")
     async with Guest.of(portal) as guest:
         assert await guest.seed(INSTALL, str(file)) == {"result": "OK"}
 

@@ -9,6 +9,7 @@ import pytest
 
 from airboss.errors import Conflict, NotFound, RuntimeUnavailable
 from airboss.model.events import PromptAccepted, PromptDropped, TurnEnded, TurnStarted
+from airboss.model.redaction import MASK
 from airboss.model.task_events import MissionSent, TaskEnded, TaskError, TaskSessionStarted
 from tests.log.test_trouble import (
     fill,
@@ -26,6 +27,7 @@ from tests.service.errands import (
 )
 from tests.service.house import ME
 
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 STOPPED = ("canceled", "Stopped by me.")
 
 
@@ -370,6 +372,24 @@ async def test_a_task_whose_server_vanished_has_crashed_and_its_sessions_are_clo
         view = await house.sessions.show(lent)
         assert view.state == "interrupted", "a person's session can be resumed"
         assert view.queue == (), "and does not work on what the task asked"
+
+
+async def test_a_fault_of_ours_crashes_the_task_and_is_told_without_secrets(
+    tasks: TaskHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stumble(*_: object) -> None:
+        raise ValueError(f"no {SECRET}") from KeyError(f"was {SECRET}")
+
+    monkeypatch.setattr(tasks.sessions, "ask", stumble)
+    story = await tasks.perform(task("Do it.", criteria=criteria(DOCUMENT, retries=3)))
+    monkeypatch.undo()
+    assert (story.view.state, story.view.reason) == ("crashed", f"no {MASK}")
+    [error] = story.only(TaskError)
+    assert (error.name, error.message, error.cause) == ("ValueError", f"no {MASK}", f"'was {MASK}'")
+    assert "in stumble" in (error.stack or "")
+    assert SECRET not in error.model_dump_json()
+    assert [session.state for session in story.sessions] == ["closed"]
+    assert (await tasks.perform(task("Do it."))).view.state == "succeeded"
 
 
 # A disk that takes no more.
