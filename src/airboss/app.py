@@ -109,7 +109,7 @@ async def opened_services(
             redactor=redactor,
             slots=slots,
             keys=RunKeys(database),
-            engine=Engine(folder.path, hands),
+            engine=Engine(folder.path, hands, keeps_answers=False),
             crew=hands,
         )
         tasks = TaskRuns(

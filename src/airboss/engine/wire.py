@@ -21,8 +21,8 @@ def answer_to_wire(answer: Answer) -> Wire | None:
             return {"opened": session}
         case Done(calls=calls):
             return {"done": [[call.tool, call.argument] for call in calls]}
-        case Crashed(reason=reason):
-            return {"crashed": reason}
+        case Crashed(reason=reason, is_restart=is_restart):
+            return {"crashed": reason, "is_restart": is_restart}
         case Refused(reason=reason):
             return {"refused": reason}
         case None:
@@ -35,8 +35,8 @@ def answer_of_wire(wire: Wire | None) -> Answer:
             return Opened(SessionId(session))
         case {"done": calls}:
             return Done(tuple(ToolCall(tool=tool, argument=said) for tool, said in calls))
-        case {"crashed": reason}:
-            return Crashed(reason)
+        case {"crashed": reason, **more}:
+            return Crashed(reason, is_restart=bool(more.get("is_restart")))
         case {"refused": reason}:
             return Refused(reason)
         case None:
