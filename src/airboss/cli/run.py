@@ -11,9 +11,10 @@ from airboss.cli.client import Client, Json
 from airboss.cli.run_watch import RUNS, Looking, watch
 from airboss.cli.screen import aside, out, print_json, visible, visible_line, waited
 from airboss.cli.task_run import text_of
-from airboss.cli.trouble import Busy, Exit, Trouble, Unreachable
+from airboss.cli.trouble import Busy, Exit, Refused, Trouble, Unreachable
 
 _PAUSE_SECONDS: Final = 0.5
+_NOT_FOUND: Final = 404
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,19 @@ def run(reach: Callable[[], Client], wish: Wish) -> Exit:
     except KeyboardInterrupt:
         text = "Left before the server had answered. Whether the run began says: airboss runs"
         raise Trouble(text, Exit.STOPPED) from None
+    except Refused as refused:
+        raise (_no_such_job(client, refused) if refused.status == _NOT_FOUND else refused) from None
     return _go_on(reach, view, wish)
+
+
+def _no_such_job(client: Client, refused: Refused) -> Refused:
+    """With what there is instead, or why the project's own jobs are not there."""
+    try:
+        entry = client.get("/api/v1/entry")
+    except Trouble:
+        return refused
+    jobs = ", ".join(entry["document"]["jobs"]) or "none"
+    return Refused(" ".join([str(refused), f"There is: {jobs}.", entry["problem"] or ""]).strip())
 
 
 def _asked(client: Client, wish: Wish) -> Json:

@@ -8,6 +8,7 @@ from airboss.cli.client import Json
 from airboss.cli.stream import Record
 
 OVER: Final = ("succeeded", "failed", "canceled")
+_CONDITIONS: Final = frozenset(("pre", "post", "cond"))
 _COUNTED: Final = ("requests", "input_tokens", "output_tokens", "cost")
 
 
@@ -31,6 +32,16 @@ class Done:
     @property
     def is_over(self) -> bool:
         return self.state in OVER
+
+    @property
+    def is_condition(self) -> bool:
+        """Its outcome is an answer, and none of them a failure."""
+        return self.path.rpartition(".")[2] in _CONDITIONS
+
+    @property
+    def has_failed(self) -> bool:
+        """And the run, or what is around it, with it."""
+        return self.state == "failed" and _CONDITIONS.isdisjoint(self.path.split("."))
 
     def seconds(self, now: int) -> float:
         return max((self.ended_at or now) - self.started_at, 0) / 1000
@@ -87,8 +98,12 @@ class Story:
     def running(self) -> list[Done]:
         return [work for work in self.works.values() if not work.is_over]
 
-    def count(self, state: str) -> int:
-        return sum(work.state == state for work in self.works.values())
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many works are done, and how many failed."""
+        works = self.works.values()
+        failed = sum(work.has_failed for work in works)
+        return sum(work.state in ("succeeded", "failed") for work in works) - failed, failed
 
     def seconds(self, now: int) -> float:
         return max((self.ended_at or now) - self.started_at, 0) / 1000

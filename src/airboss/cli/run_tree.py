@@ -36,10 +36,10 @@ class Signs:
     @classmethod
     def on(cls, stream: TextIO) -> "Signs":
         is_wide = (stream.encoding or "").lower().replace("-", "") in ("utf8", "utf16")
-        return _SIGNS if is_wide else _PLAIN
+        return SIGNS if is_wide else PLAIN
 
 
-_SIGNS: Final = Signs(
+SIGNS: Final = Signs(
     "├ ",
     "└ ",
     "│ ",
@@ -49,7 +49,7 @@ _SIGNS: Final = Signs(
     "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏",
     {"succeeded": "✓", "failed": "✗", "canceled": "■", "running": "▶", "waiting": "◌"},
 )
-_PLAIN: Final = Signs(
+PLAIN: Final = Signs(
     "+ ",
     "+ ",
     "| ",
@@ -67,8 +67,6 @@ class Node:
 
     label: str
     path: str | None = None
-    # Its outcome is an answer, and none of them a failure.
-    is_condition: bool = False
     children: "Sequence[Node]" = ()
 
 
@@ -118,9 +116,10 @@ class Tree:
     def headline(self, now: int) -> Line:
         story = self.story
         state = "stopping" if story.is_ending and not story.is_over else story.state
-        parts = [story.job, duration(story.seconds(now))]
+        parts = [duration(story.seconds(now))]
         if story.works:
-            parts.append(f"{story.count('succeeded')} done, {story.count('failed')} failed")
+            done, failed = story.counts
+            parts.append(f"{done} done, {failed} failed" if failed else f"{done} done")
         parts += [words for words in (usage_words(story.usage),) if words]
         if story.time > 1:
             parts.append(f"time {story.time}")
@@ -133,7 +132,8 @@ class Tree:
         style = _STYLES.get(story.state, "bold")
         dot = f" {self.signs.dot} "
         return [
-            (f"{story.id}{dot}", ("dim",)),
+            (visible_line(story.job), ("bold",)),
+            (dot, ()),
             (state, (style, "bold")),
             (dot + visible_line(dot.join(parts)), ()),
         ]
@@ -197,7 +197,7 @@ class Tree:
         nodes = self._of(work, path)
         if work.get("kind") != "Ref":
             return [Node(f"condition ({words})", children=nodes)]
-        return [replace(node, label=f"{node.label} ({words})", is_condition=True) for node in nodes]
+        return [replace(node, label=f"{node.label} ({words})") for node in nodes]
 
     # The rows.
 
@@ -217,7 +217,7 @@ class Tree:
             work = self._work(rows[place])
             if work and not work.is_over:
                 return 0, place
-            if work and work.state == "failed" and not rows[place].node.is_condition:
+            if work and work.has_failed:
                 return 1, -place
             return 2, min(abs(place - other) for other in places[:100])
 
@@ -239,20 +239,20 @@ class Tree:
             return [lead, (label, ("dim",))]
         if work is None:
             return [lead, (f"{self.signs.to_come} {label}", ("dim",))]
-        told = visible_line(f" {self.signs.dot} ".join(self._told(work, node, now)))
-        return [lead, self._sign(work, node), (f" {label}  ", ()), (told, ("dim",))]
+        told = visible_line(f" {self.signs.dot} ".join(self._told(work, now)))
+        return [lead, self._sign(work), (f" {label}  ", ()), (told, ("dim",))]
 
-    def _sign(self, work: Done, node: Node) -> tuple[str, tuple[str, ...]]:
-        if node.is_condition and work.state in ("succeeded", "failed"):
+    def _sign(self, work: Done) -> tuple[str, tuple[str, ...]]:
+        if work.is_condition and work.state in ("succeeded", "failed"):
             return self.signs.condition, ("bold",)
         sign = self.signs.states.get(work.state, "?")
         if work.state == "running" and not self.has_ids:
             sign = self.signs.turning[self._tick % len(self.signs.turning)]
         return sign, (_STYLES.get(work.state, "bold"),)
 
-    def _told(self, work: Done, node: Node, now: int) -> list[str]:
+    def _told(self, work: Done, now: int) -> list[str]:
         told: list[str] = []
-        if node.is_condition and work.state in ("succeeded", "failed"):
+        if work.is_condition and work.state in ("succeeded", "failed"):
             told.append(_bool(work.state == "succeeded"))
         elif self.has_ids:
             told.append(work.state)
@@ -263,7 +263,7 @@ class Tree:
             told.append(words)
         if work.waits_for:
             told.append(f"waits for {work.waits_for}")
-        elif work.decision and work.state != "succeeded" and not node.is_condition:
+        elif work.decision and work.state != "succeeded":
             told.append(work.decision)
         return told
 

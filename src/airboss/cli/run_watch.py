@@ -306,7 +306,10 @@ def _work_told(kind: str, work: Done) -> str:
             return f"{name} goes on."
         case "run.work.stopped":
             words = usage_words(work.usage)
-            told = f"{name} {work.state} after {duration(work.seconds(0))}"
+            came = work.state
+            if work.is_condition:
+                came = f"answered {'true' if came == 'succeeded' else 'false'}"
+            told = f"{name} {came} after {duration(work.seconds(0))}"
             return f"{told} ({words})." if words else f"{told}."
         case _:
             return ""
