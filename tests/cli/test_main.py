@@ -43,6 +43,10 @@ def modules_of(portal: Portal, *words: str) -> set[str]:
         ["entry"],
         ["trust", "--list"],
         ["watch", "ses_x"],
+        ["watch", "run_x"],
+        ["run", "job"],
+        ["runs"],
+        ["show", "run_x"],
         ["chat", "hi"],
     ],
     ids=" ".join,
@@ -61,8 +65,17 @@ def test_a_client_loads_nothing_of_the_server(nowhere: Portal, words: list[str])
         ["tasks"],
         ["trust", "airboss.yaml"],
         ["stop"],
+        ["stop", "run_x"],
         ["link"],
         ["watch", "ses_x"],
+        ["watch", "run_x"],
+        ["run", "job"],
+        ["run", "job", "--detach"],
+        ["runs"],
+        ["show", "run_x"],
+        ["retry", "run_x"],
+        ["again", "run_x"],
+        ["delete", "run_x", "--yes"],
         ["chat", "hi"],
     ],
     ids=" ".join,
@@ -84,7 +97,17 @@ def test_a_server_that_does_not_answer_is_named(nowhere: Portal) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["fly"], ["watch"], ["sessions", "--limit", "0"], ["sessions", "--state", "asleep"]],
+    [
+        [],
+        ["fly"],
+        ["watch"],
+        ["run"],
+        ["show"],
+        ["rehearse"],
+        ["sessions", "--limit", "0"],
+        ["sessions", "--state", "asleep"],
+        ["runs", "--state", "asleep"],
+    ],
     ids=" ".join,
 )
 def test_a_wrong_command_line_is_a_refusal(nowhere: Portal, words: list[str]) -> None:
@@ -103,7 +126,7 @@ def test_a_wrong_token_says_what_to_do(portal: Portal) -> None:
 def test_help_and_version_need_nothing(nowhere: Portal) -> None:
     assert nowhere.run("--version").stdout.startswith("airboss ")
     told = nowhere.run("-h").stdout
-    for name in ("serve", "setup", "doctor", "chat", "watch", "sessions", "token"):
+    for name in ("serve", "setup", "doctor", "chat", "watch", "run", "rehearse", "token"):
         assert f"\n  {name} " in told
 
 

@@ -100,8 +100,10 @@ class Client:
         given = {name: value for name, value in query.items() if value is not None}
         return self._call("GET", path, params=given)
 
-    def post(self, path: str, body: Json | None = None) -> Json:
-        return self._call("POST", path, json=body or {})
+    def post(self, path: str, body: Json | None = None, *, key: str | None = None) -> Json:
+        """With a `key` the server knows the same request again, and does it once."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return self._call("POST", path, json=body or {}, headers=headers)
 
     def delete(self, path: str, /, **query: Any) -> Json:
         return self._call("DELETE", path, params=query)

@@ -46,13 +46,15 @@ def show_sessions(client: Client, state: str | None, limit: int, *, is_json: boo
     print_table(heads, rows, out())
 
 
-def items_of(client: Client, path: str, state: str | None, limit: int) -> list[Json]:
+def items_of(
+    client: Client, path: str, state: str | None, limit: int, **query: str | None
+) -> list[Json]:
     """As many as asked for, over as many pages as that takes."""
     items: list[Json] = []
     cursor: str | None = None
     while len(items) < limit:
         asked = min(limit - len(items), _PAGE)
-        page = client.get(path, limit=asked, cursor=cursor, state=state)
+        page = client.get(path, limit=asked, cursor=cursor, state=state, **query)
         items.extend(page["items"])
         cursor = page.get("next_cursor")
         if not cursor:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airboss.cli import entry_commands, task_commands
+from airboss.cli import entry_commands, run_commands, task_commands
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
@@ -49,6 +49,7 @@ app = typer.Typer(
 tokens_app = typer.Typer(help="Tokens with a name, for other people and programs.")
 app.add_typer(tokens_app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
+app.add_typer(run_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 
 
@@ -208,14 +209,20 @@ def chat(
 
 @app.command()
 def watch(
-    session: Annotated[str, typer.Argument(metavar="ID", help="A session or a task run.")],
+    session: Annotated[str, typer.Argument(metavar="ID", help="A run, a task run or a session.")],
     after: Annotated[int, typer.Option(min=0, help="Begin behind this event's seq.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="Leave when the agent rests.")] = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Follow a session's or a task run's events live."""
+    """Follow a run, a task run or a session live."""
+    if session.startswith("run_"):
+        from airboss.cli.run_watch import Looking
+        from airboss.cli.run_watch import watch as watch_job
+
+        looking = Looking(as_json, wait, after, is_mine=False)
+        raise typer.Exit(watch_job(reach(data), session, looking))
     if session.startswith("tsk_"):
         from airboss.cli.task_run import watch as watch_run
 
@@ -263,8 +270,17 @@ def link(data: Data = None) -> None:
 
 
 @app.command()
-def stop(data: Data = None) -> None:
-    """Stop the server, and wait until it is gone."""
+def stop(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="A run or a task run. [the server]")
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Stop a run; without one the server, and wait until it is gone."""
+    if name is not None:
+        from airboss.cli.run_listing import stop as stop_run
+
+        raise typer.Exit(stop_run(reach(data)(), name))
     from airboss.cli.client import data_folder
     from airboss.cli.listing import stop_server
 

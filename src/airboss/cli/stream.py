@@ -16,12 +16,12 @@ _LONGEST_PAUSE = 2.0
 
 
 # By the beginning of its id: what a stream is called in JSON, and where it is.
-_NAMES: Final = {"ses_": "session", "tsk_": "task_run"}
-_COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs"}
+_NAMES: Final = {"ses_": "session", "tsk_": "task_run", "run_": "run"}
+_COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs", "run_": "runs"}
 
 
 def address_of(stream: str) -> str:
-    """Where a session or a task run is; the server says what is wrong with any other word."""
+    """Where what has this id is; the server says what is wrong with any other word."""
     return f"/api/v1/{_COLLECTIONS.get(stream[:4], 'sessions')}/{stream}"
 
 
@@ -38,7 +38,7 @@ class Record:
         return str(self.event.get("kind", ""))
 
     def told_of(self, stream: str) -> dict[str, Any]:
-        """For scripts: the event with its place and its session or task run."""
+        """For scripts: the event with its place and its session, task run or run."""
         return {
             _NAMES.get(stream[:4], "session"): stream,
             "seq": self.seq,

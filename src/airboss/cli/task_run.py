@@ -100,7 +100,7 @@ def _tell_started(view: Json, wish: Wish) -> None:
 def _asked(client: Client, wish: Wish) -> Json:
     asked: Json = {"task": wish.task, "skip_availability": wish.skips_availability}
     if wish.input is not None:
-        asked["input"] = _text_of(wish.input)
+        asked["input"] = text_of(wish.input)
     if wish.session:
         return {**asked, "session": wish.session}
     if wish.model:
@@ -112,7 +112,7 @@ def _asked(client: Client, wish: Wish) -> Json:
     return asked
 
 
-def _text_of(given: str) -> str:
+def text_of(given: str) -> str:
     """The text itself, `@FILE`, or `-` for the standard input."""
     if given == "-":
         return sys.stdin.read()

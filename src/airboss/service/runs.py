@@ -101,6 +101,11 @@ class Runs:
         """On disk before anything runs; the engine begins behind the answer."""
         if self._stopping:
             raise RuntimeUnavailable("The server is stopping.")
+        run = new_run_id()
+        if wish.key is not None:
+            run = RunId(await self.keys.claim(wish.who, wish.key, run, now_ms()))
+            if await self.log.view(run) is not None:
+                return await self.show(run)
         installed = await self.entries.to_run()
         if installed is None or wish.job not in installed.entry.jobs:
             raise NotFound("job", wish.job)
@@ -109,11 +114,6 @@ class Runs:
             _must_fit(wish, takes_input=takes)
         folder = await asyncio.to_thread(self.folders.check, wish.cwd)
         await self.entries.keep(installed)
-        run = new_run_id()
-        if wish.key is not None:
-            run = RunId(await self.keys.claim(wish.who, wish.key, run, now_ms()))
-            if await self.log.view(run) is not None:
-                return await self.show(run)
         accepted = RunAccepted(
             job=wish.job,
             entry=installed.digest,
