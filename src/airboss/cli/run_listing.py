@@ -68,7 +68,7 @@ def _doing(item: Json) -> str:
 def show(client: Client, name: str, *, is_json: bool) -> None:
     """A run; by another id, what that names."""
     if name.startswith("tsk_"):
-        from airboss.cli.task_run import show_run as show_task_run
+        from airboss.cli.task_listing import show_run as show_task_run
 
         show_task_run(client, name, is_json=is_json)
     elif name.startswith("ses_"):
@@ -140,7 +140,7 @@ def _print_facts(pen: Pen, facts: list[tuple[str, str]]) -> None:
 def stop(client: Client, name: str) -> Exit:
     """Stop a run, or a task run."""
     if name.startswith("tsk_"):
-        from airboss.cli.task_run import stop_run as stop_task_run
+        from airboss.cli.task_listing import stop_run as stop_task_run
 
         return stop_task_run(client, name)
     if name.startswith("ses_"):
