@@ -91,9 +91,10 @@ async def opened_services(
             folders=folders,
             store=EntryStore(database),
             files=EntryFiles(Trust(TrustStore(database)), redactor),
+            known_models=lambda: [offer.id for offer in catalog.known()],
+            ask_for_models=catalog.offers,
         )
         tasks = TaskRuns(log, ViewIndex(database), entries, sessions, catalog, folders, redactor)
-        entries.offered = functools.partial(_offered, catalog)
         entries.is_busy = lambda: tasks.is_busy
         entries.is_busy_for_install = lambda: tasks.is_busy or sessions.open_count()[0] > 0
         stack.push_async_callback(entries.close)
@@ -173,10 +174,6 @@ def _plan(
         secret_names=tuple(p.key_variable for p in settings.providers if p.key_variable),
         signed_in_user=identity.token is None,
     )
-
-
-async def _offered(catalog: Catalog) -> list[str]:
-    return [offer.id for offer in await catalog.offers()]
 
 
 async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:

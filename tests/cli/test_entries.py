@@ -37,6 +37,45 @@ grid:
   - keyword: do
     jobs: [{name: All, jobName: al}, null]
 """
+BY_A_BEGINNER = """\
+models:
+  driving: rehearsal
+  coding: null
+promptVariables:
+  ask: ["Answer with job_boolean_true or job_boolean_false, and the reason."]
+  loop: ["See $loop"]
+tasks:
+  look:
+    model: {categry: driving}
+    prompt: "Look around."
+    requireUserInput: false
+  greet:
+    model: {category: driving, id: rehearsal}
+    prompt: ["Greet $user-input. $loop"]
+    requireUserInput: true
+    permissions: write
+    criteria:
+      condition: ["Was it friendly?"]
+      failureAction: {retryTimes: -1}
+  tidy:
+    prompt: []
+    requireUserInput: false
+    availability: {previousTasks: [lok]}
+    limits: {minutes: ten}
+jobs:
+  all:
+    requireUserInput: false
+    work:
+      kind: Sequence
+      works: [{kind: Ref, taskId: greet}]
+  some:
+    work: {kind: Seq, works: []}
+  more:
+    work: {kind: Ref, taskId: tidy}
+grid:
+  - keyword: Go
+    jobs: [{name: All, jobName: all, color: red}]
+"""
 VALID = """\
 models: {driving: gpt-4.1}
 promptVariables: {}
@@ -79,6 +118,33 @@ def test_ten_mistakes_are_named_with_their_places(nowhere: Portal) -> None:
         '"desing" is not a valid task name. Did you mean "design"?',
         'airboss.yaml:26:33: entry.grid[0].jobs[0].jobName: "al" is not a valid job name. '
         'Did you mean "all"?',
+    ]
+
+
+def test_what_a_beginner_gets_wrong_is_told_all_at_once(nowhere: Portal) -> None:
+    done = nowhere.run("check", file_with(nowhere, BY_A_BEGINNER))
+    assert (done.returncode, done.stderr) == (1, "15 mistakes.\n")
+    assert done.stdout.replace("airboss.yaml:", "").splitlines() == [
+        '3:11: entry.models["coding"]: Should be text.',
+        '6:10: entry.tasks["greet"].prompt/$loop: Prompt variable reaches itself: $loop -> $loop.',
+        '9:13: entry.tasks["look"].model.categry: There is no such field. Did you mean "category"?',
+        '10:13: entry.tasks["look"].prompt: Should be a list.',
+        '13:12: entry.tasks["greet"].model: Should have either category or id.',
+        '16:18: entry.tasks["greet"].permissions: '
+        'Should be "ask", "approve-all", "read-only" or "deny-all".',
+        '18:18: entry.tasks["greet"].criteria.condition: '
+        "Boolean tool (job_boolean_true or job_boolean_false) must be mentioned.",
+        '19:35: entry.tasks["greet"].criteria.failureAction.retryTimes: Should be 0 or more.',
+        '21:13: entry.tasks["tidy"].prompt: Prompt is empty.',
+        '23:36: entry.tasks["tidy"].availability.previousTasks[0]: '
+        '"lok" is not a valid task name. Did you mean "look"?',
+        '24:23: entry.tasks["tidy"].limits.minutes: Should be a number.',
+        '29:13: entry.jobs["all"].work.kind: '
+        '"Sequence" is not a kind of work: Ref, Seq, Par, Loop, Alt.',
+        '32:30: entry.jobs["some"].work.works: should have at least one element.',
+        '34:11: entry.jobs["more"].work.modelOverride: '
+        'must be defined because task "tidy" has no specified model.',
+        "37:38: entry.grid[0].jobs[0].color: There is no such field.",
     ]
 
 

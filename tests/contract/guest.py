@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import httpx2
 
@@ -37,7 +37,7 @@ class Guest:
 
     @classmethod
     @asynccontextmanager
-    async def of(cls, portal: Portal) -> AsyncGenerator["Guest"]:
+    async def of(cls, portal: Portal) -> AsyncGenerator[Self]:
         async with portal.client() as client:
             yield cls(client, portal)
 

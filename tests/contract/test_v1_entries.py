@@ -252,6 +252,28 @@ async def test_another_entry_is_installed_until_the_server_ends(own_portal: Port
         assert (await got(guest, "entry"))["source"] == "file"
 
 
+async def test_while_a_task_of_it_runs_the_entry_stays_and_then_changes(
+    own_portal: Portal,
+) -> None:
+    slow = entry()
+    slow["tasks"]["build"]["prompt"] = ["take your time"]
+    async with Guest.of(own_portal) as guest:
+        file = write(own_portal.work / "airboss.json", slow)
+        before = await until(guest, source="file")
+        answer = await guest.http.post("/api/v1/task-runs", json={"task": "build"})
+        assert answer.status_code == 201, answer.text
+        run = answer.json()["id"]
+        problem = await refused(guest, "entry/install", 409, entry=entry())
+        assert problem["detail"].startswith("Something of the present entry runs")
+        write(file, entry())
+        told = await until_problem(guest)
+        assert told["digest"] == before["digest"]
+        assert "it is taken up when nothing of this one runs any more" in told["problem"]
+        await guest.http.post(f"/api/v1/task-runs/{run}/stop")
+        after = await until(guest, problem=None)
+        assert after["digest"] != before["digest"]
+
+
 # Trust.
 
 

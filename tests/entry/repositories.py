@@ -8,6 +8,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Final
 
+import pytest
+
 
 @dataclass(frozen=True)
 class Repository:
@@ -41,6 +43,8 @@ class Repository:
         )
 
 
+_OURS: Final = Path(__file__).parents[2]
+
 Commits = Sequence[tuple[str, Mapping[str, str]]]
 
 
@@ -59,6 +63,17 @@ def documents_only(folder: Path) -> Repository:
     return _made(folder / "handbook", _DOCUMENTS, None)
 
 
+def clone_of_ours(folder: Path) -> Repository:
+    """This repository, as it was last committed. Its tests take too long to be run by others."""
+    if not (_OURS / ".git").exists():
+        pytest.skip("This is no git repository, so there is nothing to clone.")
+    path = folder / "airboss"
+    path.mkdir(parents=True)
+    _git(path, "clone", "--quiet", "--depth=1", _OURS.as_uri(), ".")
+    _give_a_name(path)
+    return Repository(path, None)
+
+
 def all_three(folder: Path) -> tuple[Repository, Repository, Repository]:
     return python_project(folder), node_project(folder), documents_only(folder)
 
@@ -66,9 +81,7 @@ def all_three(folder: Path) -> tuple[Repository, Repository, Repository]:
 def _made(path: Path, commits: Commits, test_command: tuple[str, ...] | None) -> Repository:
     path.mkdir(parents=True)
     _git(path, "init", "--quiet", "--initial-branch=main")
-    # Its own, so that whoever commits here needs none.
-    _git(path, "config", "user.name", "Robin")
-    _git(path, "config", "user.email", "robin@example.com")
+    _give_a_name(path)
     for message, files in commits:
         for name, text in files.items():
             file = path / name
@@ -79,6 +92,12 @@ def _made(path: Path, commits: Commits, test_command: tuple[str, ...] | None) ->
         _git(path, "add", "--all")
         _git(path, "commit", "--quiet", "--message", message)
     return Repository(path, test_command)
+
+
+def _give_a_name(path: Path) -> None:
+    """Its own, so that whoever commits here needs none."""
+    _git(path, "config", "user.name", "Robin")
+    _git(path, "config", "user.email", "robin@example.com")
 
 
 def _git(path: Path, *arguments: str) -> str:

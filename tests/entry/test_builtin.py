@@ -340,6 +340,18 @@ def test_a_job_with_a_loop_has_a_limit_of_time(job: str) -> None:
     assert limits.minutes
 
 
+HANDED_OVER = ("next-round", "approve", "verify", "mend", "reproduce")
+
+
+@pytest.mark.parametrize("name", HANDED_OVER)
+def test_who_takes_over_after_a_crash_finds_the_answer_in_the_notes(name: str) -> None:
+    """A condition goes to the session that did the work, but to a fresh one if that crashed."""
+    criteria = ENTRY.tasks[name].criteria
+    assert criteria
+    assert criteria.run_condition_in_same_session is not False
+    assert "`.airboss/" in (criteria.condition or ("",))[0]
+
+
 # Charts
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from airboss.entry.chart import draw
@@ -162,5 +162,6 @@ def test_the_careful_reader_of_json_reads_what_json_reads(data: object) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.dictionaries(TEXT, TEXT | st.lists(TEXT, max_size=3), max_size=4))
+@example({"<<": "in quotes it is a name like any other"})
 def test_the_reader_of_yaml_reads_what_was_dumped(data: dict[str, object]) -> None:
     assert parse_yaml(yaml.safe_dump(data, default_style='"')).data == data

@@ -18,6 +18,7 @@ rules:
   - {when: "out of order", steps: [{fail: {status: 500}}]}
   - {when: "cut off", steps: [{say: "The beginning of"}, {drop: true}]}
   - {when: "nothing at all", steps: [{sleep: 0}]}
+  - {when: "longer than a book", steps: [{say: "Never sent."}]}
 """
 
 
@@ -61,6 +62,9 @@ def test_what_broke_on_the_way_is_worth_another_try(error: Failure) -> None:
         Failure("context_limit", "Too many tokens."),
         Failure("query", "Execution failed: InvalidArg, No GitHub OAuth token or Copilot HMAC key"),
         Failure("query", 'External tool "bash" conflicts with a built-in tool of the same name.'),
+        Failure(
+            "query", "Request exceeds the model's prompt budget after reserving output (158759"
+        ),
         Failure("query", "The provider rejected the prompt as too long, but automatic recovery"),
     ],
     ids=lambda error: f"{error.name} {error.message[:30]}",
@@ -90,8 +94,8 @@ async def test_the_real_runtimes_failures_are_told_apart(tmp_path: Path) -> None
             session = (await house.start()).id
             asked = await house.sessions.ask(session, text, ME, TaskRunId("tsk_1"))
             report = await asked.report()
-            assert report.error is not None, text
-            found[text] = (report.error.name, report.error.status, is_crash(report))
+            assert report.error is not None, text[:18]
+            found[text[:18]] = (report.error.name, report.error.status, is_crash(report))
 
         async with asyncio.timeout(50), asyncio.TaskGroup() as group:
             for text in (
@@ -101,6 +105,7 @@ async def test_the_real_runtimes_failures_are_told_apart(tmp_path: Path) -> None
                 "out of order",
                 "cut off",
                 "nothing at all",
+                "longer than a book" + " word" * 200_000,
             ):
                 group.create_task(ask(text))
     assert found == {
@@ -110,4 +115,5 @@ async def test_the_real_runtimes_failures_are_told_apart(tmp_path: Path) -> None
         "out of order": ("query", 500, True),
         "cut off": ("query", None, True),
         "nothing at all": ("query", None, True),
+        "longer than a book": ("query", None, False),
     }

@@ -37,6 +37,34 @@ async def test_without_a_file_the_built_in_entry_is_used(repo: Repo) -> None:
         assert await entries.by_digest(found.digest) == found.entry
 
 
+async def test_the_built_in_entry_takes_the_models_that_there_are_when_something_is_to_run(
+    repo: Repo,
+) -> None:
+    offered: list[str] = []
+
+    async def ask() -> None:
+        offered.append("house/only-model")
+
+    async with repo.served() as entries:
+        entries.known_models, entries.ask_for_models = lambda: offered, ask
+        before = await used(entries)
+        assert "gpt-5.2" in before.entry.models.values()
+        assert offered == []
+        found = await entries.to_run()
+        assert found is not None
+        assert set(found.entry.models.values()) == {"house/only-model"}
+        assert await used(entries) == found
+        assert await entries.by_digest(before.digest) == before.entry
+        offered.append("house/other-model")
+        assert len(set((await used(entries)).entry.models.values())) == 2
+        repo.write(named("own"))
+        assert (await used(entries)).source == "file"
+        offered.clear()
+        own = await entries.to_run()
+        assert own is not None
+        assert (own.source, own.entry.models["driving"], offered) == ("file", "m", [])
+
+
 @pytest.mark.parametrize(
     "name", ["airboss.yaml", "airboss.yml", "airboss.json", ".github/airboss.yaml"]
 )

@@ -1,16 +1,15 @@
 """A session in the terminal: type, watch the agent work, stop it."""
 
-import signal
 import sys
 import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from airboss.cli.client import Client, Json
+from airboss.cli.keyboard import counted_presses
 from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line, waited
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
 from airboss.cli.transcript import Transcript
@@ -19,7 +18,6 @@ from airboss.cli.trouble import Exit, Refused, Trouble
 _TICK_SECONDS = 0.1
 # A turn's end and the session's rest are two events, a moment apart.
 _REST_SECONDS = 2.0
-_STOPPING = (signal.SIGINT, signal.SIGTERM)
 _OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
 _RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
@@ -52,7 +50,6 @@ class Chat:
     said: Pen
     beside: Pen
     page: Transcript
-    presses: list[int] = field(default_factory=list[int])
 
     def turn(self, text: str) -> Exit:
         """Send one message and show what comes of it."""
@@ -64,8 +61,8 @@ class Chat:
         follower = Follower(self.reach, self.id, self.wish.patience)
         feed = Feed(follower, self.seq)
         try:
-            with self._keyboard():
-                return self._listen(feed, str(sent.get("prompt", "")))
+            with counted_presses() as presses:
+                return self._listen(feed, str(sent.get("prompt", "")), presses)
         finally:
             feed.leave()
             self.page.end_line()
@@ -83,26 +80,7 @@ class Chat:
             path = f"/api/v1/sessions/{self.id}/resume"
             waited("Resuming the session", lambda: client.post(path))
 
-    @contextmanager
-    def _keyboard(self) -> Generator[None]:
-        """While the agent works, Ctrl-C is counted instead of cutting what is being drawn.
-
-        Whoever ends the process in order (a time limit of a CI, say) stops the agent too.
-        """
-
-        def pressed(number: int, frame: FrameType | None) -> None:
-            del frame
-            self.presses.append(number)
-
-        self.presses.clear()
-        before = [(number, signal.signal(number, pressed)) for number in _STOPPING]
-        try:
-            yield
-        finally:
-            for number, handler in before:
-                signal.signal(number, handler)
-
-    def _listen(self, feed: Feed, prompt: str) -> Exit:
+    def _listen(self, feed: Feed, prompt: str, presses: Sequence[int]) -> Exit:
         turn = _Turn(prompt)
         waiting = Waiting(self.beside)
         try:
@@ -116,16 +94,16 @@ class Chat:
                     turn.wait(_TICK_SECONDS)
                     if self.page.is_at_line_start:
                         waiting.show(_doing(turn, self.page))
-                self._heed_the_keyboard(turn, feed)
+                self._heed(presses, turn, feed)
         finally:
             waiting.hide()
         return Exit.FAILED if turn.outcome is None else turn.outcome
 
-    def _heed_the_keyboard(self, turn: "_Turn", feed: Feed) -> None:
-        if self.presses and not turn.is_told_to_stop:
+    def _heed(self, presses: Sequence[int], turn: "_Turn", feed: Feed) -> None:
+        if presses and not turn.is_told_to_stop:
             turn.is_told_to_stop = True
             threading.Thread(target=self._abort, args=(feed,), daemon=True).start()
-        if len(self.presses) > 1:
+        if len(presses) > 1:
             raise Trouble("Left before the agent had stopped.", Exit.STOPPED)
 
     def _abort(self, feed: Feed) -> None:

@@ -120,7 +120,10 @@ class Client:
 
     def _call(self, method: str, path: str, **kwargs: Any) -> Json:
         with self._spoken():
-            answer = self._http.request(method, path, **kwargs)
+            try:
+                answer = self._http.request(method, path, **kwargs)
+            except UnicodeEncodeError:
+                raise Refused("What you gave is not text: some of it is not UTF-8.") from None
         if not answer.is_success:
             raise self._refusal(answer)
         if not answer.content:

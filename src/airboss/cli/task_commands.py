@@ -48,7 +48,7 @@ def task_run(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a task and show its decisions. Exit code: 0 succeeded, 1 failed, 3 stopped."""
+    """Run a task: its decisions, then what the agent said. Ctrl-C stops it."""
     from airboss.cli.task_run import Wish, run
 
     if session and (model or cwd):
@@ -65,7 +65,7 @@ def task_list(
     as_json: AsJson = False,
 ) -> None:
     """List task runs, the newest first."""
-    from airboss.cli.task_run import show_runs
+    from airboss.cli.task_listing import show_runs
 
     show_runs(reach(data)(), state.value if state else None, limit, is_json=as_json)
 
@@ -73,7 +73,7 @@ def task_list(
 @app.command("show")
 def task_show(run: RunId, data: Data = None, as_json: AsJson = False) -> None:
     """Show a task run with its decisions and attempts."""
-    from airboss.cli.task_run import show_run
+    from airboss.cli.task_listing import show_run
 
     show_run(reach(data)(), run, is_json=as_json)
 
@@ -81,6 +81,6 @@ def task_show(run: RunId, data: Data = None, as_json: AsJson = False) -> None:
 @app.command("stop")
 def task_stop(run: RunId, data: Data = None) -> None:
     """Stop a task run, with every agent of its own."""
-    from airboss.cli.task_run import stop_run
+    from airboss.cli.task_listing import stop_run
 
     raise typer.Exit(stop_run(reach(data)(), run))

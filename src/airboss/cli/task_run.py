@@ -1,38 +1,33 @@
-"""Task runs in the terminal: start one and watch its decisions, list, show, stop."""
+"""A task run in the terminal: start it, see what it decides, stop it, read what came of it."""
 
-import contextlib
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
+from airboss.cli.answer import answer_of
 from airboss.cli.client import Client, Json
-from airboss.cli.listing import items_of
+from airboss.cli.keyboard import counted_presses
 from airboss.cli.screen import (
     Pen,
     Waiting,
     aside,
-    duration,
-    moment,
     out,
     print_json,
-    print_table,
     visible,
     visible_line,
+    waited,
 )
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
+from airboss.cli.task_listing import RUNS, draw_decision, told_end
 from airboss.cli.trouble import Exit, Refused, Trouble
 
 _TICK_SECONDS: Final = 0.1
-_RUNS: Final = "/api/v1/task-runs"
 _OUTCOMES: Final = {"succeeded": Exit.DONE, "canceled": Exit.STOPPED}
-_STYLES: Final = {
-    "[TASK SUCCEEDED]": "green",
-    "[TASK FAILED]": "red",
-    "[SESSION CRASHED]": "yellow",
-    "[DECISION]": "bold",
-}
 
 
 @dataclass(frozen=True)
@@ -51,28 +46,55 @@ class Wish:
 
 
 def run(reach: Callable[[], Client], wish: Wish) -> Exit:
-    """Start it, and show what is decided until it has ended. Ctrl-C stops it."""
+    """Start it, show what is decided until it has ended, then what the agent said."""
     client = reach()
-    view = client.post(_RUNS, _asked(client, wish))
-    if wish.is_detached:
-        if wish.is_json:
-            print_json(view)
-        else:
-            out().line(str(view["id"]))
-        return Exit.DONE
-    pen = aside()
-    started = f"{view['id']} · {view['task']} · {view['model']} · {view['cwd']}"
-    told = f"Task run {started} · permissions {view['policy']}"
-    pen.line(pen.styled(visible_line(told), "dim"))
-    return _Watching(reach, str(view["id"]), wish.is_json, wish.patience).to_the_end()
+    asked = _asked(client, wish)
+    with counted_presses() as presses:
+        view = waited("Starting the task", lambda: _started(client, asked))
+        if wish.is_detached:
+            _tell_started(view, wish)
+            return Exit.DONE
+        pen = aside()
+        started = f"{view['id']} · {view['task']} · {view['model']} · {view['cwd']}"
+        told = f"Task run {started} · permissions {view['policy']}"
+        pen.line(pen.styled(visible_line(told), "dim"))
+        watching = _Watching(reach, str(view["id"]), wish.is_json, wish.patience, pen)
+        try:
+            outcome = watching.to_the_end(presses)
+            if not wish.is_json:
+                watching.tell_answer()
+        except BrokenPipeError:
+            # Nobody reads on: what nobody waits for is not left at work.
+            with suppress(Trouble):
+                reach().post(f"{RUNS}/{watching.run}/stop")
+            raise
+        return outcome
 
 
 def watch(
     reach: Callable[[], Client], run_id: str, after: int, is_json: bool, patience: float
 ) -> Exit:
     """Show the decisions of a run that anybody started. Ctrl-C leaves it at work."""
-    watching = _Watching(reach, run_id, is_json, patience, after, is_mine=False)
-    return watching.to_the_end()
+    return _Watching(reach, run_id, is_json, patience, out(), after).to_the_end(None)
+
+
+def _started(client: Client, asked: Json) -> Json:
+    try:
+        return client.post(RUNS, asked)
+    except Refused as refused:
+        if refused.status != 404 or asked.get("session"):
+            raise
+        names = [str(task["name"]) for task in client.get("/api/v1/tasks")["items"]]
+        near = get_close_matches(str(asked["task"]), names, 1)
+        hint = f'Did you mean "{near[0]}"?' if near else "See: airboss tasks"
+        raise Refused(f"{refused} {hint}", 404) from None
+
+
+def _tell_started(view: Json, wish: Wish) -> None:
+    if wish.is_json:
+        print_json(view)
+    else:
+        out().line(str(view["id"]))
 
 
 def _asked(client: Client, wish: Wish) -> Json:
@@ -99,39 +121,40 @@ def _text_of(given: str) -> str:
     file = Path(given[1:]).expanduser()
     try:
         return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"The input {file} cannot be read: {error}") from error
+    except UnicodeDecodeError:
+        raise Refused(f"The input {file} cannot be read: it is not UTF-8.") from None
+    except OSError as error:
+        raise Refused(f"The input {file} cannot be read: {error.strerror}.") from None
 
 
 @dataclass
 class _Watching:
-    """One viewer of a task run."""
+    """One viewer of a task run, who may also stop it."""
 
     reach: Callable[[], Client]
     run: str
     is_json: bool
     patience: float
+    # Where decisions are drawn.
+    pen: Pen
     after: int = 0
-    # Whoever started it stops it with Ctrl-C.
-    is_mine: bool = True
     _doing: str = "Beginning"
     _end: Json | None = None
+    _is_told_to_stop: bool = False
 
-    def to_the_end(self) -> Exit:
+    def to_the_end(self, presses: Sequence[int] | None) -> Exit:
+        """With the presses of whoever started it: the first stops the run, the second leaves."""
         feed = Feed(Follower(self.reach, self.run, self.patience), self.after)
         waiting = Waiting(aside())
         try:
             while not isinstance(heard := feed.next(_TICK_SECONDS), End):
                 if heard is None:
                     waiting.show(self._doing)
-                    continue
-                waiting.hide()
-                self._show(heard)
-        except KeyboardInterrupt:
-            waiting.hide()
-            if self.is_mine:
-                return self._stop()
-            raise
+                else:
+                    waiting.hide()
+                    self._show(heard)
+                if presses:
+                    self._heed(presses, feed)
         finally:
             waiting.hide()
             feed.leave()
@@ -139,17 +162,38 @@ class _Watching:
             raise heard.trouble
         return self._outcome()
 
-    def _stop(self) -> Exit:
-        aside().line("Stopping the task run …")
-        view = self.reach().post(f"{_RUNS}/{self.run}/stop")
-        aside().line(f"The task run {view['state']}: {visible_line(str(view['reason']))}")
-        return _OUTCOMES.get(str(view["state"]), Exit.FAILED)
+    def tell_answer(self) -> None:
+        """What a task is run for is often what the agent says, as with a question."""
+        try:
+            client = self.reach()
+            answer = answer_of(client, client.get(f"{RUNS}/{self.run}"))
+        except Trouble:
+            aside().line(f"What the agent said can be read with: airboss task show {self.run}")
+            return
+        if answer:
+            out().line(visible(answer))
+
+    def _heed(self, presses: Sequence[int], feed: Feed) -> None:
+        if not self._is_told_to_stop:
+            self._is_told_to_stop = True
+            self._doing = "Stopping (Ctrl-C again leaves)"
+            threading.Thread(target=self._stop, args=(feed,), daemon=True).start()
+        if len(presses) > 1:
+            text = f"Left before the task run had stopped. See: airboss task show {self.run}"
+            raise Trouble(text, Exit.STOPPED)
+
+    def _stop(self, feed: Feed) -> None:
+        """Tell the server; how the run ended then comes as an event."""
+        try:
+            self.reach().post(f"{RUNS}/{self.run}/stop")
+        except Trouble as trouble:
+            feed.tell(Remark(f"The task run could not be stopped: {trouble} Ctrl-C again leaves."))
 
     def _outcome(self) -> Exit:
-        end = self._end or self.reach().get(f"{_RUNS}/{self.run}")
+        end = self._end or self.reach().get(f"{RUNS}/{self.run}")
         outcome = str(end.get("outcome") or end.get("state"))
         if outcome in ("crashed", "canceled"):
-            aside().line(f"The task run {outcome}: {visible_line(str(end.get('reason')))}")
+            aside().line(told_end(outcome, str(end.get("reason"))))
         return _OUTCOMES.get(outcome, Exit.FAILED)
 
     def _show(self, heard: Heard) -> None:
@@ -168,80 +212,6 @@ class _Watching:
                 pass
 
     def _decided(self, text: str) -> None:
-        self._doing = text.partition("] ")[2]
-        _draw_decision(out(), text)
-
-
-def _draw_decision(pen: Pen, text: str) -> None:
-    prefix = text.partition("]")[0] + "]"
-    first, _, rest = visible(text).partition("\n")
-    style = _STYLES.get(prefix)
-    pen.line(pen.styled(first, *([style] if style else [])))
-    for line in rest.splitlines():
-        pen.line(f"    {line}")
-
-
-def show_runs(client: Client, state: str | None, limit: int, *, is_json: bool) -> None:
-    items = items_of(client, _RUNS, state, limit)
-    if is_json:
-        print_json({"items": items})
-        return
-    if not items:
-        aside().line("No task runs. Start one with: airboss task run NAME")
-        return
-    heads = ("Task run", "Task", "State", "Model", "Missions", "Retries", "Changed", "Reason")
-    rows = [
-        (
-            item["id"],
-            item["task"],
-            item["state"],
-            item["model"],
-            str(item["missions"]),
-            str(item["retries"]),
-            moment(item["updated_at"]),
-            item.get("reason") or item.get("doing") or "",
-        )
-        for item in items
-    ]
-    print_table(heads, rows, out())
-
-
-def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
-    told = client.get(f"{_RUNS}/{run_id}")
-    if is_json:
-        print_json(told)
-        return
-    pen = out()
-    lasted = ((told.get("ended_at") or told["updated_at"]) - told["created_at"]) / 1000
-    for name, value in (
-        ("Task run", told["id"]),
-        ("Task", told["task"]),
-        ("State", f"{told['state']} after {duration(lasted)}"),
-        ("Reason", told.get("reason") or ""),
-        ("Model", told["model"]),
-        ("Folder", told["cwd"]),
-        ("Permissions", told["policy"]),
-        ("By", told["who"]),
-    ):
-        pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(str(value))}")
-    for decision in cast("list[Json]", told["decisions"]):
-        _draw_decision(pen, str(decision["text"]))
-    for number, attempt in enumerate(cast("list[Json]", told["attempts"]), start=1):
-        pen.line(pen.styled(_headline(number, attempt), "dim"))
-
-
-def _headline(number: int, attempt: dict[str, Any]) -> str:
-    mission = attempt["mission"]
-    tools = ", ".join(call["tool"] for call in attempt["calls"]) or "no job tool"
-    told = f"{number}. {mission['kind']}, round {mission['round']}, attempt {mission['attempt']}"
-    return visible_line(
-        f"{told}: {attempt.get('outcome') or 'at work'}, {tools}, {attempt['session']}"
-    )
-
-
-def stop_run(client: Client, run_id: str) -> Exit:
-    with contextlib.suppress(KeyboardInterrupt):
-        view = client.post(f"{_RUNS}/{run_id}/stop")
-        aside().line(f"The task run {view['state']}: {visible_line(str(view['reason']))}")
-        return Exit.DONE
-    raise Trouble("The task run may not have stopped.", Exit.STOPPED)
+        if not self._is_told_to_stop:
+            self._doing = text.partition("] ")[2]
+        draw_decision(self.pen, text)

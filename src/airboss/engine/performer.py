@@ -80,15 +80,20 @@ class Performer:
         except StopIteration as end:
             return end.value
 
-    async def clean_up(self) -> None:
-        """Close the sessions of the task's own, and take back what a borrowed one was asked."""
+    async def clean_up(self) -> list[BaseException]:
+        """Close the sessions of the task's own, and take back what a borrowed one was asked. What
+        went wrong is answered, not raised: the others are closed all the same."""
         while self._ending:
             await asyncio.wait(self._ending)
-        if self._asked is not None and self._asked[0] not in self._open:
-            await self._to_the_end(self.agents.withdraw(*self._asked))
-        async with asyncio.TaskGroup() as group:
-            for session in self._open:
-                group.create_task(self._to_the_end(self._close(session)))
+        asked, self._asked = self._asked, None
+        if asked is not None and asked[0] not in self._open:
+            self._begin_to_end(self.agents.withdraw(*asked))
+        for session in self._open:
+            self._begin_to_end(self._close(session))
+        if not self._ending:
+            return []
+        done, _ = await asyncio.wait(self._ending)
+        return [error for task in done if (error := task.exception())]
 
     async def _do(self, act: Act) -> Answer:
         match act:
@@ -130,7 +135,7 @@ class Performer:
         return answer
 
     async def _leave(self, act: Close) -> None:
-        await self._to_the_end(self._close(act.session))
+        await asyncio.shield(self._begin_to_end(self._close(act.session)))
         stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
         self._say(stopped)
 
@@ -138,12 +143,12 @@ class Performer:
         await self.agents.close(session)
         self._open.pop(session, None)
 
-    async def _to_the_end(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin_to_end(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Cut short, a session would stay half closed: `clean_up` waits for what goes on here."""
         task = asyncio.create_task(work)
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-        await asyncio.shield(task)
+        return task
 
     def _say(self, event: Event) -> None:
         """On disk with what the sessions say, a moment later at most."""

@@ -52,6 +52,8 @@ class _Reader:
         self._anchors: dict[str, tuple[object, Marks]] = {}
         # For each open object, whether the next scalar is a name.
         self._names: list[bool] = []
+        # And whether it has a `<<` that brings something; in quotes it is a name like any other.
+        self._merging: list[bool] = []
         self._documents = 0
 
     def _refuse(self, reason: str, spot: Spot | None) -> EntryUnparsed:
@@ -110,24 +112,27 @@ class _Reader:
         if event.anchor:
             self._anchors[event.anchor] = (container, marks)
         self._names.append(isinstance(container, dict))
+        self._merging.append(False)
 
     def _end(self) -> None:
         container, marks = self._growing.end()
         self._names.pop()
-        if isinstance(container, dict) and isinstance(marks, FieldMarks) and _MERGE in container:
+        is_merging = self._merging.pop()
+        if is_merging and isinstance(container, dict) and isinstance(marks, FieldMarks):
             self._merge(container, marks)
         self._value_came()
 
     def _scalar(self, event: Any) -> None:
         spot = _spot(event.start_mark)
+        is_plain = event.style is None or event.style == ""
         if self._is_name:
             self._growing.name(str(event.value), spot)
             self._names[-1] = False
+            self._merging[-1] |= is_plain and event.value == _MERGE
             if event.anchor:
                 self._anchors[event.anchor] = (event.value, spot)
             return
         self._know_tag(event.tag, spot)
-        is_plain = event.style is None or event.style == ""
         value = self._plain(event.value, spot) if is_plain and not event.tag else event.value
         self._growing.put(value, spot)
         if event.anchor:

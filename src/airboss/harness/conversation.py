@@ -23,7 +23,6 @@ from airboss.log.log import Writer
 from airboss.model.events import (
     BlockDelta,
     Event,
-    PermissionDecided,
     PromptAccepted,
     PromptDropped,
     SessionClosed,
@@ -91,7 +90,7 @@ class Conversation:
         self._queue: dict[PromptId, Request] = {}
         self._waiting: asyncio.Queue[PromptId] = asyncio.Queue()
         for queued in queue:
-            self._queue[queued.prompt] = Request(queued.text)
+            self._queue[queued.prompt] = Request(queued.text, queued.task)
             self._waiting.put_nowait(queued.prompt)
         self._turn: Turn | None = None
         self._aborting = asyncio.Lock()
@@ -170,7 +169,7 @@ class Conversation:
         prompt, clean = new_prompt_id(), self._redactor.text(text)
         redacted = clean.count(MASK) - text.count(MASK)
         event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted, task=task)
-        request = self._queue[prompt] = Request(event.text)
+        request = self._queue[prompt] = Request(event.text, task)
         try:
             seq = await self._writer.append(event)
         except BaseException as error:
@@ -328,23 +327,18 @@ class Conversation:
         self._on_lost(self.session)
 
     def _settle(self, told: TurnReport) -> None:
-        """The session ended before it came to what is in its queue."""
-        for request in self._queue.values():
+        """The session ended before it came to what is in its queue. A task has its answer by that;
+        only what a person asked for waits for a resume."""
+        for prompt, request in list(self._queue.items()):
             request.settle(told)
+            if request.task and told.error:
+                del self._queue[prompt]
+                self._writer.say(PromptDropped(prompt=prompt, reason=told.error.message))
 
     async def _decide(self, wish: PermissionWish) -> PermissionAnswer:
         answer = await asyncio.to_thread(self._rule.decide, wish)
         if not self._ended:
-            self._writer.say(
-                PermissionDecided(
-                    request=wish.request_id,
-                    wish=wish.kind,
-                    about=self._redactor.text(wish.about),
-                    allowed=answer.allowed,
-                    by=f"policy {self._rule.policy}",
-                    reason=answer.reason,
-                )
-            )
+            self._writer.say(self._rule.record(wish, answer, self._redactor))
         return answer
 
     async def abort(self) -> TurnId | None:

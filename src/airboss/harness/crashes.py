@@ -21,6 +21,7 @@ _PASSING: Final = frozenset({408, 429})
 # with one. Without it a connection broke, or no reply came; these are the others.
 _FINAL_WORDS: Final = (
     "rejected the prompt as too long",  # a 413, behind the runtime's own attempt to shorten it
+    "exceeds the model's prompt budget",  # found before it is sent
     "No GitHub OAuth token",
     "conflicts with a built-in tool",
 )

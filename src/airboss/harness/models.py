@@ -62,15 +62,21 @@ class Catalog:
 
         The built-in script is for those who have nothing else; the others never see it.
         """
-        rehearsed = await self._rehearsed(self.rehearsal) if self.rehearsal else ()
+        await self._of_copilot()
+        return self.known()
+
+    def known(self) -> list[ModelOffer]:
+        """The same as far as it was learnt; nobody is asked."""
         found: dict[str, ModelOffer] = {}
-        for offer in (*rehearsed, *self._own(), *await self._of_copilot()):
+        for offer in (*self._rehearsed(), *self._own(), *self._copilot):
             found.setdefault(offer.id, offer)
         return list(found.values())
 
-    async def _rehearsed(self, source: RehearsalSource) -> tuple[ModelOffer, ...]:
-        hidden = source.builtin and (self.providers or await self._of_copilot())
-        return () if hidden else source.offers
+    def _rehearsed(self) -> tuple[ModelOffer, ...]:
+        source = self.rehearsal
+        if source is None or (source.builtin and (self.providers or self._copilot)):
+            return ()
+        return source.offers
 
     def _own(self) -> list[ModelOffer]:
         return [
@@ -100,7 +106,9 @@ class Catalog:
     async def route(self, model: str) -> Route:
         """How to reach `model`. Sources that need no network are looked at first."""
         source = self.rehearsal
-        if source and any(offer.id == model for offer in await self._rehearsed(source)):
+        if source and source.builtin and not self.providers:
+            await self._of_copilot()  # with a model of its own nobody is shown the built-in script
+        if source and any(offer.id == model for offer in self._rehearsed()):
             return Route(model, _wire("openai", source.base_url, source.api_key))
         for provider in self.providers:
             prefix, _, name = model.partition("/")

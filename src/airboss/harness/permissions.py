@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from airboss.model.events import PermissionDecided
+from airboss.model.redaction import Redactor
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.settings import Policy
 
@@ -36,6 +38,19 @@ class PolicyRule:
                 return self._approve(wish)
             case "read-only" | "ask":
                 return self._read_only(wish)
+
+    def record(
+        self, wish: PermissionWish, answer: PermissionAnswer, redactor: Redactor
+    ) -> PermissionDecided:
+        """What was decided, as it is written down."""
+        return PermissionDecided(
+            request=wish.request_id,
+            wish=wish.kind,
+            about=redactor.text(wish.about),
+            allowed=answer.allowed,
+            by=f"policy {self.policy}",
+            reason=answer.reason,
+        )
 
     def _refuse(self, reason: str) -> PermissionAnswer:
         if self.policy == "ask":

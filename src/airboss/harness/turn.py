@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
 from airboss.model.events import ToolEnded, ToolStarted, TurnEnded, Usage
-from airboss.model.ids import PromptId, TurnId
+from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.model.task_events import ToolCall
 from airboss.runtime.signals import ModelAnswered, UsageSeen
 
@@ -69,6 +69,7 @@ class Request:
     """A request that waits for its turn, and whoever waits for what comes of it."""
 
     text: str
+    task: TaskRunId | None = None
     answer: "asyncio.Future[TurnReport]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )

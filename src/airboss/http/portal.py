@@ -35,6 +35,8 @@ _NAMES_BESIDE: dict[type[AirbossError], str] = {
     WorkingDirectoryNotAllowed: "WorkingDirectoryNotAllowed",
     Invalid: "InvalidQuery",
 }
+# How the ids of each begin.
+_PREFIXES = {"Session": "ses_", "Task": "tsk_"}
 _FORESEEN = (*_NAMES, *_NAMES_BESIDE)
 
 
@@ -111,6 +113,8 @@ async def live_session(session_id: str, request: Request, use: Use) -> dict[str,
 
 async def live_response(live: Live, stream: str, what: str, request: Request) -> dict[str, Any]:
     """One response. A caller that went away meanwhile has not been given it."""
+    if not stream.startswith(_PREFIXES[what]):  # another's stream is not read from here
+        return {"error": f"{what}NotFound"}
     try:
         async with live.reader(stream) as reader:
             offer = await unless_gone(request, reader.next())

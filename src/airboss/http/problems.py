@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from airboss import errors
+from airboss.model.redaction import Redactor
 
 # Set by the perimeter for as long as it answers a request.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -30,6 +31,8 @@ _STATUS: tuple[tuple[type[errors.AirbossError], int], ...] = (
     (errors.NotSignedIn, 503),
     (errors.DataFolderTaken, 503),
 )
+# Secrets by their looks alone: the values are not known here.
+_SHAPES = Redactor()
 _RETRYABLE = frozenset({408, 429, 503})
 _RETRY_SECONDS = "1"
 _PROBLEM_PLACES = ("/metrics", "/readyz", "/healthz")
@@ -117,12 +120,14 @@ async def _foreseen(request: Request, error: Exception) -> Response:
 
 
 async def _not_valid(request: Request, error: Exception) -> Response:
-    """Says what is wrong and where, and never repeats what was sent: it may hold a secret."""
+    """Says what is wrong and where, and never repeats what was sent: it may hold a secret. Only the
+    name of a field that we do not know is told, and that may be one too."""
     places = [
         f"{'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}"
         for wrong in cast("RequestValidationError", error).errors()
     ]
-    return answer(_path(request), 422, "invalid", "; ".join(places) + ".")
+    detail = _SHAPES.text("; ".join(places))
+    return answer(_path(request), 422, "invalid", f"{detail}.")
 
 
 async def _of_the_framework(request: Request, error: Exception) -> Response:

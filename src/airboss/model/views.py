@@ -17,7 +17,7 @@ from airboss.model.events import (
     TurnStarted,
     Usage,
 )
-from airboss.model.ids import PromptId, SessionId, TurnId
+from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId
 from airboss.model.task_events import TaskAccepted
 from airboss.model.task_runs import TaskRunView, begin_task, fold_task
 from airboss.model.words import Frozen
@@ -33,6 +33,8 @@ class QueuedPrompt(Frozen):
 
     prompt: PromptId
     text: str
+    # Where a task asks.
+    task: TaskRunId | None = None
 
 
 class SessionView(Frozen):
@@ -99,7 +101,7 @@ def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C90
         case SessionResumed():
             return {"state": "opening", "error": None}
         case PromptAccepted():
-            queued = QueuedPrompt(prompt=event.prompt, text=event.text)
+            queued = QueuedPrompt(prompt=event.prompt, text=event.text, task=event.task)
             title = view.title or _title(event.text)
             return {"queue": (*view.queue, queued), "title": title}
         case PromptDropped():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from airboss.entry.places import own_entries
-from airboss.errors import AirbossError, Conflict, NotFound, SettingsInvalid, StoreUnavailable
+from airboss.errors import Conflict, NotFound, SettingsInvalid, StoreUnavailable
 from airboss.log.log import now_ms
 from airboss.service.entry_files import EntryFiles, Reading, in_thread
 from airboss.service.folders import Folders
@@ -41,22 +41,30 @@ def _never() -> bool:
     return False
 
 
-async def _nothing() -> Sequence[str]:
+def _no_models() -> Sequence[str]:
     return ()
+
+
+async def _nobody_to_ask() -> None:
+    """Nobody offers models."""
 
 
 @dataclass
 class Entries:
-    """`is_busy`: something of the present entry runs. `is_busy_for_install`: somebody works."""
+    """`is_busy`: something of the present entry runs. `is_busy_for_install`: somebody works.
+
+    The built-in entry takes the models that there are: those that `known_models` has learnt, which
+    `ask_for_models` makes complete. That may start the agent runtime, so only who runs asks.
+    """
 
     settings: Settings
     folders: Folders
     store: EntryStore
     files: EntryFiles
-    # The ids of the models on offer, for the built-in entry.
-    offered: Callable[[], Awaitable[Sequence[str]]] = _nothing
     is_busy: Callable[[], bool] = _never
     is_busy_for_install: Callable[[], bool] = _never
+    known_models: Callable[[], Sequence[str]] = _no_models
+    ask_for_models: Callable[[], Awaitable[object]] = _nobody_to_ask
     look_seconds: float = _LOOK_SECONDS
     patience_seconds: float = _PATIENCE_SECONDS
     _installed: Installed | None = None
@@ -99,6 +107,15 @@ class Entries:
             meanwhile = await self._builtin(_NOT_YET)
             if self._installed is None:  # else it came after all
                 self._put(meanwhile)
+        return self._shown
+
+    async def to_run(self) -> Installed | None:
+        """The entry in use, for who is about to run something of it: on models that are offered."""
+        used = await self.current()
+        if used is None or used.source != "built-in":
+            return used
+        await self.ask_for_models()
+        await self._take_models()
         return self._shown
 
     async def by_digest(self, digest: str) -> "Entry":
@@ -153,6 +170,7 @@ class Entries:
     async def _look(self) -> None:
         try:
             await self._follow()
+            await self._take_models()
         except StoreUnavailable as error:
             if self._installed is None:
                 self._put(await self._builtin(str(error)))
@@ -234,18 +252,26 @@ class Entries:
         return await self._made(entry, "file", file, good.file_digest)
 
     async def _builtin(self, *notes: str) -> Installed:
-        try:
-            offered = await self.offered()
-        except AirbossError:
-            offered = ()  # who starts a task of it is told what is wrong
+        models = tuple(self.known_models())
 
         def load() -> "Entry":
             from airboss.entry.builtin import builtin_entry
 
-            return builtin_entry(offered)
+            return builtin_entry(models)
 
         made = await self._made(await in_thread(load), "built-in", None, "")
-        return _with_notes(made, list(notes))
+        return replace(_with_notes(made, list(notes)), on_models=models)
+
+    async def _take_models(self) -> None:
+        """The built-in entry on the models that are known by now. What runs keeps its own."""
+        now = self._installed
+        if now is None or now.source != "built-in" or now.on_models == tuple(self.known_models()):
+            return
+        made = await self._builtin()
+        await self._keep_if_possible(made)
+        if self._installed is now:
+            same = replace(made, problem=now.problem, violations=now.violations)
+            self._put(same, self._note)
 
     async def _made(
         self, entry: "Entry", source: Source, path: Path | None, file_digest: str

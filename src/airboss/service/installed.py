@@ -42,6 +42,8 @@ class Installed:
     trusted: bool = False
     problem: str | None = None
     violations: "tuple[Violation, ...]" = ()
+    # Of the built-in one: the models that there were to choose from.
+    on_models: tuple[str, ...] = ()
 
     def policy_for(self, task_name: str) -> "Policy":
         """What holds for a task: the narrowest of all, unless this very file is trusted."""

@@ -90,7 +90,11 @@ class Sessions:
         async with self._alone(session):
             with self._room():
                 writer = self.log.new_writer(session)
-                await writer.append(opened)
+                try:
+                    await writer.append(opened)
+                except asyncio.CancelledError as error:  # it may be on disk, or will be
+                    await asyncio.shield(self._give_up(writer, error))
+                    raise
                 talk = self._open[session] = self._conversation(session, writer, route, rule)
             try:
                 await talk.open(self.open_session, self.quiet_seconds)
@@ -266,6 +270,9 @@ class Sessions:
         ends: list[Event] = [_cut(left.start, left.text) for left in writer.left_open]
         if view.turn:
             ends.append(TurnEnded(turn=view.turn, outcome="interrupted"))
+        # The task that asked has ended with its server.
+        of_tasks = [queued.prompt for queued in view.queue if queued.task]
+        ends += [PromptDropped(prompt=prompt, reason=_RESTARTED) for prompt in of_tasks]
         await writer.append(*ends, SessionInterrupted(reason=_RESTARTED))
         writer.release()
 

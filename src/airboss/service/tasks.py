@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _STORY_PAGE = 1000
+_AGAIN_SECONDS = 0.5
 _BY_A_TASK = "task "
 _STOPPED = "The server was stopped while this task ran."
 _ENDED = "The server ended while this task ran."
@@ -138,6 +139,9 @@ class TaskRuns:
         run = new_task_run_id()
         writer = self.log.new_writer(run)
         await writer.append(accepted)
+        if self._stopping:  # meanwhile: nobody would end it
+            await writer.append(*_crashed("ServerStopped", _STOPPED))
+            raise RuntimeUnavailable("The server is stopping.")
         agents = _OwnSessions(
             self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
         )
@@ -153,7 +157,7 @@ class TaskRuns:
         from airboss.engine.task import plan_task
 
         borrowed = await self._borrowed(wish.session) if wish.session is not None else None
-        installed = await self.entries.current()
+        installed = await self.entries.to_run()
         if installed is None or wish.task not in installed.entry.tasks:
             raise NotFound("task", wish.task)
         if wish.is_exact:
@@ -195,10 +199,7 @@ class TaskRuns:
     async def _watch(self, run: TaskRunId, running: _Running, writer: Writer) -> None:
         """To the end of the run, whatever that is: no session stays open that it opened."""
         await asyncio.wait({running.work})
-        try:
-            await running.performer.clean_up()
-        except AirbossError:
-            _log.exception("A session of %s could not be closed", run)
+        clean = await self._clean_up(run, running)
         end = self._end_of(running)
         try:
             await writer.append(*end)
@@ -208,6 +209,17 @@ class TaskRuns:
         writer.release()
         del self._running[run]
         running.over.set()
+        while not clean and not self._stopping:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            clean = await self._clean_up(run, running)
+
+    async def _clean_up(self, run: TaskRunId, running: _Running) -> bool:
+        """False where the disk takes no more: that may pass."""
+        errors = await running.performer.clean_up()
+        for error in errors:
+            if not isinstance(error, StoreUnavailable):  # the log has said that by itself
+                _log.error("A session of %s could not be closed", run, exc_info=error)
+        return not any(isinstance(error, StoreUnavailable) for error in errors)
 
     def _end_of(self, running: _Running) -> list[Event]:
         work = running.work
@@ -228,7 +240,8 @@ class TaskRuns:
             _log.error("A task crashed", exc_info=error)
         name, message = type(error).__name__, self.redactor.text(str(error))
         stack = self.redactor.text("".join(traceback.format_exception(error)))
-        return _crashed(name, message, stack, error.__cause__ and str(error.__cause__))
+        cause = error.__cause__ and self.redactor.text(str(error.__cause__))
+        return _crashed(name, message, stack, cause)
 
     async def show(self, run: str) -> TaskRunView:
         """The run as of its own seq: a stream that begins there misses and repeats nothing."""
@@ -270,6 +283,8 @@ class TaskRuns:
                 await self.sessions.close(session, view.who)
         while (page := await self.page(("running",), None, 100)).items:
             for view in page.items:
+                for session in view.sessions:  # also one that had lost its runtime before
+                    await self.sessions.close(session, f"{_BY_A_TASK}{view.id}")
                 writer = await self.log.writer(view.id)
                 await writer.append(*_crashed("ServerEnded", _ENDED))
                 writer.release()
