@@ -125,7 +125,7 @@ def serve(
     ] = None,
 ) -> None:
     """Run the server."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.settings import load_settings
 
     if settings is not None and not settings.is_file():
@@ -281,7 +281,7 @@ def stop(
         from airboss.cli.run_listing import stop as stop_run
 
         raise typer.Exit(stop_run(reach(data)(), name))
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.listing import stop_server
 
     stop_server(reach(data)(), data_folder(data))
@@ -290,7 +290,7 @@ def stop(
 @tokens_app.command("add")
 def token_add(name: str, data: Data = None) -> None:
     """Make a token and print it; it is not shown again."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.tokens import add_token
 
     add_token(data_folder(data), name)
@@ -299,7 +299,7 @@ def token_add(name: str, data: Data = None) -> None:
 @tokens_app.command("list")
 def token_list(data: Data = None, as_json: AsJson = False) -> None:
     """List the names that have a token."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.tokens import list_tokens
 
     list_tokens(data_folder(data), is_json=as_json)
@@ -308,7 +308,7 @@ def token_list(data: Data = None, as_json: AsJson = False) -> None:
 @tokens_app.command("remove")
 def token_remove(name: str, data: Data = None) -> None:
     """Revoke a token at once."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.tokens import remove_token
 
     remove_token(data_folder(data), name)

@@ -16,8 +16,9 @@ from typing import Any, Final
 import yaml
 
 from airboss.cli import run as runs
-from airboss.cli.client import Client, data_folder, find
+from airboss.cli.client import Client, find
 from airboss.cli.entries import is_remembered
+from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, visible_line, waited
 from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.entry.document import Entry, Model
