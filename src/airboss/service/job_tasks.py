@@ -147,8 +147,10 @@ class JobTasks:
             task=task_id,
             task_run=new_task_run_id(),
         )
+        origin = f"{step.path}/start@{time}"
+        is_new = writer.said_from(origin) is None
         # On disk with the task's own first word, at the latest.
-        started = cast("WorkStarted", writer.say_once(f"{step.path}/start@{time}", started))
+        started = cast("WorkStarted", writer.say_once(origin, started))
         plan = plan_task(
             entry,
             task_id,
@@ -172,7 +174,8 @@ class JobTasks:
             path=step.path,
             previous_tasks=step.previous,
         )
-        own = await self.log.writer(started.task_run)
+        name = started.task_run
+        own = self.log.new_writer(name) if is_new else await self.log.writer(name)
         await own.once("accepted", accepted)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy)
         performer = Performer(own, agents, self.redactor)
