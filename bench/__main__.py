@@ -14,7 +14,7 @@ from bench.table import RESULTS, Line, Neighbours, Say, page
 
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
-ROW_SECONDS = 240.0
+ROW_SECONDS = 480.0
 EVERY_ROW = "abcdefghi"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
