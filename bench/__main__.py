@@ -9,19 +9,21 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bench import delays, generator, tail, turns, viewers, weight
+from bench import delays, entries, generator, tail, tasks, turns, viewers, weight
 from bench.table import RESULTS, Line, Neighbours, Say, page
 
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 240.0
-EVERY_ROW = "abcdef"
+EVERY_ROW = "abcdefgh"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
+    ("h", "entries", entries.measure),
     ("e", "memory", weight.measure_memory),
     ("d", "the end of long streams", tail.measure),
     ("a", "turns", turns.measure),
+    ("g", "tasks", tasks.measure),
     ("b", "delays through the runtime", delays.measure),
     ("b", "delays of the log alone", generator.measure),
     ("c", "viewers", viewers.measure),
@@ -52,7 +54,7 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to f; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to h; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
     asked = parser.parse_args()
     wanted = "".join(asked.rows) or EVERY_ROW

@@ -6,7 +6,9 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.runtime.locate import locate
+from airboss.runtime.tools import sdk_tools
 from bench.model import now_us
 from bench.workshop import Source, environment
 
@@ -56,6 +58,7 @@ class BareSession:
             model=source.model,
             provider=source.provider(),  # type: ignore[arg-type]
             working_directory=str(work),
+            tools=sdk_tools(JOB_TOOL_OFFERS),
             streaming=True,
             include_sub_agent_streaming_events=False,
             on_permission_request=PermissionHandler.approve_all,
@@ -81,7 +84,7 @@ async def bare_client(folder: Path) -> AsyncGenerator["CopilotClient"]:
     client = CopilotClient(
         connection=RuntimeConnection.for_stdio(path=str(locate().path)),
         base_directory=str(home),
-        use_logged_in_user=False,
+        use_logged_in_user=True,
         env=environment(()),
     )
     await client.start()

@@ -1,7 +1,7 @@
 """Numbers out of many: medians, percentiles and their spread. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 from statistics import median
@@ -32,6 +32,22 @@ def spread(values: Sequence[float], draws: int = 400) -> Spread:
     chance = Random(1)  # noqa: S311 - repeatable on purpose, and no secret
     medians = [median(chance.choices(values, k=len(values))) for _ in range(draws)]
     return Spread(median(values), percentile(medians, 0.025), percentile(medians, 0.975))
+
+
+@dataclass
+class Pairs:
+    """Milliseconds of the same work on both sides, in the order in which they were taken."""
+
+    bare: list[float] = field(default_factory=list[float])
+    portal: list[float] = field(default_factory=list[float])
+
+    @property
+    def differences(self) -> list[float]:
+        return [ours - theirs for ours, theirs in zip(self.portal, self.bare, strict=True)]
+
+    @property
+    def ratios(self) -> list[float]:
+        return [ours / theirs for ours, theirs in zip(self.portal, self.bare, strict=True)]
 
 
 @dataclass(frozen=True)

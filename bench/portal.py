@@ -43,6 +43,6 @@ async def portal_session(
         name = await server.open(caller, source)
         session = PortalSession(caller, name, heard)
         seq = (await caller.get(f"/api/v1/sessions/{name}"))["seq"]
-        async with viewing(address, name, seq, session.on_frame):
+        async with viewing(address, f"sessions/{name}", seq, session.on_frame):
             yield session
         await caller.post(f"/api/v1/sessions/{name}/close")

@@ -4,13 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 from bench.bare import Session, bare_client, bare_session
-from bench.figures import spread
+from bench.figures import Pairs, spread
 from bench.portal import portal_session
 from bench.table import Line, Say
 from bench.workshop import airboss, rehearsal
@@ -23,22 +22,6 @@ AT_ONCE = 10
 WARM_UP = 3
 
 Open = Callable[[], AbstractAsyncContextManager[Session]]
-
-
-@dataclass
-class Pairs:
-    """Milliseconds of the same turns on both sides, in the order in which they were taken."""
-
-    bare: list[float] = field(default_factory=list[float])
-    portal: list[float] = field(default_factory=list[float])
-
-    @property
-    def differences(self) -> list[float]:
-        return [ours - theirs for ours, theirs in zip(self.portal, self.bare, strict=True)]
-
-    @property
-    def ratios(self) -> list[float]:
-        return [ours / theirs for ours, theirs in zip(self.portal, self.bare, strict=True)]
 
 
 async def _timed(session: Session, text: str) -> float:

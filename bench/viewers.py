@@ -72,7 +72,9 @@ async def _watch(address: Address, session: str, seq: int, count: int) -> None:
     async with AsyncExitStack() as stack:
         for start in range(0, count, DOOR):
             for watcher in watchers[start : start + DOOR]:
-                await stack.enter_async_context(viewing(address, session, seq, watcher.hear))
+                await stack.enter_async_context(
+                    viewing(address, f"sessions/{session}", seq, watcher.hear)
+                )
         print("ready", flush=True)
         try:
             async with asyncio.timeout(LIMIT_SECONDS):

@@ -134,13 +134,12 @@ class Viewer(asyncio.Protocol):
 
 
 @contextlib.asynccontextmanager
-async def viewing(
-    address: Address, session: str, after: int, heard: Heard
-) -> AsyncGenerator[Viewer]:
-    """Open once the server said its first word, so that nothing later is missed."""
+async def viewing(address: Address, what: str, after: int, heard: Heard) -> AsyncGenerator[Viewer]:
+    """Of `sessions/ID` or `task-runs/ID`. Open once the server said its first word, so that nothing
+    later is missed."""
     loop = asyncio.get_running_loop()
     _, viewer = await loop.create_connection(lambda: Viewer(heard), "127.0.0.1", address.port)
-    viewer.ask(address.head("GET", f"/api/v1/sessions/{session}/stream?after={after}"))
+    viewer.ask(address.head("GET", f"/api/v1/{what}/stream?after={after}"))
     try:
         async with asyncio.timeout(30):
             await viewer.open.wait()

@@ -17,14 +17,16 @@ from bench.wire import Address, Caller, Failed, calling
 AIRBOSS = Path(sys.executable).with_name("airboss")
 SECONDS = 60.0
 
-# One word, and a second of talk: fifty pieces, one every 20 ms.
+# One word, and a second of talk: fifty pieces, one every 20 ms; and the answer to a condition.
 SCRIPT = """
-models: [{id: bench, name: Bench, multiplier: 0}]
+models: [{id: bench, name: Bench, multiplier: 0}, {id: judge, name: Judge, multiplier: 0}]
 chunk_ms: 20
 chunk_chars: 8
 rules:
   - when: "talk for a second"
     steps: [{say: "%s"}]
+  - when: "is it done"
+    steps: [{call: {tool: job_boolean_true, arguments: {argument: "it is"}}}, {say: "Yes."}]
   - steps: [{say: "Yes."}]
 """ % ("one two " * 50)
 
@@ -37,6 +39,8 @@ class Source:
     base_url: str
     key: str
     model: str
+    # Of the same server, for who works with more than one.
+    others: tuple[str, ...] = ()
 
     def provider(self) -> dict[str, Any]:
         return {"type": "openai", "base_url": self.base_url, "api_key": self.key}
@@ -84,7 +88,7 @@ async def rehearsal(folder: Path) -> AsyncGenerator[Source]:
     module = ("-m", "airboss.runtime.rehearsal", "--script", str(script), "--port", "0")
     async with running(sys.executable, *module) as process:
         ready = json.loads(await first_line(process))
-        yield Source("scripted", ready["base_url"], ready["key"], "bench")
+        yield Source("scripted", ready["base_url"], ready["key"], "bench", ("judge",))
 
 
 @contextlib.asynccontextmanager
@@ -113,7 +117,7 @@ def _settings(sources: tuple[Source, ...]) -> str:
     return "".join(
         f'[[providers]]\nname = "{source.name}"\ntype = "openai"\n'
         f'base_url = "{source.base_url}"\nkey_variable = "BENCH_KEY_{source.name.upper()}"\n'
-        f'models = ["{source.model}"]\n'
+        f"models = {json.dumps([source.model, *source.others])}\n"
         for source in sources
     )
 
@@ -140,10 +144,13 @@ def prepare(folder: Path, *sources: Source) -> tuple[Path, Path]:
 
 
 @contextlib.asynccontextmanager
-async def airboss(folder: Path, *sources: Source) -> AsyncGenerator[Server]:
+async def airboss(
+    folder: Path, *sources: Source, options: tuple[str, ...] = ()
+) -> AsyncGenerator[Server]:
     data, work = prepare(folder, *sources)
     log = folder / "serve.log"
-    async with running(*command(data, work), environ=environment(sources), log=log) as process:
+    words = (*command(data, work), *options)
+    async with running(*words, environ=environment(sources), log=log) as process:
         try:
             url = (await first_line(process)).strip()
         except Failed as failed:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from airboss.cli.client import Address, data_folder, find
+from airboss.cli.client import Address, find
+from airboss.cli.folder import data_folder
 from airboss.cli.trouble import Refused, Unreachable
 from airboss.settings import default_data_folder
 from airboss.store.folder import DataFolder, ServerNote, write_private

@@ -64,6 +64,34 @@ async def test_a_follower_has_a_delta_before_its_batch_is_written(
     assert kinds_on_disk(tmp_path) == [(1, "session.opened"), (2, "message.started")]
 
 
+async def test_what_is_not_urgent_is_written_with_what_is_appended_next(
+    log: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flusher_module, "BATCH_SECONDS", 30.0)
+    writer, other = log.new_writer(STREAM), log.new_writer("ses_other")
+    await writer.append(OPENED)
+    flushes = log.counts["flushes"]
+    writer.say(SessionReady(), urgent=False)
+    await anyio.sleep(0.05)
+    assert kinds_on_disk(tmp_path) == [(1, "session.opened")]
+    await other.append(OPENED)
+    assert sorted(kinds_on_disk(tmp_path)) == [
+        (1, "session.opened"),
+        (1, "session.opened"),
+        (2, "session.ready"),
+    ]
+    assert log.counts["flushes"] == flushes + 1
+
+
+async def test_what_is_not_urgent_is_on_disk_within_a_batch(log: EventLog, tmp_path: Path) -> None:
+    writer = log.new_writer(STREAM)
+    await writer.append(OPENED)
+    async with log.follow(STREAM, 1) as follower:
+        writer.say(SessionReady(), urgent=False)
+        assert [recorded.seq for recorded in await follower.next(5.0)] == [2]
+    assert kinds_on_disk(tmp_path) == [(1, "session.opened"), (2, "session.ready")]
+
+
 async def test_a_delta_is_not_shown_before_what_was_said_before_it_is_on_disk(
     log: EventLog,
 ) -> None:

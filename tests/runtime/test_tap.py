@@ -57,6 +57,17 @@ async def test_a_running_client_is_tapped_and_its_pipe_is_buffered(flight: Fligh
     assert isinstance(process.stdout, io.BufferedReader)
 
 
+async def test_the_sdk_is_spared_the_news_of_sessions_that_nobody_hears(
+    flight: Flight, listener: Listener
+) -> None:
+    heard: list[object] = []
+    client: Any = (await flight.runtime.life()).client
+    client.on_lifecycle(heard.append)
+    session = await flight.session(listener)
+    await session.close()
+    assert heard == []
+
+
 async def test_without_the_tap_sessions_work_by_the_sdks_public_events(
     flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from airboss.cli.client import data_folder
+from airboss.cli.folder import data_folder
 from airboss.errors import AirbossError
 from airboss.runtime.install import version_of
 from airboss.runtime.locate import CLI_VERSION, locate

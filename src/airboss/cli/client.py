@@ -11,8 +11,8 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx2
-from platformdirs import user_data_path
 
+from airboss.cli.folder import data_folder
 from airboss.cli.screen import visible_line
 from airboss.cli.trouble import Busy, Refused, Trouble, Unreachable
 from airboss.store.folder import DataFolder
@@ -40,15 +40,6 @@ class Address:
     @property
     def is_local(self) -> bool:
         return urlsplit(self.url).hostname in _LOOPBACK
-
-
-def data_folder(chosen: Path | None, environ: Mapping[str, str] = os.environ) -> DataFolder:
-    """The folder named, else the one that a server uses which was told nothing.
-
-    `airboss.settings` says the same; asking it would cost half of the start-up time.
-    """
-    named = chosen or environ.get("AIRBOSS_DATA")
-    return DataFolder(Path(named).expanduser().absolute() if named else user_data_path("airboss"))
 
 
 def find(chosen: Path | None, environ: Mapping[str, str] = os.environ) -> Address:

@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from airboss.cli.client import Client, data_folder, find
+from airboss.cli.client import Client, find
+from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, out, print_json, visible, visible_line
 from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.entry.bounds import Ungranted, ungranted

@@ -50,9 +50,9 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Say everything that is wrong with an entry."""
-    from airboss.cli.client import data_folder
     from airboss.cli.entries import check as check_entry
     from airboss.cli.entries import is_remembered, own_entry
+    from airboss.cli.folder import data_folder
     from airboss.settings import load_settings
 
     del schema

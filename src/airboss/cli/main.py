@@ -121,7 +121,7 @@ def serve(
     ] = None,
 ) -> None:
     """Run the server."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.settings import load_settings
 
     if settings is not None and not settings.is_file():
@@ -261,7 +261,7 @@ def link(data: Data = None) -> None:
 @app.command()
 def stop(data: Data = None) -> None:
     """Stop the server, and wait until it is gone."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.listing import stop_server
 
     stop_server(reach(data)(), data_folder(data))
@@ -270,7 +270,7 @@ def stop(data: Data = None) -> None:
 @tokens_app.command("add")
 def token_add(name: str, data: Data = None) -> None:
     """Make a token and print it; it is not shown again."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.tokens import add_token
 
     add_token(data_folder(data), name)
@@ -279,7 +279,7 @@ def token_add(name: str, data: Data = None) -> None:
 @tokens_app.command("list")
 def token_list(data: Data = None, as_json: AsJson = False) -> None:
     """List the names that have a token."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.tokens import list_tokens
 
     list_tokens(data_folder(data), is_json=as_json)
@@ -288,7 +288,7 @@ def token_list(data: Data = None, as_json: AsJson = False) -> None:
 @tokens_app.command("remove")
 def token_remove(name: str, data: Data = None) -> None:
     """Revoke a token at once."""
-    from airboss.cli.client import data_folder
+    from airboss.cli.folder import data_folder
     from airboss.cli.tokens import remove_token
 
     remove_token(data_folder(data), name)

@@ -104,7 +104,7 @@ class Performer:
             case Close():
                 await self._leave(act)
             case Tell():
-                self.writer.say(self._clean(act.event))
+                self._say(self._clean(act.event))
         return None
 
     async def _enter(self, act: Open) -> Opened | Crashed | Refused:
@@ -114,7 +114,7 @@ class Performer:
             return _refusal(error)
         self._open[session] = None
         started = TaskSessionStarted(session=session, model=act.model, is_driving=act.is_driving)
-        self.writer.say(started)
+        self._say(started)
         return Opened(session)
 
     async def _put(self, act: Put) -> Done | Crashed | Refused:
@@ -127,17 +127,17 @@ class Performer:
         sent = MissionSent(
             mission=act.mission, session=act.session, prompt=asked.receipt.prompt, text=text
         )
-        self.writer.say(sent)
+        self._say(sent)
         report = await asked.report()
         self._asked = None
         answer = _answer_of(report)
-        self.writer.say(_ended(act, answer))
+        self._say(_ended(act, answer))
         return answer
 
     async def _leave(self, act: Close) -> None:
         await asyncio.shield(self._begin_to_end(self._close(act.session)))
         stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
-        self.writer.say(stopped)
+        self._say(stopped)
 
     async def _close(self, session: SessionId) -> None:
         await self.agents.close(session)
@@ -149,6 +149,10 @@ class Performer:
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return task
+
+    def _say(self, event: Event) -> None:
+        """On disk with what the sessions say, a moment later at most."""
+        self.writer.say(event, urgent=False)
 
     def _clean(self, event: TaskChecked | TaskRetrying | TaskDecided) -> Event:
         """What an entry or an agent says may hold a secret."""

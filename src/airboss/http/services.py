@@ -36,20 +36,23 @@ class Services:
     stop: Callable[[], None]
 
 
-def services(request: Request) -> Services:
+# Coroutines, all of them: FastAPI would call a function in a thread.
+
+
+async def services(request: Request) -> Services:
     return request.app.state.services
 
 
-def _sessions(request: Request) -> Sessions:
-    return services(request).sessions
+async def _sessions(request: Request) -> Sessions:
+    return request.app.state.services.sessions
 
 
-def _tasks(request: Request) -> TaskRuns:
-    return services(request).tasks
+async def _tasks(request: Request) -> TaskRuns:
+    return request.app.state.services.tasks
 
 
-def _entries(request: Request) -> Entries:
-    return services(request).entries
+async def _entries(request: Request) -> Entries:
+    return request.app.state.services.entries
 
 
 async def end_server(use: Services) -> None:

@@ -33,11 +33,11 @@ def one_time_address(access: Access, origin: str, name: str) -> str:
     return f"{origin}/" if name == LOCAL else f"{origin}/#code={access.new_code(name)}"
 
 
-def _access(request: Request) -> Access:
+async def _access(request: Request) -> Access:
     return request.app.state.services.access
 
 
-def _origin(request: Request) -> str:
+async def _origin(request: Request) -> str:
     return request.scope["airboss.origin"]
 
 

@@ -120,14 +120,19 @@ class EventLog:
             stream.reopen(block)
         return Writer(self, stream, tuple(blocks))
 
-    def say(self, stream: Stream, event: Event) -> None:
+    def new_writer(self, name: str) -> "Writer":
+        """Of a stream whose name is new: there is nothing to read before something is said."""
+        stream = self._streams[name] = Stream(name, 0, None, self._note)
+        return Writer(self, stream, ())
+
+    def say(self, stream: Stream, event: Event, *, urgent: bool) -> None:
         """After the log's end nobody hears it: it is as if the process had died before."""
         is_delta = isinstance(event, BlockDelta)
         if self._flusher.is_stopped or (is_delta and not event.text):
             return
         self._deltas += is_delta
         stream.say(now_ms(), event)
-        self._flusher.touch(stream, urgent=not is_delta)
+        self._flusher.touch(stream, urgent=urgent and not is_delta)
 
     async def append(self, stream: Stream, *events: Event) -> int:
         """Say it and wait until it is on disk; answers the seq of the last."""
@@ -200,9 +205,10 @@ class Writer:
     _stream: Stream
     left_open: tuple[OpenBlock, ...]
 
-    def say(self, event: Event) -> None:
-        """Without waiting: in order, on disk within a batch, deltas shown at once."""
-        self._log.say(self._stream, event)
+    def say(self, event: Event, *, urgent: bool = True) -> None:
+        """Without waiting: in order, on disk within a batch, deltas shown at once. What is not
+        urgent begins no write: who appends next would have to wait for that one first."""
+        self._log.say(self._stream, event, urgent=urgent)
 
     async def append(self, *events: Event) -> int:
         """All of it on disk, or StoreUnavailable and nothing of it was said."""

@@ -70,10 +70,20 @@ def sweep_adopted() -> int:
 
 def reap_adopted() -> int:
     """Bury adopted children that ended by themselves; how many there were."""
-    if not CHILDREN.adopting:
+    if not CHILDREN.adopting or not _has_dead_child():
         return 0
     ended = [child.pid for child in psutil.Process().children() if _is_zombie(child)]
     return sum(_reaped(pid) for pid in ended if _is_orphan(pid))
+
+
+def _has_dead_child() -> bool:
+    """Asked of the system at once; which one it is takes a look at all processes."""
+    if sys.platform != "linux":
+        return False
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
 
 
 def _bearing(marks: Mapping[str, Collection[str]]) -> Callable[[int], bool]:
@@ -107,9 +117,11 @@ def _is_orphan(pid: int) -> bool:
 def _sweep(meant: Callable[[int], bool], but: Collection[int] = ()) -> int:
     """Kill until a look finds none: one that is being killed may just have started another."""
     swept: set[int] = set()
-    spared = frozenset({*_ourselves(), *but})
     for _ in range(_ROUNDS):
-        found = [pid for pid in psutil.pids() if pid not in spared and _is(meant, pid)]
+        marked = [pid for pid in psutil.pids() if _is(meant, pid)]
+        # Only now: who our parents are takes longer than a look at all processes.
+        spared = frozenset({*_ourselves(), *but}) if marked else frozenset[int]()
+        found = [pid for pid in marked if pid not in spared]
         if not found:
             break
         swept.update(found)

@@ -89,7 +89,7 @@ class Sessions:
         opened = SessionOpened(model=wanted, cwd=str(folder), policy=rule.policy, who=who)
         async with self._alone(session):
             with self._room():
-                writer = await self.log.writer(session)
+                writer = self.log.new_writer(session)
                 try:
                     await writer.append(opened)
                 except asyncio.CancelledError as error:  # it may be on disk, or will be

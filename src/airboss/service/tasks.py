@@ -6,10 +6,9 @@ import logging
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import cast
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
-from airboss.engine.performer import Performer
-from airboss.engine.task import TaskPlan, Verdict, plan_task
 from airboss.errors import (
     AirbossError,
     Conflict,
@@ -38,6 +37,10 @@ from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
 from airboss.store.views import ViewIndex
+
+if TYPE_CHECKING:
+    from airboss.engine.performer import Performer
+    from airboss.engine.task import TaskPlan, Verdict
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +102,7 @@ class _OwnSessions:
 class _Running:
     """A task run at work."""
 
-    performer: Performer
+    performer: "Performer"
     work: "asyncio.Task[Verdict]"
     over: asyncio.Event = field(default_factory=asyncio.Event)
     # Who stopped it, once somebody has; the server does not give its name.
@@ -129,9 +132,12 @@ class TaskRuns:
         """Checked in the order session, task, folder; on disk before anything runs."""
         if self._stopping:
             raise RuntimeUnavailable("The server is stopping.")
+        await asyncio.to_thread(import_module, "airboss.engine.performer")  # none ran so far
+        from airboss.engine.performer import Performer
+
         accepted, plan = await self._accept(wish)
         run = new_task_run_id()
-        writer = await self.log.writer(run)
+        writer = self.log.new_writer(run)
         await writer.append(accepted)
         if self._stopping:  # meanwhile: nobody would end it
             await writer.append(*_crashed("ServerStopped", _STOPPED))
@@ -147,7 +153,9 @@ class TaskRuns:
         watching.add_done_callback(self._watching.discard)
         return await self.show(run)
 
-    async def _accept(self, wish: TaskWish) -> tuple[TaskAccepted, TaskPlan]:
+    async def _accept(self, wish: TaskWish) -> "tuple[TaskAccepted, TaskPlan]":
+        from airboss.engine.task import plan_task
+
         borrowed = await self._borrowed(wish.session) if wish.session is not None else None
         installed = await self.entries.to_run()
         if installed is None or wish.task not in installed.entry.tasks:
