@@ -100,7 +100,7 @@ class TaskRuns:
         """Checked in the order session, task, folder; on disk before anything runs."""
         if self._stopping:
             raise RuntimeUnavailable("The server is stopping.")
-        await asyncio.to_thread(import_module, "airboss.engine.performer")  # none ran so far
+        await asyncio.to_thread(import_module, "airboss.engine.performer")  # by the first one
         from airboss.engine.performer import Performer
 
         accepted, plan = await self._accept(wish)
