@@ -13,7 +13,7 @@ from tests.crash.witness import DELTAS, ENDS, STARTS, texts
 Json = dict[str, Any]
 
 # The clocks are the same; one is read before the line is written, the other before the event is.
-_LATE_MS: Final = 5
+LATE_MS: Final = 5
 
 
 class Finding(NamedTuple):
@@ -177,7 +177,7 @@ def _lines(name: str, task: str, written: list[Line], ended: Json | None) -> Ite
     if not written and outcome != "crashed" and not _was_stopped(ended["event"]):
         yield Finding("lost", f"{name}: an attempt that was {outcome} wrote nothing")
     for line in written:
-        if line.at_ms > ended["at"] + _LATE_MS:
+        if line.at_ms > ended["at"] + LATE_MS:
             late = line.at_ms - ended["at"]
             yield Finding("late", f"{name}: {line} came {late:.0f} ms behind its end")
 

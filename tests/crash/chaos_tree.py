@@ -16,6 +16,9 @@ _MOST_TASKS: Final = 12
 _FEWEST_TASKS: Final = 4
 _TRUE: Final = "job_boolean_true"
 _SAY_SO: Final = "Call job_boolean_true or job_boolean_false."
+# Every tick is a line too: one that comes late is seen, whenever its attempt was cut off.
+_TICK: Final = 'echo "$COPILOT_AGENT_SESSION_ID $EPOCHREALTIME" >> "{cwd}/ticks.txt"'
+_TICKING: Final = f"for i in $(seq 50); do {_TICK}; sleep 0.01; done"
 # What becomes of each kind of task.
 _KINDS: Final = {
     "plain": True,
@@ -189,10 +192,9 @@ class Tree:
         """The session tells an attempt: behind a crash there is a new one. The shell knows the time
         by itself, so nothing lies between looking at it and writing it."""
         before, behind = (self.chance.choice((0, 0.1, 0.4, 0.8)) for _ in range(2))
-        if self.chosen:
-            before, behind = 0.6, 0
         words = f"{name} {mission} {number} $COPILOT_AGENT_SESSION_ID $RANDOM $EPOCHREALTIME"
-        line = f'sleep {before}; echo "{words}" >> "{{cwd}}/lines.txt"; sleep {behind}'
+        wait = _TICKING if self.chosen else f"sleep {before}"
+        line = f'{wait}; echo "{words}" >> "{{cwd}}/lines.txt"; sleep {behind}'
         return {"call": {"tool": "bash", "arguments": {"description": "write", "command": line}}}
 
     def _foretell(self) -> Outcome | None:

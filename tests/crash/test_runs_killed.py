@@ -3,6 +3,7 @@
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -11,6 +12,7 @@ import httpx2
 import pytest
 
 from tests.crash.chaos import Target, Trial, make_trial, run_trial
+from tests.crash.chaos_checks import LATE_MS
 from tests.crash.chaos_tree import Tree
 from tests.crash.nursery import Nursery, QuickPortal
 from tests.portal import Portal
@@ -57,6 +59,21 @@ def attempts(trial: Trial) -> list[str]:
                 outcome = "restart" if event["is_restart"] else event["outcome"]
                 told.append(f"{task} {mission['kind']} {mission['attempt']} {outcome}")
     return told
+
+
+def ticks_too_late(trial: Trial) -> list[float]:
+    """By how many ms commands went on behind the ends of their attempts."""
+    ends: dict[str, int] = {}
+    for stream in trial.watch.of("task-runs"):
+        for told in stream.seen:
+            if told["event"]["kind"] == "task.mission.ended":
+                ends[told["event"]["session"]] = told["at"]
+    ticks = (trial.portal.work / "ticks.txt").read_text("utf-8").splitlines()
+    late = [
+        float(seconds) * 1000 - ends[session]
+        for session, seconds in (tick.split() for tick in ticks)
+    ]
+    return [ms for ms in late if ms > LATE_MS]
 
 
 @pytest.mark.parametrize("seed", [1, 12])
@@ -106,15 +123,24 @@ async def test_a_session_that_was_opening_is_nobodys_and_another_one_is_opened(
     assert await trial.conclude() == []
 
 
-async def test_a_session_that_waited_for_its_first_request_costs_no_try(begin: Begin) -> None:
-    """There is one place for two. What was opened and never asked, the runtime may not know."""
+async def test_a_session_that_the_runtime_forgot_costs_no_try_and_what_waited_goes_on(
+    begin: Begin,
+) -> None:
+    """There is one place for two, and then for both."""
     trial = begin("plain", "plain", at_once=True)
     await trial.start()
     await trial.accept()
     assert await trial.watch.heard("task.session.started", 2)
-    await trial.kill("server")
+    assert await trial.watch.heard("run.work.waiting")
+    await asyncio.to_thread(trial.portal.kill)
+    shutil.rmtree(trial.portal.data / "copilot-home" / "session-state")
+    *options, _ = trial.portal.options
+    trial.portal.options = (*options, "2")
+    await trial.start()
     assert await trial.conclude() == []
-    assert [told for told in attempts(trial) if told.endswith("crashed")] == []
+    told = attempts(trial)
+    assert [one for one in told if one.endswith("crashed")] == []
+    assert told[2:] == ["t1 prompt 1 restart", "t1 prompt 2 done"]
 
 
 @pytest.mark.parametrize("what", ["server", "runtime", "both"])
@@ -131,6 +157,7 @@ async def test_a_turn_that_was_cut_off_is_done_again_and_its_command_is_gone(
     first, *rest = attempts(trial)
     assert first in ("t0 prompt 1 restart", "t0 prompt 1 crashed")
     assert rest == ["t0 prompt 2 done", "t1 prompt 1 done"]
+    assert ticks_too_late(trial) == []
 
 
 async def test_between_two_missions_the_session_goes_on_with_its_history(begin: Begin) -> None:

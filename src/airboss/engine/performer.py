@@ -119,6 +119,11 @@ class Performer:
             case Close():
                 return await self._leave(str(number), act)
 
+    def has_begun(self, number: int) -> bool:
+        """Whether this mission was put to its session before, or ended without it."""
+        origins = (str(number), f"{number}/sent")
+        return any(self.writer.said_from(origin) is not None for origin in origins)
+
     async def clean_up(self) -> list[BaseException]:
         """Close the sessions of the task's own, and take back what a borrowed one was asked. What
         went wrong is answered, not raised: the others are closed all the same."""

@@ -73,7 +73,8 @@ class JobTask:
         self.performer.tell(number, event)
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
-        if not isinstance(act, Put):
+        # What an earlier server began is only answered: it needs no place, and waits for none.
+        if not isinstance(act, Put) or self.performer.has_begun(number):
             return await self.performer.do(number, act)
         async with self.slots.taken(self.id, self._wait):
             self._go()
