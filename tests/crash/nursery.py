@@ -117,15 +117,16 @@ def _tend() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
     ends: dict[int, int | None] = {}
-    for line in sys.stdin:
-        question = json.loads(line)
-        if birth := question.get("fork"):
-            answer = _fork(birth)
-            ends[answer] = None
-        else:
-            answer = _end_of(ends, question["poll"])
-        sys.stdout.write(f"{json.dumps(answer)}\n")
-        sys.stdout.flush()
+    with contextlib.suppress(KeyboardInterrupt):
+        for line in sys.stdin:
+            question = json.loads(line)
+            if birth := question.get("fork"):
+                answer = _fork(birth)
+                ends[answer] = None
+            else:
+                answer = _end_of(ends, question["poll"])
+            sys.stdout.write(f"{json.dumps(answer)}\n")
+            sys.stdout.flush()
     for pid, code in ends.items():
         if code is None:
             with contextlib.suppress(ProcessLookupError):

@@ -155,6 +155,12 @@ async def test_closing_resuming_and_stopping_at_once_ends_in_one_clear_state(
     assert not house.sessions._locks  # pyright: ignore[reportPrivateUsage]
 
 
+async def ask_until_full(house: House, session: str) -> None:
+    """SQLite's own log may have room for some more."""
+    for _ in range(500):
+        await house.sessions.prompt(session, "hello" * 200, ME)
+
+
 async def test_a_close_that_a_full_disk_refused_can_be_asked_for_again(
     small_disk: Path,  # noqa: F811 - the fixture of this name
 ) -> None:
@@ -162,8 +168,7 @@ async def test_a_close_that_a_full_disk_refused_can_be_asked_for_again(
         session = (await house.start()).id
         filler = fill(small_disk)
         with pytest.raises(StoreUnavailable):
-            for _ in range(500):  # SQLite's own log may have room for some more
-                await house.sessions.prompt(session, "hello" * 200, ME)
+            await ask_until_full(house, session)
         for asked in (house.sessions.close(session, ME), house.start()):
             with pytest.raises(StoreUnavailable):
                 await asked

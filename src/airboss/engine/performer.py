@@ -61,6 +61,10 @@ class Agents(Protocol):
 
     async def close(self, session: SessionId) -> None: ...
 
+    async def bury(self, session: SessionId) -> None:
+        """One that crashed: nothing that it started works any more."""
+        ...
+
     async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
         """The prompt is not worked on, or no longer; the session stays."""
         ...
@@ -114,6 +118,11 @@ class Performer:
                 return await self._put(str(number), act)
             case Close():
                 return await self._leave(str(number), act)
+
+    def has_begun(self, number: int) -> bool:
+        """Whether this mission was put to its session before, or ended without it."""
+        origins = (str(number), f"{number}/sent")
+        return any(self.writer.said_from(origin) is not None for origin in origins)
 
     async def clean_up(self) -> list[BaseException]:
         """Close the sessions of the task's own, and take back what a borrowed one was asked. What
@@ -182,10 +191,13 @@ class Performer:
 
     async def _ask(self, begun: str, act: Put) -> MissionEnded:
         text, prompt = self.redactor.text(act.text), new_prompt_id()
-        try:
-            if act.session in self._open and act.session not in self._here:
+        if act.session in self._open and act.session not in self._here:
+            try:
                 await self.agents.wake(act.session)
-                self._here.add(act.session)
+            except AirbossError as error:
+                return _ended(act, _not_woken(_refusal(error)))
+            self._here.add(act.session)
+        try:
             # Said first, and on disk no later than the request itself.
             sent = MissionSent(mission=act.mission, session=act.session, prompt=prompt, text=text)
             self.writer.say_once(begun, sent)
@@ -195,7 +207,11 @@ class Performer:
         self._asked = act.session, prompt
         report = await asked.report()
         self._asked = None
-        return _ended(act, _answer_of(report), report.usage)
+        answer = _answer_of(report)
+        if isinstance(answer, Crashed):
+            # A command outlives a runtime that was killed, and the next attempt is told of none.
+            await self.agents.bury(act.session)
+        return _ended(act, answer, report.usage)
 
     async def _leave(self, origin: str, act: Close) -> None:
         if self.writer.said_from(origin) is None:
@@ -237,6 +253,11 @@ def _refusal(error: AirbossError) -> Crashed | Refused:
         raise error
     is_away = isinstance(error, RuntimeUnavailable | SessionGone)
     return Crashed(str(error)) if is_away else Refused(str(error))
+
+
+def _not_woken(answer: Crashed | Refused) -> Crashed | Refused:
+    """The runtime forgets a session that nobody had asked yet: the restart's fault, and no try."""
+    return Crashed(answer.reason, is_restart=True) if isinstance(answer, Crashed) else answer
 
 
 def _failure(outcome: str, reason: str, *, is_restart: bool = False) -> Crashed | Refused:

@@ -5,6 +5,9 @@ import contextlib
 import heapq
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+_Waiter: TypeAlias = "tuple[str, int, asyncio.Future[None], Callable[[], None]]"
 
 
 @dataclass
@@ -13,9 +16,7 @@ class Slots:
 
     count: int
     _taken: int = 0
-    _waiting: "list[tuple[str, int, asyncio.Future[None]]]" = field(
-        default_factory=list["tuple[str, int, asyncio.Future[None]]"]
-    )
+    _waiting: list[_Waiter] = field(default_factory=list[_Waiter])
     _asked: int = 0
     # While the works of an earlier server come back, all wait: the last to come may be first.
     _held: bool = False
@@ -25,8 +26,8 @@ class Slots:
         return self._taken
 
     @contextlib.asynccontextmanager
-    async def taken(self, key: str, on_wait: Callable[[bool], None]) -> AsyncGenerator[None]:
-        """One slot, as long as this lasts. `on_wait` hears when waiting begins and when it ends."""
+    async def taken(self, key: str, on_wait: Callable[[], None]) -> AsyncGenerator[None]:
+        """One slot, as long as this lasts. `on_wait` hears when it has to wait."""
         if self._held or self._taken >= self.count:
             await self._wait(key, on_wait)
         else:
@@ -43,14 +44,17 @@ class Slots:
     def let_go(self) -> None:
         self._held = False
         self._hand_out()
+        for *_, turn, on_wait in self._waiting:
+            if not turn.done():
+                on_wait()
 
-    async def _wait(self, key: str, on_wait: Callable[[bool], None]) -> None:
+    async def _wait(self, key: str, on_wait: Callable[[], None]) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._asked += 1
-        heapq.heappush(self._waiting, (key, self._asked, turn))
-        is_told = not self._held
-        if is_told:
-            on_wait(True)
+        heapq.heappush(self._waiting, (key, self._asked, turn, on_wait))
+        # Held, nearly all go on in a moment; who does not is told then.
+        if not self._held:
+            on_wait()
         try:
             await turn
         except asyncio.CancelledError:
@@ -58,8 +62,6 @@ class Slots:
                 self._taken -= 1
                 self._hand_out()
             raise
-        if is_told:
-            on_wait(False)
 
     def _hand_out(self) -> None:
         while self._waiting and not self._held and self._taken < self.count:

@@ -60,6 +60,8 @@ class JobTask:
     performer: Performer
     slots: Slots
     run_writer: Writer
+    # Whether the run says that it waits; an earlier server may have said so.
+    is_waiting: bool = False
     # Who stopped it, once somebody has: it fails with that.
     stopped_by: str | None = None
 
@@ -71,19 +73,25 @@ class JobTask:
         self.performer.tell(number, event)
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
-        if not isinstance(act, Put):
+        # What an earlier server began is only answered: it needs no place, and waits for none.
+        if not isinstance(act, Put) or self.performer.has_begun(number):
             return await self.performer.do(number, act)
         async with self.slots.taken(self.id, self._wait):
+            self._go()
             if self.stopped_by is not None:
                 return Refused(f"Stopped by {self.stopped_by}.")
             return await self.performer.do(number, act)
 
-    def _wait(self, begins: bool) -> None:
-        if begins:
+    def _wait(self) -> None:
+        if not self.is_waiting:
+            self.is_waiting = True
             count = self.slots.count
             reason = f"a free place: {count} of {count} agents of jobs are at work"
             self.run_writer.say(WorkWaiting(path=self.started.path, reason=reason))
-        else:
+
+    def _go(self) -> None:
+        if self.is_waiting:
+            self.is_waiting = False
             self.run_writer.say(WorkGoing(path=self.started.path))
 
 
@@ -148,7 +156,7 @@ class JobTasks:
             task_run=new_task_run_id(),
         )
         origin = f"{step.path}/start@{time}"
-        is_new = writer.said_from(origin) is None
+        is_begun = writer.said_from(origin) is not None
         # On disk with the task's own first word, at the latest.
         started = cast("WorkStarted", writer.say_once(origin, started))
         plan = plan_task(
@@ -175,11 +183,12 @@ class JobTasks:
             previous_tasks=step.previous,
         )
         name = started.task_run
-        own = self.log.new_writer(name) if is_new else await self.log.writer(name)
+        own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
         await own.once("accepted", accepted)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy)
         performer = Performer(own, agents, self.redactor)
-        return JobTask(started, run_task(plan), performer, self.slots, writer)
+        is_waiting = is_begun and _waits(view, step.path)
+        return JobTask(started, run_task(plan), performer, self.slots, writer, is_waiting)
 
     async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
         name, time = run_of(run)
@@ -282,6 +291,10 @@ class JobTasks:
         self._plays.pop(run, None)
         if not self._plays:
             self._entries.clear()
+
+
+def _waits(view: RunView, path: str) -> bool:
+    return any(work.path == path and work.waits_for for work in view.running)
 
 
 def _input(writer: Writer) -> str:

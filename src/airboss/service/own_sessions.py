@@ -8,6 +8,7 @@ from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.permissions import SessionPolicy
 from airboss.harness.turn import Asked
 from airboss.model.ids import PromptId, SessionId, TaskRunId
+from airboss.runtime.sweep import sweep_session
 from airboss.service.sessions import Sessions
 
 # Who opens a session: the name of nobody, so that it is known whose it was after a restart.
@@ -42,6 +43,9 @@ class OwnSessions:
 
     async def close(self, session: SessionId) -> None:
         await self.sessions.close(session, f"{BY_A_TASK}{self.run}")
+
+    async def bury(self, session: SessionId) -> None:
+        await sweep_session(session)
 
     async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
         with contextlib.suppress(Conflict):  # it is not open any more
