@@ -7,6 +7,10 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 
 
+class CalledAway(Exception):
+    """Raised where somebody waited for a slot who is not to work any more."""
+
+
 @dataclass
 class Slots:
     """`key` says who waited first; it sorts by time, and stays the same after a restart."""
@@ -36,6 +40,12 @@ class Slots:
         finally:
             self._taken -= 1
             self._hand_out()
+
+    def call_away(self, key: str) -> None:
+        """Who waits with this key waits no longer."""
+        for waiting, _, turn in self._waiting:
+            if waiting == key and not turn.done():
+                turn.set_exception(CalledAway())
 
     def hold(self) -> None:
         self._held = True
