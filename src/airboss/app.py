@@ -28,6 +28,7 @@ from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
 from airboss.service.job_tasks import JobTasks
 from airboss.service.live import Live
+from airboss.service.retention import Retention, ended_in
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
@@ -130,6 +131,12 @@ async def opened_services(
         await sweep_owner(folder.owner_id(), interrupted)
         await tasks.recover(interrupted)
         await runs.recover()
+        most = settings.keep_megabytes
+        retention = Retention(
+            log, runs, ended_in(database), settings.keep_days, most and most * 1024 * 1024
+        )
+        stack.push_async_callback(retention.close)
+        retention.start()
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
         status = StatusDesk(

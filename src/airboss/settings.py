@@ -71,6 +71,10 @@ class Settings(_Frozen):
     max_tasks: int = Field(default=4, gt=0)
     # More open sessions than this are refused: each costs memory in the runtime.
     max_sessions: int = Field(default=200, gt=0)
+    # What ended before so many days is deleted; without it nothing is, for nobody asked for that.
+    keep_days: float | None = Field(default=None, gt=0)
+    # What ended first is deleted while the database holds more than this.
+    keep_megabytes: int | None = Field(default=None, gt=0)
 
 
 def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import quote
 
-from tests.contract.guest import Guest, Told
+from tests.contract.guest import Frame, Guest, Told, frames_of
 from tests.portal import Portal
 
 INSTALL = "copilot/test/installJobsEntry"
@@ -33,6 +34,12 @@ rules:
     steps:
       - say: "One moment."
       - sleep: 30
+  - when: "Take a moment"
+    steps:
+      - say: "One moment."
+      - sleep: 1
+      - call: {tool: job_boolean_true, arguments: {argument: "yes"}}
+      - say: "Yes."
   - when: "Run for long"
     steps:
       - call: {tool: bash, arguments: {command: "sleep 120", description: "wait"}}
@@ -62,6 +69,7 @@ TASKS: dict[str, Any] = {
     "after-yes": task("Say yes.", availability={"previousTasks": ["yes"]}),
     "after-no": task("Say yes.", availability={"previousTasks": ["no"]}),
     "slow": task("Take your time."),
+    "moment": task("Take a moment."),
     "shell": task("Run for long."),
     "fix": task("Fix it."),
     "input": task("Say yes to $user-input on $task-model."),
@@ -162,6 +170,55 @@ class JobGuest(Guest):
                 await asyncio.sleep(0.02)
                 view = await self.show_run(run)
         return view
+
+    async def until_run(self, run: str, holds: Callable[[Told], object]) -> Told:
+        async with asyncio.timeout(40):
+            view = await self.show_run(run)
+            while not holds(view):
+                await asyncio.sleep(0.02)
+                view = await self.show_run(run)
+        return view
+
+    async def at_work(self, run: str, count: int = 1) -> list[Told]:
+        """The sessions of so many tasks of a run, once the model of each has begun its turn."""
+        async with asyncio.timeout(40):
+            while True:
+                tasks = {work["task_run"] for work in (await self.show_run(run))["running"]}
+                working = await self.sessions_of(*tasks)
+                found = [one for one in working if one["state"] == "working"]
+                if len(found) >= count:
+                    return found
+                await asyncio.sleep(0.02)
+
+    async def sessions_of(self, *task_runs: str) -> list[Told]:
+        answer = await self.http.get("/api/v1/sessions", params={"limit": 200})
+        owners = {f"task {task_run}" for task_run in task_runs}
+        return [view for view in answer.json()["items"] if view["who"] in owners]
+
+    async def task_run(self, name: str) -> Told:
+        answer = await self.http.get(f"/api/v1/task-runs/{name}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def run_frames(
+        self, run: str, after: int | None = None, last_id: str | None = None
+    ) -> list[Frame]:
+        """Every server-sent event to the end of the stream, without heartbeats."""
+        async with asyncio.timeout(40), aclosing(self._frames(run, after, last_id)) as frames:
+            return [frame async for frame in frames if frame.name != "heartbeat"]
+
+    async def _frames(
+        self, run: str, after: int | None, last_id: str | None
+    ) -> AsyncGenerator[Frame]:
+        async with self.http.stream(
+            "GET",
+            f"/api/v1/runs/{run}/stream",
+            params={} if after is None else {"after": after},
+            headers={} if last_id is None else {"Last-Event-ID": last_id},
+        ) as answer:
+            assert answer.status_code == 200, await answer.aread()
+            async for frame in frames_of(answer.aiter_lines()):
+                yield frame
 
     async def run_events(self, run: str) -> list[Told]:
         answer = await self.http.get(f"/api/v1/runs/{run}/events", params={"limit": 1000})

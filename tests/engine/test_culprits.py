@@ -26,9 +26,19 @@ def test_only_the_last_round_of_a_loop_is_at_fault() -> None:
     assert find_culprits(work, ended) == ("0.it2",)
 
 
-def test_a_run_that_was_stopped_before_its_end_has_none() -> None:
+def test_a_run_that_was_stopped_before_anything_failed_has_none() -> None:
     assert find_culprits(seq(A, B), {"0.0": True}) == ()
-    assert find_culprits(par(A, B), {"0.0": False}) == ()
+    assert find_culprits(par(A, B), {"0.0": True}) == ()
+
+
+def test_a_branch_that_had_failed_when_the_run_was_stopped_is_a_culprit() -> None:
+    assert find_culprits(par(A, B), {"0.0": False}) == ("0.0",)
+    work = par(seq(A, B), C, seq(A, par(A, B)))
+    ended = {"0.0.0": False, "0.2.0": True, "0.2.1.1": False}
+    assert find_culprits(work, ended) == ("0.0.0", "0.2.1.1")
+    assert find_culprits(alt(par(A, B), true=C), {"0.cond.0": False}) == ()
+    within = par(A, alt(par(A, B), true=C))
+    assert find_culprits(within, {"0.0": False, "0.1.cond.0": False}) == ("0.0",)
 
 
 def test_a_run_that_succeeded_has_none() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from airboss.engine.slots import Slots
+from airboss.engine.slots import CalledAway, Slots
 
 
 class Worker:
@@ -69,6 +69,21 @@ async def test_after_a_restart_all_come_back_before_the_first_begins() -> None:
     for worker in workers:
         await worker.task
     assert order == ["a", "b", "c"]
+
+
+async def test_one_who_is_called_away_waits_no_longer_and_the_next_has_its_turn() -> None:
+    slots, order = Slots(1), list[str]()
+    workers = [Worker(slots, key, order) for key in ("a", "b", "c")]
+    await settle()
+    slots.call_away("b")
+    await settle()
+    assert isinstance(workers[1].task.exception(), CalledAway)
+    workers[0].leave.set()
+    await settle()
+    assert (order, slots.taken_count) == (["a", "c"], 1)
+    workers[2].leave.set()
+    await settle()
+    assert slots.taken_count == 0
 
 
 async def test_one_who_is_cancelled_while_waiting_or_at_its_turn_keeps_no_slot() -> None:

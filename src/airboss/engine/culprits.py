@@ -2,12 +2,19 @@
 
 from collections.abc import Mapping
 
-from airboss.engine.walk import Branch, Ended, Endings, RunTask, Walk, Walked, walk
+from airboss.engine.walk import Branch, Ended, Endings, RunBranches, RunTask, Walk, Walked, walk
 from airboss.entry.document import Work
+
+# Below these a failure is an answer.
+_CONDITIONS = {"cond", "pre", "post"}
 
 
 class _NotRun(Exception):
-    """The walk had not come to this."""
+    """The walk had not come to this; what has failed beside it fails the tree all the same."""
+
+    def __init__(self, culprits: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.culprits = culprits
 
 
 def find_culprits(work: Work, ended: Mapping[str, bool]) -> tuple[str, ...]:
@@ -15,27 +22,39 @@ def find_culprits(work: Work, ended: Mapping[str, bool]) -> tuple[str, ...]:
     a condition that did not hold is an answer, and no fault."""
     try:
         return _walked(walk(work), ended).culprits
-    except _NotRun:
-        return ()
+    except _NotRun as stopped:
+        return tuple(path for path in stopped.culprits if not _CONDITIONS & {*path.split(".")})
 
 
 def _walked(steps: Walk, ended: Mapping[str, bool]) -> Walked:
     try:
         step = next(steps)
         while True:
-            answer: Ended | Endings
-            if isinstance(step, RunTask):
-                answer = _ended(step, ended)
-            else:
-                answer = tuple(
-                    _walked(walk(part.work, part.path, part.previous), ended)
-                    if isinstance(part, Branch)
-                    else _ended(part, ended)
-                    for part in step.branches
-                )
+            answer = _ended(step, ended) if isinstance(step, RunTask) else _branches(step, ended)
             step = steps.send(answer)
     except StopIteration as end:
         return end.value
+
+
+def _branches(step: RunBranches, ended: Mapping[str, bool]) -> Endings:
+    answers: list[Ended | Walked] = []
+    culprits: list[str] = []
+    is_whole = True
+    for part in step.branches:
+        try:
+            if isinstance(part, Branch):
+                walked = _walked(walk(part.work, part.path, part.previous), ended)
+                culprits += walked.culprits
+                answers.append(walked)
+            else:
+                answers.append(_ended(part, ended))
+                culprits += () if ended[part.path] else (part.path,)
+        except _NotRun as stopped:
+            culprits += stopped.culprits
+            is_whole = False
+    if not is_whole:
+        raise _NotRun(tuple(culprits))
+    return tuple(answers)
 
 
 def _ended(task: RunTask, ended: Mapping[str, bool]) -> Ended:

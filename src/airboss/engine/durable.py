@@ -75,6 +75,14 @@ class Engine:
         """Whether it was started, however long ago."""
         return await asyncio.to_thread(self._ledger.knows, run)
 
+    async def is_open(self, run: str) -> bool:
+        """Whether it is going on, or will after the next start."""
+        return await asyncio.to_thread(self._ledger.has_open, run)
+
+    async def forget(self, run: str) -> None:
+        """All that is kept of a run that has ended, of every time that it was tried."""
+        await asyncio.to_thread(self._ledger.forget, run)
+
     async def start(self, run: str) -> None:
         """Returns when the run survives a crash. One that is known is not started again."""
         await asyncio.shield(self._soon(self._start(run)))
@@ -186,6 +194,8 @@ class Engine:
             self._soon(self._tell_crash(run, path, error))
 
     async def _tell_crash(self, run: str, path: str, error: Exception) -> None:
+        # First what works beside it: to tell of it takes as long as the disk does.
+        await _let_go(self._local.get(run, ()))
         try:
             await self._hands.crash_run(run, path, error)
         except Exception:  # noqa: BLE001 (logged, and the run is stopped all the same)

@@ -9,6 +9,15 @@ from pathlib import Path
 from airboss.errors import StoreUnavailable
 
 _OPEN = "status IN ('PENDING', 'ENQUEUED')"
+# From `run.` and `run~` to the characters behind these.
+_OF_RUN = (
+    "workflow_uuid = :run OR workflow_uuid >= :run || '.' AND workflow_uuid < :run || '/' "
+    "OR workflow_uuid >= :run || '~' AND workflow_uuid < :run || char(127)"
+)
+_TABLES_OF_RUNS = (
+    "SELECT kept.name FROM sqlite_master AS kept, pragma_table_info(kept.name) AS field "
+    "WHERE kept.type = 'table' AND field.name = 'workflow_uuid'"
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,19 @@ class Ledger:
 
     def has_queued(self) -> bool:
         return self._has("status = 'ENQUEUED'")
+
+    def forget(self, run: str) -> None:
+        """All rows of a run that has ended, of each time that it was tried, with all that it
+        started: those are named by the run's name and a path."""
+        if not self.path.exists():
+            return
+        try:
+            with closing(sqlite3.connect(self.path, timeout=10)) as file, file:
+                # DBOS has no foreign keys between these; a table that it adds is found as well.
+                for (table,) in file.execute(_TABLES_OF_RUNS).fetchall():
+                    file.execute(f'DELETE FROM "{table}" WHERE {_OF_RUN}', {"run": run})  # noqa: S608
+        except sqlite3.Error as error:
+            raise self.in_words(error) from error
 
     def _has(self, condition: str, *values: str) -> bool:
         if not self.path.exists():

@@ -82,6 +82,7 @@ class Performer:
     _open: dict[SessionId, None] = field(default_factory=dict[SessionId, None])
     _here: set[SessionId] = field(default_factory=set[SessionId])
     _asked: tuple[SessionId, PromptId] | None = None
+    _is_aborted: bool = False
     # What must not be cut short, such as the closing of a session.
     _ending: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
 
@@ -140,7 +141,9 @@ class Performer:
         return [error for task in done if (error := task.exception())]
 
     async def abort(self) -> None:
-        """What is being worked on is stopped; the task goes on with that answer."""
+        """What is being worked on is stopped, also what is being asked just now; the task goes on
+        with that answer."""
+        self._is_aborted = True
         if self._asked is not None:
             await self.agents.withdraw(*self._asked)
 
@@ -205,6 +208,8 @@ class Performer:
         except AirbossError as error:
             return _ended(act, _refusal(error))
         self._asked = act.session, prompt
+        if self._is_aborted:
+            await self.agents.withdraw(act.session, prompt)
         report = await asked.report()
         self._asked = None
         answer = _answer_of(report)

@@ -10,6 +10,10 @@ from typing import TypeAlias
 _Waiter: TypeAlias = "tuple[str, int, asyncio.Future[None], Callable[[], None]]"
 
 
+class CalledAway(Exception):
+    """Raised where somebody waited for a slot who is not to work any more."""
+
+
 @dataclass
 class Slots:
     """`key` says who waited first; it sorts by time, and stays the same after a restart."""
@@ -38,6 +42,12 @@ class Slots:
             self._taken -= 1
             self._hand_out()
 
+    def call_away(self, key: str) -> None:
+        """Who waits with this key waits no longer."""
+        for waiting, _, turn, _ in self._waiting:
+            if waiting == key and not turn.done():
+                turn.set_exception(CalledAway())
+
     def hold(self) -> None:
         self._held = True
 
@@ -58,7 +68,8 @@ class Slots:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it was our turn, a moment too late
+            is_ours = turn.done() and not turn.cancelled() and turn.exception() is None
+            if is_ours:  # a moment too late
                 self._taken -= 1
                 self._hand_out()
             raise

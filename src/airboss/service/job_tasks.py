@@ -7,10 +7,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from airboss.engine.acts import Act, Answer, Close, Open, Put, Refused
+from airboss.engine.acts import Act, Answer, Close, Done, Open, Put, Refused
 from airboss.engine.hands import RunOver, TaskPlay
 from airboss.engine.performer import Performer
-from airboss.engine.slots import Slots
+from airboss.engine.slots import CalledAway, Slots
 from airboss.engine.task import Verdict, plan_task, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
@@ -47,6 +47,8 @@ from airboss.settings import Policy
 
 _log = logging.getLogger(__name__)
 
+_STOP_SECONDS = 1.8
+
 if TYPE_CHECKING:
     from airboss.entry.document import Entry, Model, Work
 
@@ -64,6 +66,7 @@ class JobTask:
     is_waiting: bool = False
     # Who stopped it, once somebody has: it fails with that.
     stopped_by: str | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def id(self) -> TaskRunId:
@@ -76,11 +79,24 @@ class JobTask:
         # What an earlier server began is only answered: it needs no place, and waits for none.
         if not isinstance(act, Put) or self.performer.has_begun(number):
             return await self.performer.do(number, act)
-        async with self.slots.taken(self.id, self._wait):
-            self._go()
-            if self.stopped_by is not None:
-                return Refused(f"Stopped by {self.stopped_by}.")
-            return await self.performer.do(number, act)
+        answer: Answer = None
+        if self.stopped_by is None:
+            with contextlib.suppress(CalledAway):
+                async with self.slots.taken(self.id, self._wait):
+                    self._go()
+                    answer = await self.performer.do(number, act)
+        if self.stopped_by is None or isinstance(answer, Done):
+            return answer
+        return Refused(f"Stopped by {self.stopped_by}.")
+
+    async def stop(self, who: str) -> None:
+        """It fails. This answers when it has, or soon."""
+        self.stopped_by = self.stopped_by or who
+        self.slots.call_away(self.id)
+        await self.performer.abort()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self.over.wait()
 
     def _wait(self) -> None:
         if not self.is_waiting:
@@ -208,6 +224,7 @@ class JobTasks:
         writer = await self.runs.writer(name)
         await writer.once(f"{path}/done@{time}", stopped)
         own.release()
+        play.over.set()
 
     async def end_run(self, run: str, *, succeeded: bool) -> None:
         name, time = run_of(run)
@@ -216,52 +233,61 @@ class JobTasks:
             outcome="succeeded" if succeeded else "failed",
             reason="All that had to succeed did." if succeeded else "A task failed.",
         )
-        await self.runs.finish(name, time, ended)
+        if not await self.runs.finish(name, time, ended):
+            raise RunOver
         self._forget(name)
 
     async def crash_run(self, run: str, path: str, error: Exception) -> None:
         name, time = run_of(run)
         writer = await self.runs.writer(name)
         told = in_detail(error, self.redactor)
-        with contextlib.suppress(StoreUnavailable):
-            await writer.once(f"error@{time}", RunError(**told))
+        # Without waiting: it may be the disk that has failed, and then it is written with the end.
+        writer.say_once(f"error@{time}", RunError(**told))
         play = self._plays.get(name, {}).get(path)
         if play is not None:
             play.performer.writer.say_once("error", TaskError(**told))
         ending = RunEnding(outcome="failed", reason=f"A task crashed: {told['message']}")
-        await self.runs.end(name, ending)
+        await self.runs.end_surely(name, ending)
 
     # What a person asks for.
 
     async def dismiss(self, run: RunId, reason: str) -> None:
-        """Every task of the run ends now: its sessions are closed, whoever opened them."""
+        """Every task of the run ends now: its sessions are closed, whoever opened them. Where that
+        cannot be written down it is told, and to be asked for again."""
         view = await self.runs.show(run)
-        at_work = {play.id: play.performer for play in self._plays.pop(run, {}).values()}
+        plays = self._plays.pop(run, {}).values()
+        at_work = {play.id: play.performer for play in plays}
         for work in view.running:  # also those that an earlier server began
             if work.task_run not in at_work:
                 own = await self.log.writer(work.task_run)
                 agents = OwnSessions(self.sessions, work.task_run, view.cwd, "deny-all")
                 at_work[work.task_run] = Performer(own, agents, self.redactor)
         async with asyncio.TaskGroup() as group:
-            for performer in at_work.values():
-                group.create_task(self._dismiss(performer, reason))
+            ends = [group.create_task(self._dismiss(one, reason)) for one in at_work.values()]
+        for play in plays:
+            play.over.set()
         self._forget(run)
+        for end in ends:
+            if trouble := end.result():
+                raise trouble
 
-    async def _dismiss(self, performer: Performer, reason: str) -> None:
+    async def _dismiss(self, performer: Performer, reason: str) -> StoreUnavailable | None:
         for error in await performer.clean_up():  # the next start closes what is left
+            if isinstance(error, StoreUnavailable):
+                return error
             _log.error("A session of a task could not be closed", exc_info=error)
         own = performer.writer
         crashed = own.said_from("error") is not None
         outcome = "crashed" if crashed else "canceled"
         own.say_once("end", TaskEnded(outcome=outcome, reason=reason))
         own.release()
+        return None
 
     async def stop_task(self, task_run: TaskRunId, who: str) -> None:
         """It fails, and its run goes on by its own rules."""
         for play in [play for plays in self._plays.values() for play in plays.values()]:
             if play.id == task_run:
-                play.stopped_by = who
-                await play.performer.abort()
+                await play.stop(who)
 
     # What is known.
 

@@ -1,6 +1,7 @@
 """Runs: start a job, watch it, stop it, go on with it. What happens to them is the engine's."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
@@ -8,7 +9,14 @@ from typing import Any, Protocol
 
 from airboss.engine.culprits import find_culprits
 from airboss.engine.slots import Slots
-from airboss.errors import AirbossError, Conflict, Invalid, NotFound, RuntimeUnavailable
+from airboss.errors import (
+    AirbossError,
+    Conflict,
+    Invalid,
+    NotFound,
+    RuntimeUnavailable,
+    StoreUnavailable,
+)
 from airboss.log.log import EventLog, Writer, now_ms
 from airboss.model.events import Recorded
 from airboss.model.ids import RunId, new_run_id
@@ -29,6 +37,8 @@ _STORY_PAGE = 1000
 _RESUMED = "A new server goes on with it."
 # What comes back after a restart asks for its slot within this time.
 _COMING_BACK_SECONDS = 0.5
+_AGAIN_SECONDS = 0.5
+_GIVEN_UP = "It was given up while nothing could be written down."
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,8 @@ class Engine(Protocol):
     async def start(self, run: str) -> None: ...
     async def stop(self, run: str) -> None: ...
     async def known(self, run: str) -> bool: ...
+    async def is_open(self, run: str) -> bool: ...
+    async def forget(self, run: str) -> None: ...
     async def recover(self) -> None: ...
     async def close(self) -> None: ...
 
@@ -89,6 +101,8 @@ class Runs:
     crew: Crew
     _writers: dict[RunId, Writer] = field(default_factory=dict[RunId, Writer])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # A run that is being retried is not deleted.
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _chores: "set[asyncio.Task[Any]]" = field(default_factory=set["asyncio.Task[Any]"])
     _stopping: bool = False
 
@@ -138,7 +152,7 @@ class Runs:
         except Conflict:
             return  # the server is stopping: the next one begins it
         except AirbossError as error:
-            await self.end(run, RunEnding(outcome="failed", reason=str(error)))
+            await self.end_surely(run, RunEnding(outcome="failed", reason=str(error)))
 
     async def show(self, run: str) -> RunView:
         """The run as of its own seq: a stream that begins there misses and repeats nothing."""
@@ -174,7 +188,12 @@ class Runs:
         view = await self.show(run)
         if view.is_open:
             ending = RunEnding(outcome="canceled", reason=f"Stopped by {who}.", who=who)
-            await self.end(view.id, ending)
+            try:
+                await self.end(view.id, ending)
+            except StoreUnavailable:
+                if (await self.show(run)).ending is not None:
+                    self._soon(self.end_surely(view.id, ending))
+                raise
         return await self.show(run)
 
     async def end(self, run: RunId, ending: RunEnding) -> None:
@@ -183,33 +202,54 @@ class Runs:
         if not view.is_open:
             return
         writer = await self.writer(run)
-        said = await writer.once(f"ending@{view.time}", ending)
-        await self.engine.stop(name_of(run, view.time))
-        await self.crew.dismiss(run, ending.reason)
-        if isinstance(said, RunEnding):
-            ended = RunEnded(outcome=said.outcome, reason=said.reason, who=said.who)
-            await self.finish(run, view.time, ended)
+        if writer.said_from(f"end@{view.time}") is None:  # it may be ending by itself just now
+            said = await writer.once(f"ending@{view.time}", ending)
+            ending = said if isinstance(said, RunEnding) else ending
+            await self.engine.stop(name_of(run, view.time))
+            await self.crew.dismiss(run, ending.reason)
+        ended = RunEnded(outcome=ending.outcome, reason=ending.reason, who=ending.who)
+        await self._close(run, writer, view.time, ended)
 
-    async def finish(self, run: RunId, time: int, ended: RunEnded) -> None:
+    async def end_surely(self, run: RunId, ending: RunEnding) -> None:
+        """As often as the disk refuses it: without an end there it would be shown as running."""
+        while True:
+            try:
+                return await self.end(run, ending)
+            except StoreUnavailable:
+                with contextlib.suppress(StoreUnavailable):
+                    await self.crew.dismiss(run, ending.reason)
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def finish(self, run: RunId, time: int, ended: RunEnded) -> bool:
+        """It came to its own end; False where somebody has begun to end it."""
         writer = await self.writer(run)
+        if writer.said_from(f"ending@{time}") is not None:
+            return False
+        await self._close(run, writer, time, ended)
+        return True
+
+    async def _close(self, run: RunId, writer: Writer, time: int, ended: RunEnded) -> None:
         await writer.once(f"end@{time}", ended)
         writer.release()
         self._writers.pop(run, None)
 
     async def retry(self, run: str, who: str) -> RunView:
         """The failed part of the same run is done again; what had succeeded stays."""
-        view = await self.show(run)
+        async with self._changing:
+            return await self._retry(await self.show(run), who)
+
+    async def _retry(self, view: RunView, who: str) -> RunView:
         if view.state not in ("failed", "canceled"):
             raise Conflict(
                 f"The run is {view.state}; only one that failed or was stopped is retried."
             )
-        story = await self.story(run, view.seq)
+        story = await self.story(view.id, view.seq)
         redo = await self._culprits(view, story)
         writer = await self.writer(view.id)
         time = view.time + 1
         await writer.once(f"retry@{time}", RunRetried(time=time, who=who, redo=redo))
         self._soon(self._begin(view.id, time))
-        return await self.show(run)
+        return await self.show(view.id)
 
     async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
         entry = await self.entries.by_digest(view.entry)
@@ -225,14 +265,18 @@ class Runs:
         )
 
     async def delete(self, run: str) -> None:
-        """For good, with its tasks and their sessions."""
-        view = await self.show(run)
-        if not view.is_over:
-            raise Conflict("The run has not ended. Stop it first.")
-        story = await self.story(run, view.seq)
-        tasks = [work.task_run for work in story.works]
-        sessions = [session for task in tasks for session in await self._sessions_of(task)]
-        await self.log.forget([view.id, *tasks, *sessions])
+        """For good, with its tasks and their sessions. A crash in between leaves it to be seen,
+        and to be deleted again."""
+        async with self._changing:
+            view = await self.show(run)
+            if not view.is_over:
+                raise Conflict("The run has not ended. Stop it first.")
+            story = await self.story(run, view.seq)
+            tasks = [work.task_run for work in story.works]
+            sessions = [session for task in tasks for session in await self._sessions_of(task)]
+            await self.engine.forget(view.id)
+            await self.keys.forget(view.id)
+            await self.log.forget([view.id, *tasks, *sessions])
 
     async def _sessions_of(self, task_run: str) -> list[str]:
         told = await self.log.after(task_run, 0, _STORY_PAGE)
@@ -259,14 +303,21 @@ class Runs:
         self._soon(self._take_up(views))
 
     async def _take_up(self, views: list[RunView]) -> None:
-        await self.engine.recover()
-        for view in views:
-            if view.ending is not None:
-                self._soon(self.end(view.id, view.ending))
-            elif not await self.engine.known(name_of(view.id, view.time)):
-                self._soon(self._begin(view.id, view.time))
-        await asyncio.sleep(_COMING_BACK_SECONDS)
-        self.slots.let_go()
+        try:
+            await self.engine.recover()
+            for view in views:
+                await self._take_up_one(view, name_of(view.id, view.time))
+            await asyncio.sleep(_COMING_BACK_SECONDS)
+        finally:
+            self.slots.let_go()
+
+    async def _take_up_one(self, view: RunView, name: str) -> None:
+        if view.ending is not None:
+            self._soon(self.end_surely(view.id, view.ending))
+        elif not await self.engine.known(name):
+            self._soon(self._begin(view.id, view.time))
+        elif not await self.engine.is_open(name) and (await self.show(view.id)).is_open:
+            self._soon(self.end_surely(view.id, RunEnding(outcome="failed", reason=_GIVEN_UP)))
 
     async def close(self) -> None:
         """The server stops; the next one goes on."""

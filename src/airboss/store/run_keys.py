@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from airboss.store.database import Database
@@ -23,3 +23,11 @@ class RunKeys:
             return connection.execute(select(run_keys.c.run).where(mine)).scalar_one()
 
         return await self.database.write(work)
+
+    async def forget(self, run: str) -> None:
+        """The run is gone: its keys start another."""
+
+        def work(connection: Connection) -> None:
+            connection.execute(delete(run_keys).where(run_keys.c.run == run))
+
+        await self.database.write(work)

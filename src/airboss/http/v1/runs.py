@@ -95,9 +95,11 @@ async def retry_run(run: str, runs: UseRuns, who: Who) -> RunView:
 
 
 @router.post("/{run}/again", status_code=201)
-async def run_again(run: str, runs: UseRuns, who: Who) -> RunView:
+async def run_again(run: str, runs: UseRuns, who: Who, response: Response) -> RunView:
     """The same job with the same input in the same folder, as a new run."""
-    return await runs.again(run, who)
+    view = await runs.again(run, who)
+    response.headers["Location"] = f"/api/v1/runs/{view.id}"
+    return view
 
 
 @router.delete("/{run}", status_code=204)

@@ -1,0 +1,96 @@
+"""What ended long ago, or is more than the disk is to hold, is deleted: at the start and hourly."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from airboss.errors import AirbossError, StoreUnavailable
+from airboss.log.log import EventLog, now_ms
+from airboss.service.own_sessions import BY_A_TASK
+from airboss.service.runs import Runs
+from airboss.store.database import Database
+from airboss.store.ended import Ended, EndedIndex
+
+_log = logging.getLogger(__name__)
+
+EVERY_SECONDS: Final = 3600.0
+_DAY_MS: Final = 24 * 3600 * 1000
+_AT_ONCE: Final = 50
+# A session that people left open, or that can be resumed, is kept however old it is.
+_STATES: Final = {
+    "run": ("succeeded", "failed", "canceled"),
+    "task": ("succeeded", "failed", "canceled", "crashed"),
+    "session": ("closed",),
+}
+# A task goes with its run, and a session with its task.
+_OWNERS: Final = {"task": ("run", ""), "session": ("who", BY_A_TASK)}
+
+
+@dataclass
+class Retention:
+    """Without a bound nothing is ever deleted."""
+
+    log: EventLog
+    runs: Runs
+    index: EndedIndex
+    keep_days: float | None = None
+    keep_bytes: int | None = None
+    now: Callable[[], int] = now_ms
+    every_seconds: float = EVERY_SECONDS
+    _going: "asyncio.Task[None] | None" = None
+
+    def start(self) -> None:
+        if self.keep_days is not None or self.keep_bytes is not None:
+            self._going = asyncio.create_task(self._go_on(), name="retention")
+
+    async def close(self) -> None:
+        if self._going is not None:
+            self._going.cancel()
+            await asyncio.wait({self._going})
+
+    async def _go_on(self) -> None:
+        while True:
+            try:
+                count = await self.tidy()
+            except StoreUnavailable:  # the log has said that by itself
+                count = 0
+            except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
+                _log.exception("What is old could not be deleted")
+                count = 0
+            if count:
+                _log.info("%d ended runs, tasks and sessions were deleted", count)
+            await asyncio.sleep(self.every_seconds)
+
+    async def tidy(self) -> int:
+        """Deletes what is too old, then the oldest while there is too much; answers how many."""
+        count = 0
+        if self.keep_days is not None:
+            before = self.now() - int(self.keep_days * _DAY_MS)
+            while found := await self.index.oldest(before, _AT_ONCE):
+                if not (gone := await self._delete(found)):
+                    break
+                count += gone
+        while self.keep_bytes is not None and await self.index.used_bytes() > self.keep_bytes:
+            gone = await self._delete(await self.index.oldest(None, 1))
+            if not gone:
+                break
+            count += gone
+        return count
+
+    async def _delete(self, found: list[Ended]) -> int:
+        count = 0
+        for one in found:
+            with contextlib.suppress(AirbossError):  # somebody retries or deletes it just now
+                if one.kind == "run":
+                    await self.runs.delete(one.stream)
+                else:  # what it owned has no owner then, and is found next
+                    await self.log.forget([one.stream])
+                count += 1
+        return count
+
+
+def ended_in(database: Database) -> EndedIndex:
+    return EndedIndex(database, _STATES, _OWNERS)

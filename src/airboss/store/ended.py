@@ -1,0 +1,64 @@
+"""What has ended and belongs to nothing else, the oldest first: what may be deleted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
+
+from airboss.store.database import Database
+from airboss.store.tables import views
+
+
+@dataclass(frozen=True)
+class Ended:
+    """One of them."""
+
+    kind: str
+    stream: str
+
+
+@dataclass(frozen=True)
+class EndedIndex:
+    """`owners` says for a kind which field of a view names its owner, behind which words: what has
+    an owner that is there is left to it."""
+
+    database: Database
+    states: Mapping[str, Sequence[str]]
+    owners: Mapping[str, tuple[str, str]]
+
+    async def oldest(self, before: int | None, limit: int) -> list[Ended]:
+        """Those that ended before then, or at any time."""
+
+        def work(connection: Connection) -> list[Ended]:
+            at = func.json_extract(views.c.body, "$.updated_at")
+            wanted = select(views.c.kind, views.c.stream).where(self._may_go())
+            if before is not None:
+                wanted = wanted.where(at < before)
+            found = connection.execute(wanted.order_by(at, views.c.stream).limit(limit))
+            return [Ended(row.kind, row.stream) for row in found]
+
+        return await self.database.read(work)
+
+    def _may_go(self) -> ColumnElement[bool]:
+        owner = views.alias("owner")
+        kinds: list[ColumnElement[bool]] = []
+        for kind, states in self.states.items():
+            ended = and_(views.c.kind == kind, views.c.state.in_(states))
+            if kind in self.owners:
+                field, words = self.owners[kind]
+                named = func.json_extract(views.c.body, f"$.{field}")
+                is_there = exists().where(words + owner.c.stream == named)
+                ended = and_(ended, ~is_there)
+            kinds.append(ended)
+        return or_(*kinds)
+
+    async def used_bytes(self) -> int:
+        """How much of the file is in use: what was deleted leaves room in it."""
+
+        def work(connection: Connection) -> int:
+            def asked(name: str) -> int:
+                return connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+
+            return (asked("page_count") - asked("freelist_count")) * asked("page_size")
+
+        return await self.database.read(work)
