@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def retention(house: TaskHouse, clock: Callable[[], int], **bounds: Any) -> Rete
     )
 
 
-async def kept(house: TaskHouse) -> tuple[list[str], list[str], list[str]]:
+async def kept(house: TaskHouse) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
     services = house.services
     runs = [view.id for view in (await services.runs.page((), None, 100)).items]
     tasks = [view.id for view in (await services.tasks.page((), None, 100)).items]
