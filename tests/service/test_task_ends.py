@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from airboss.errors import Conflict, NotFound, RuntimeUnavailable
+from airboss.log import flusher as flusher_module
 from airboss.model.events import PromptAccepted, PromptDropped, TurnEnded, TurnStarted
 from airboss.model.redaction import MASK
 from airboss.model.task_events import MissionSent, TaskEnded, TaskError, TaskSessionStarted
@@ -397,7 +398,9 @@ async def test_a_fault_of_ours_crashes_the_task_and_is_told_without_secrets(
 
 async def test_a_full_disk_ends_the_task_and_nothing_stays_behind(
     small_disk: Path,  # noqa: F811 - the fixture of this name
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(flusher_module, "RETRY_SECONDS", 0.05)
     async with task_house_in(small_disk, SCRIPT) as house:
         await house.install({"it": task("Take a moment.", criteria=criteria(DOCUMENT, retries=1))})
         run = (await house.begin()).id
