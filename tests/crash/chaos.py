@@ -194,7 +194,6 @@ class Tally:
     """What many trials came to."""
 
     trials: list[Trial] = field(default_factory=list[Trial])
-    began: float = field(default_factory=time.monotonic)
 
     def count(self, kind: str) -> int:
         return sum(finding.kind == kind for trial in self.trials for finding in trial.findings)
@@ -251,13 +250,14 @@ async def _many(asked: argparse.Namespace, tally: Tally, root: Path) -> None:
             return Portal(folder, options, script)
         return QuickPortal(folder, options, script, nursery=nursery)
 
+    began = time.monotonic()
     seeds = iter(range(asked.seed, asked.seed + asked.trials))
 
     async def work() -> None:
         for seed in seeds:
             trial = await run_trial(root / str(seed), seed, make, asked.kills)
             tally.trials.append(trial)
-            took = time.monotonic() - tally.began
+            took = time.monotonic() - began
             state = "; ".join(f"{one.kind}: {one.words}" for one in trial.findings) or "as it must"
             works, kills = len(trial.tree.outcome.works), trial.kills.total()
             sys.stdout.write(f"{took:6.0f} s  seed {seed}: {works} tasks, {kills} kills, {state}\n")
@@ -283,7 +283,9 @@ def main() -> int:
     parser.add_argument("--no-table", action="store_true", help="do not write bench/CHAOS.md")
     asked = parser.parse_args()
     tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="chaos-") as made:
+    # Whoever has seen enough gets the table of what was tried.
+    interrupted = contextlib.suppress(KeyboardInterrupt)
+    with tempfile.TemporaryDirectory(prefix="chaos-") as made, interrupted:
         asyncio.run(_many(asked, tally, asked.keep or Path(made)))
     page = _page(tally, first=asked.seed, cold=asked.cold)
     sys.stdout.write(f"\n{tally.table()}")

@@ -92,6 +92,7 @@ def _live(words: list[str], environ: dict[str, str], cwd: str, log: str) -> None
     for number, target in enumerate((nowhere, said, said)):
         os.dup2(target, number)
     os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv = ["airboss", *words]
     from airboss.cli.main import main
 
@@ -117,16 +118,17 @@ def _tend() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
     ends: dict[int, int | None] = {}
-    with contextlib.suppress(KeyboardInterrupt):
-        for line in sys.stdin:
-            question = json.loads(line)
-            if birth := question.get("fork"):
-                answer = _fork(birth)
-                ends[answer] = None
-            else:
-                answer = _end_of(ends, question["poll"])
-            sys.stdout.write(f"{json.dumps(answer)}\n")
-            sys.stdout.flush()
+    # Ctrl-C is meant for whoever asks: they end their servers through this process, then this.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for line in sys.stdin:
+        question = json.loads(line)
+        if birth := question.get("fork"):
+            answer = _fork(birth)
+            ends[answer] = None
+        else:
+            answer = _end_of(ends, question["poll"])
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
     for pid, code in ends.items():
         if code is None:
             with contextlib.suppress(ProcessLookupError):

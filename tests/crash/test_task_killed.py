@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from airboss.harness.turn import Asked
-from airboss.model.ids import SessionId, TaskRunId
+from airboss.model.ids import PromptId, SessionId, TaskRunId
 from airboss.model.task_events import MissionEnded, MissionSent
 from tests.service.errands import (
     AGAIN,
@@ -189,12 +189,14 @@ async def test_a_runtime_killed_between_missions_is_replaced(
     """Right before each mission but the first is put to its session."""
     ask, asked = house.sessions.ask, list[str]()
 
-    async def late(session: SessionId, text: str, who: str, run: TaskRunId) -> Asked:
+    async def late(
+        session: SessionId, text: str, who: str, run: TaskRunId, prompt: PromptId
+    ) -> Asked:
         asked.append(text)
         if len(asked) in (2, 4):
             house.kill_runtime()
             await house.until(session, "interrupted")
-        return await ask(session, text, who, run)
+        return await ask(session, text, who, run, prompt)
 
     monkeypatch.setattr(house.sessions, "ask", late)
     story = await house.ended(await begin(house, whole_task("none", several=several)))
