@@ -351,8 +351,9 @@ async def test_a_run_is_taken_up_at_once(make_engine: MakeEngine, shop: Workshop
     begun = time.monotonic()
     await make_engine().recover()
     await asyncio.wait_for(shop.end_of("run_1").wait(), 10)
-    # Two slow tasks in order, and no wait of a second anywhere.
-    assert time.monotonic() - begun < 1.7
+    # Two slow tasks in order. Were ends looked for once a second, each of the three levels would
+    # wait for that.
+    assert time.monotonic() - begun < 2.6
     assert repeated(shop.diary) == []
 
 
