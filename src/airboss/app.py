@@ -8,8 +8,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airboss.engine.durable import Engine
-from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
@@ -26,10 +24,9 @@ from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
-from airboss.service.job_tasks import JobTasks
 from airboss.service.live import Live
 from airboss.service.retention import Retention, ended_in
-from airboss.service.runs import Runs
+from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
 from airboss.service.tasks import TaskRuns
@@ -100,18 +97,14 @@ async def opened_services(
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )
-        slots = Slots(settings.max_tasks)
-        hands = JobTasks(log, sessions, slots, redactor, settings.permissions)
-        runs = hands.runs = Runs(
+        runs = Runs(
             log=log,
             index=ViewIndex(database),
             entries=entries,
             folders=folders,
             redactor=redactor,
-            slots=slots,
             keys=RunKeys(database),
-            engine=Engine(folder.path, hands, keeps_answers=False),
-            crew=hands,
+            make_room=functools.partial(_engine_room, settings, folder, sessions),
         )
         tasks = TaskRuns(
             log=log,
@@ -121,7 +114,7 @@ async def opened_services(
             catalog=catalog,
             folders=folders,
             redactor=redactor,
-            stop_job_task=hands.stop_task,
+            stop_job_task=runs.stop_task,
         )
         entries.is_busy = lambda: tasks.is_busy or runs.is_busy
         entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
@@ -166,6 +159,18 @@ async def opened_services(
             log=log,
             stop=stop,
         )
+
+
+def _engine_room(
+    settings: Settings, folder: DataFolder, sessions: Sessions, runs: Runs
+) -> EngineRoom:
+    from airboss.engine.durable import Engine
+    from airboss.engine.slots import Slots
+    from airboss.service.job_tasks import JobTasks
+
+    slots = Slots(settings.max_tasks)
+    hands = JobTasks(runs, sessions, slots, settings.permissions)
+    return EngineRoom(Engine(folder.path, hands, keeps_answers=False), hands, slots)
 
 
 async def _serve_rehearsal(

@@ -287,7 +287,8 @@ async def test_a_folder_that_vanishes_fails_the_task_at_once(
     await tasks.under_way(run)
     shutil.rmtree(folder)
     story = await tasks.ended(run)
-    assert [attempt.outcome for attempt in story.attempts] == ["done"]
+    refused = [] if several else ["refused"]  # with several models no session is opened for it
+    assert [attempt.outcome for attempt in story.attempts] == ["done", *refused]
     assert story.view.state == "failed"
     assert (story.view.reason or "").startswith(f"The folder {folder} does not exist.")
 

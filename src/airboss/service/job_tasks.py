@@ -137,14 +137,20 @@ def _nothing(verdict: Verdict) -> Generator[Act, Answer, Verdict]:
 class JobTasks:
     """The engine's hands. It may ask again after a crash: what is written is written once."""
 
-    log: EventLog
+    runs: Runs
     sessions: Sessions
     slots: Slots
-    redactor: Redactor
     server_policy: Policy
-    runs: Runs = field(init=False)
     _entries: "dict[str, Entry]" = field(default_factory=dict[str, "Entry"])
     _plays: dict[RunId, dict[str, JobTask]] = field(default_factory=dict[RunId, dict[str, JobTask]])
+
+    @property
+    def log(self) -> EventLog:
+        return self.runs.log
+
+    @property
+    def redactor(self) -> Redactor:
+        return self.runs.redactor
 
     # What the engine asks for.
 

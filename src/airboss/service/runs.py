@@ -3,12 +3,10 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from airboss.engine.culprits import find_culprits
-from airboss.engine.slots import Slots
 from airboss.errors import (
     AirbossError,
     Conflict,
@@ -19,7 +17,7 @@ from airboss.errors import (
 )
 from airboss.log.log import EventLog, Writer, now_ms
 from airboss.model.events import Recorded
-from airboss.model.ids import RunId, new_run_id
+from airboss.model.ids import RunId, TaskRunId, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
 from airboss.model.runs import OPEN_RUNS, RunState, RunStory, RunView, tell_run
@@ -30,6 +28,9 @@ from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
+
+if TYPE_CHECKING:
+    from airboss.engine.slots import Slots
 
 _log = logging.getLogger(__name__)
 
@@ -71,9 +72,20 @@ class Engine(Protocol):
 class Crew(Protocol):
     """Those who work on the tasks of runs."""
 
+    async def stop_task(self, task_run: TaskRunId, who: str) -> None: ...
+
     async def dismiss(self, run: RunId, reason: str) -> None:
         """Every task of the run that is not over ends now, with its agents."""
         ...
+
+
+@dataclass(frozen=True)
+class EngineRoom:
+    """What runs need once something runs."""
+
+    engine: Engine
+    crew: Crew
+    slots: "Slots"
 
 
 def name_of(run: RunId, time: int) -> str:
@@ -95,16 +107,26 @@ class Runs:
     entries: Entries
     folders: Folders
     redactor: Redactor
-    slots: Slots
     keys: RunKeys
-    engine: Engine
-    crew: Crew
+    # The engine is made when there is something to run: a server without runs stays small.
+    make_room: "Callable[[Runs], EngineRoom]"
     _writers: dict[RunId, Writer] = field(default_factory=dict[RunId, Writer])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     # A run that is being retried is not deleted.
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _chores: "set[asyncio.Task[Any]]" = field(default_factory=set["asyncio.Task[Any]"])
     _stopping: bool = False
+    _made: EngineRoom | None = None
+
+    @property
+    def _room(self) -> EngineRoom:
+        if self._made is None:
+            self._made = self.make_room(self)
+        return self._made
+
+    async def stop_task(self, task_run: TaskRunId, who: str) -> None:
+        """One task of a run fails; the run goes on by its own rules."""
+        await self._room.crew.stop_task(task_run, who)
 
     @property
     def is_busy(self) -> bool:
@@ -148,7 +170,7 @@ class Runs:
 
     async def _begin(self, run: RunId, time: int) -> None:
         try:
-            await self.engine.start(name_of(run, time))
+            await self._room.engine.start(name_of(run, time))
         except Conflict:
             return  # the server is stopping: the next one begins it
         except AirbossError as error:
@@ -205,8 +227,8 @@ class Runs:
         if writer.said_from(f"end@{view.time}") is None:  # it may be ending by itself just now
             said = await writer.once(f"ending@{view.time}", ending)
             ending = said if isinstance(said, RunEnding) else ending
-            await self.engine.stop(name_of(run, view.time))
-            await self.crew.dismiss(run, ending.reason)
+            await self._room.engine.stop(name_of(run, view.time))
+            await self._room.crew.dismiss(run, ending.reason)
         ended = RunEnded(outcome=ending.outcome, reason=ending.reason, who=ending.who)
         await self._close(run, writer, view.time, ended)
 
@@ -217,7 +239,7 @@ class Runs:
                 return await self.end(run, ending)
             except StoreUnavailable:
                 with contextlib.suppress(StoreUnavailable):
-                    await self.crew.dismiss(run, ending.reason)
+                    await self._room.crew.dismiss(run, ending.reason)
                 await asyncio.sleep(_AGAIN_SECONDS)
 
     async def finish(self, run: RunId, time: int, ended: RunEnded) -> bool:
@@ -254,6 +276,8 @@ class Runs:
     async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
         entry = await self.entries.by_digest(view.entry)
         latest = {work.path: work.state == "succeeded" for work in story.works if work.ended_at}
+        from airboss.engine.culprits import find_culprits
+
         return find_culprits(entry.jobs[view.job].work, latest)
 
     async def again(self, run: str, who: str) -> RunView:
@@ -274,7 +298,7 @@ class Runs:
             story = await self.story(run, view.seq)
             tasks = [work.task_run for work in story.works]
             sessions = [session for task in tasks for session in await self._sessions_of(task)]
-            await self.engine.forget(view.id)
+            await self._room.engine.forget(view.id)
             await self.keys.forget(view.id)
             await self.log.forget([view.id, *tasks, *sessions])
 
@@ -295,7 +319,7 @@ class Runs:
                 break
         if not views:
             return
-        self.slots.hold()
+        self._room.slots.hold()
         for view in views:
             writer = await self.writer(view.id)
             if view.ending is None:
@@ -304,25 +328,26 @@ class Runs:
 
     async def _take_up(self, views: list[RunView]) -> None:
         try:
-            await self.engine.recover()
+            await self._room.engine.recover()
             for view in views:
                 await self._take_up_one(view, name_of(view.id, view.time))
             await asyncio.sleep(_COMING_BACK_SECONDS)
         finally:
-            self.slots.let_go()
+            self._room.slots.let_go()
 
     async def _take_up_one(self, view: RunView, name: str) -> None:
         if view.ending is not None:
             self._soon(self.end_surely(view.id, view.ending))
-        elif not await self.engine.known(name):
+        elif not await self._room.engine.known(name):
             self._soon(self._begin(view.id, view.time))
-        elif not await self.engine.is_open(name) and (await self.show(view.id)).is_open:
+        elif not await self._room.engine.is_open(name) and (await self.show(view.id)).is_open:
             self._soon(self.end_surely(view.id, RunEnding(outcome="failed", reason=_GIVEN_UP)))
 
     async def close(self) -> None:
         """The server stops; the next one goes on."""
         self._stopping = True
-        await self.engine.close()
+        if self._made is not None:
+            await self._made.engine.close()
         for chore in list(self._chores):
             chore.cancel()
         if self._chores:

@@ -21,6 +21,7 @@ from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.sessions import Sessions
 from airboss.settings import Provider, Settings
+from airboss.store.folder import DataFolder
 
 _CHECK_SECONDS = 25.0
 _SIGN_IN_SECONDS = 2.0
@@ -248,6 +249,10 @@ class StatusDesk:
     async def _check_store(self) -> Check:
         free = (await asyncio.to_thread(shutil.disk_usage, self.settings.data)).free
         found = f"{self.settings.data}, {free // (1024 * 1024):,} MB free"
+        if not await asyncio.to_thread(DataFolder(self.settings.data).database.exists):
+            remedy = "Stop the server, put the folder back, and start again."
+            detail = "The database is not in the data folder any more."
+            return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if self.log.trouble:
             remedy = "Free some space or mend the folder's rights; it goes on by itself."
             detail = str(self.log.trouble)
