@@ -33,8 +33,8 @@ test: setup browser ## run every test
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
 	@$(BIN)/pytest -q -m alone || test $$? -eq 5
-	@echo "All other tests"
-	@$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone"
+	@echo "All other tests (one more at a time than two cores: they wait as much as they work)"
+	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not alone"
 
 check: python web ## lint, types, layers, generated pages: all that can be known without running it
 	@$(STAGE) "ruff" $(BIN)/ruff check .
