@@ -27,6 +27,8 @@ def test_the_sdk_still_has_what_the_tap_holds_on_to() -> None:
     assert "self._handle_message(message)" in read
     assert buffered(CopilotClient) is not CopilotClient
     assert is_lost(ProcessExitedError("gone"))
+    assert is_lost(RuntimeError("Client not connected"))
+    assert not is_lost(RuntimeError("Session aborted before response completed"))
 
 
 def test_the_sdk_still_acts_on_these_events_itself() -> None:

@@ -155,7 +155,9 @@ def is_lost(error: BaseException) -> bool:
     """Whether the SDK lost its process, rather than being told no by it."""
     from copilot._jsonrpc import ProcessExitedError
 
-    return isinstance(error, ProcessExitedError | OSError)
+    # A client that has noticed it by itself says so in words only.
+    is_left = isinstance(error, RuntimeError) and str(error) == "Client not connected"
+    return is_left or isinstance(error, ProcessExitedError | OSError)
 
 
 def join_readers(client: "CopilotClient", seconds: float) -> None:
