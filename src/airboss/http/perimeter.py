@@ -89,6 +89,10 @@ class Perimeter:
         self._watch(scope, answer)
         try:
             await self._app(scope, receive, answer.send)
+        except asyncio.CancelledError:  # the server stops, and waits for nobody any longer
+            if answer.started:
+                raise
+            await _send_whole(problems.stopping(scope["path"]), answer)
         except Exception:  # noqa: BLE001 - the border: beyond it only the server's own words are left
             await self._after_failure(scope, answer)
 

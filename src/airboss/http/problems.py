@@ -99,6 +99,10 @@ def answer(
     return Response(f"{detail}\n", status, given, "text/plain")
 
 
+def stopping(path: str) -> Response:
+    return answer(path, 503, errors.RuntimeUnavailable.code, "The server is stopping.")
+
+
 def internal_error(path: str) -> Response:
     """Where it happened and why is in our log only."""
     return answer(path, 500, "internal_error", _WORDS[500])
