@@ -14,6 +14,7 @@ from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
 from airboss.store.views import Place, ViewIndex
 
+_STORY_PAGE = 1000
 _NOT_OURS = "This cursor is not one of ours. Begin again without it."
 
 AnyView = TypeVar("AnyView", SessionView, TaskRunView, RunView)
@@ -54,6 +55,17 @@ async def page_of_views(
 async def page_of_events(log: EventLog, stream: str, after: int, limit: int) -> EventPage:
     found = await log.after(stream, after, limit + 1)
     return EventPage(found[:limit], len(found) > limit)
+
+
+async def events_until(log: EventLog, stream: str, until: int) -> list[Recorded]:
+    """All events of a stream that has no deltas, up to the seq `until`."""
+    told: list[Recorded] = []
+    while not told or told[-1].seq < until:
+        found = await log.after(stream, told[-1].seq if told else 0, _STORY_PAGE)
+        if not found:
+            break
+        told += found
+    return [one for one in told if one.seq <= until]
 
 
 def _cursor(view: View) -> str:

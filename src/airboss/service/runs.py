@@ -16,7 +16,6 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.log.log import EventLog, Writer, now_ms
-from airboss.model.events import Recorded
 from airboss.model.ids import RunId, TaskRunId, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
@@ -25,7 +24,7 @@ from airboss.model.task_events import TaskSessionStarted
 from airboss.model.views import View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
-from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
 
@@ -182,13 +181,7 @@ class Runs:
 
     async def story(self, run: str, until: int) -> RunStory:
         """Every work that was begun, as of `until`."""
-        told: list[Recorded] = []
-        while not told or told[-1].seq < until:
-            found = await self.log.after(run, told[-1].seq if told else 0, _STORY_PAGE)
-            if not found:
-                break
-            told += found
-        return tell_run(one for one in told if one.seq <= until)
+        return tell_run(await events_until(self.log, run, until))
 
     async def page(
         self, states: tuple[RunState, ...], cursor: str | None, limit: int, job: str | None = None

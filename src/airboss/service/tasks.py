@@ -16,7 +16,7 @@ from airboss.errors import (
 from airboss.harness.models import Catalog
 from airboss.harness.permissions import SessionPolicy
 from airboss.log.log import EventLog, Writer
-from airboss.model.events import Event, Recorded
+from airboss.model.events import Event
 from airboss.model.ids import SessionId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.task_events import TaskAccepted, TaskEnded, TaskError
@@ -30,7 +30,7 @@ from airboss.model.views import SessionView, View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.own_sessions import BY_A_TASK, OwnSessions
-from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
 from airboss.service.troubles import in_detail
 from airboss.store.views import ViewIndex
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_STORY_PAGE = 1000
 _AGAIN_SECONDS = 0.5
 _STOPPED = "The server was stopped while this task ran."
 _ENDED = "The server ended while this task ran."
@@ -209,13 +208,7 @@ class TaskRuns:
 
     async def story(self, run: str, until: int) -> TaskRunStory:
         """All that it did; the stream of a task run has no deltas, and is short."""
-        told: list[Recorded] = []
-        while not told or told[-1].seq < until:
-            found = await self.log.after(run, told[-1].seq if told else 0, _STORY_PAGE)
-            if not found:
-                break
-            told += found
-        return tell_story(one for one in told if one.seq <= until)
+        return tell_story(await events_until(self.log, run, until))
 
     async def page(
         self, states: tuple[TaskRunState, ...], cursor: str | None, limit: int
