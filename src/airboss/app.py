@@ -170,7 +170,7 @@ def _engine_room(
 
     slots = Slots(settings.max_tasks)
     hands = JobTasks(runs, sessions, slots, settings.permissions)
-    return EngineRoom(Engine(folder.path, hands, keeps_answers=False), hands, slots)
+    return EngineRoom(Engine(folder.path, hands), hands, slots)
 
 
 async def _serve_rehearsal(

@@ -35,10 +35,10 @@ def work_of(seed: int) -> Work:
     return random_work(Random(seed), 4)  # noqa: S311
 
 
-async def live(folder: Path, seed: int, keeps_answers: bool) -> None:
+async def live(folder: Path, seed: int) -> None:
     works = {"run_1": work_of(seed)}
     shop = Workshop(SayingDiary(folder / "diary.sqlite"), works, seconds=0.05)
-    engine = Engine(folder, shop, keeps_answers=keeps_answers)
+    engine = Engine(folder, shop)
     say("begin")
     await engine.recover()
     if not await engine.known("run_1"):
@@ -52,4 +52,4 @@ async def live(folder: Path, seed: int, keeps_answers: bool) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(live(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "True"))
+    asyncio.run(live(Path(sys.argv[1]), int(sys.argv[2])))

@@ -28,10 +28,6 @@ EVERYTHING = seq(
 )
 
 MakeEngine: TypeAlias = Callable[[], Engine]
-# Whether DBOS keeps the answers of acts beside the hands.
-BOTH = pytest.mark.parametrize(
-    "make_engine", [True, False], indirect=True, ids=["kept-twice", "kept-once"]
-)
 
 
 @pytest.fixture
@@ -42,14 +38,12 @@ async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
 
 
 @pytest.fixture
-async def make_engine(
-    request: pytest.FixtureRequest, tmp_path: Path, shop: Workshop
-) -> AsyncGenerator[MakeEngine]:
+async def make_engine(tmp_path: Path, shop: Workshop) -> AsyncGenerator[MakeEngine]:
     """One after the other, on the same folder; all are closed at the end."""
     made: list[Engine] = []
 
     def make() -> Engine:
-        made.append(Engine(tmp_path, shop, keeps_answers=getattr(request, "param", True)))
+        made.append(Engine(tmp_path, shop))
         return made[-1]
 
     yield make
@@ -98,7 +92,6 @@ async def nothing_more(shop: Workshop, name: str = "run_1") -> None:
     assert shop.diary.read(name) == before
 
 
-@BOTH
 async def test_a_task_is_done_act_by_act(engine: Engine, shop: Workshop) -> None:
     assert await run(engine, shop, GOOD) == ["0 succeeded", "succeeded"]
     assert [(path, what) for path, what, _ in shop.diary.read("run_1")] == [
@@ -122,7 +115,6 @@ async def test_a_seq_fails_at_the_first_that_fails(engine: Engine, shop: Worksho
     assert ended == ["0.0 succeeded", "0.1 failed", "failed"]
 
 
-@BOTH
 async def test_every_kind_of_work_runs_in_one_job(engine: Engine, shop: Workshop) -> None:
     ended = await run(engine, shop, EVERYTHING)
     assert ended[0] == "0.0 succeeded"
@@ -183,7 +175,6 @@ async def test_runs_go_on_beside_each_other(engine: Engine, shop: Workshop) -> N
         assert len(endings(shop, name)) == 14
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("work", "working"),
     [
@@ -315,7 +306,6 @@ async def test_a_run_is_stopped_that_the_last_server_left_open(
     assert statuses(tmp_path) == {"CANCELLED", "SUCCESS"}
 
 
-@BOTH
 @pytest.mark.parametrize("times", [1, 4])
 async def test_a_closed_engine_leaves_its_runs_to_the_next(
     make_engine: MakeEngine, shop: Workshop, tmp_path: Path, times: int
@@ -340,7 +330,6 @@ async def test_a_closed_engine_leaves_its_runs_to_the_next(
 
 
 @pytest.mark.alone
-@BOTH
 async def test_a_run_is_taken_up_at_once(make_engine: MakeEngine, shop: Workshop) -> None:
     shop.slow_seconds = 0.4
     shop.works["run_1"] = seq(GOOD, par(SLOW, seq(SLOW, SLOW)), GOOD)
@@ -373,14 +362,16 @@ async def test_a_run_that_was_cut_off_a_thousand_times_is_not_given_up(
     assert endings(shop) == ["0 succeeded", "succeeded"]
 
 
-@BOTH
 async def test_an_exception_of_ours_fails_the_run_and_stops_its_siblings(
     engine: Engine, make_engine: MakeEngine, shop: Workshop, tmp_path: Path
 ) -> None:
     shop.breaks = frozenset(["broken"])
     shop.works |= {"run_1": par(SLOW, SLOW, seq(GOOD, ref("broken"), GOOD)), "run_2": SLOW}
     await engine.start("run_2")
+    shop.fire.clear()
     await engine.start("run_1")
+    await until(shop, ("0.0", "put 4"), ("0.1", "put 4"))
+    shop.fire.set()
     await asyncio.wait_for(shop.end_of("run_1").wait(), 10)
     await until(shop, ("0.0", "put 4 cut"), ("0.1", "put 4 cut"))
     await nothing_more(shop)

@@ -2,36 +2,10 @@
 
 import json
 
-import pytest
-
 from airboss.engine import wire
-from airboss.engine.acts import Answer, Crashed, Done, Opened, Refused
 from airboss.engine.walk import Branch, RunTask, Walked
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.works import number
-from airboss.model.ids import SessionId
-from tests.engine.player import done
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Opened(SessionId("ses_1")),
-        Done(),
-        done(("job_boolean_true", "Grün,\nund gut."), ("job_prepare_document", "")),
-        Crashed("gone"),
-        Refused("No such model."),
-        None,
-    ],
-)
-def test_an_answer_comes_back(answer: Answer) -> None:
-    kept = json.dumps(wire.answer_to_wire(answer))
-    assert wire.answer_of_wire(json.loads(kept)) == answer
-
-
-def test_what_is_no_answer_is_an_error() -> None:
-    with pytest.raises(ValueError, match="No answer is kept as"):
-        wire.answer_of_wire({"parked": "Who?"})
 
 
 def test_works_come_back_with_their_numbers_and_models() -> None:

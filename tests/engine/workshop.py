@@ -131,16 +131,21 @@ class Workshop:
     seconds: float = 0.0
     slow_seconds: float = 30.0
     cleanup_seconds: float = 0.0
-    # Names of tasks in whose prompt an exception of ours is raised.
+    # Names of tasks in whose prompt an exception of ours is raised, when there is fire.
     breaks: frozenset[str] = frozenset()
+    fire: asyncio.Event = field(default_factory=asyncio.Event)
     ended: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     over: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        self.fire.set()
 
     def end_of(self, run: str) -> asyncio.Event:
         return self.ended.setdefault(run, asyncio.Event())
 
     async def work(self, task: RunTask, act: Open | Put | Close) -> None:
         if isinstance(act, Put) and task.ref.task_id in self.breaks:
+            await self.fire.wait()
             raise OSError("The workshop burns.")
         slow = isinstance(act, Put) and task.ref.task_id == "slow"
         await asyncio.sleep(self.slow_seconds if slow else self.seconds)

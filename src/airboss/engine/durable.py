@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from airboss.engine import wire
-from airboss.engine.acts import Answer, Close, Open, Put, Tell
+from airboss.engine.acts import Tell
 from airboss.engine.hands import Hands, RunOver, TaskPlay
 from airboss.engine.ledger import Ledger
 from airboss.engine.task import Verdict
@@ -51,11 +51,8 @@ T = TypeVar("T")
 class Engine:
     """Lives in one event loop. DBOS is loaded when the first run starts or is taken up."""
 
-    def __init__(self, folder: Path, hands: Hands, *, keeps_answers: bool = True) -> None:
-        """DBOS keeps the answer of every act. The hands keep them as well: without the second
-        record a task costs a third, and after a crash all its acts are asked for again."""
+    def __init__(self, folder: Path, hands: Hands) -> None:
         self._hands = hands
-        self._keeps_answers = keeps_answers
         self._ledger = Ledger(folder / FILE)
         self._flows: Workflows | None = None
         self._door = asyncio.Lock()
@@ -255,21 +252,13 @@ class Engine:
                     await play.tell(number, act.event)
                     answer = None
                 else:
-                    answer = await self._do(play, number, act)
+                    # Kept by the hands, and by them alone: DBOS as a second keeper costs twice as
+                    # much as all the rest, for an act that is asked for again after a crash.
+                    answer = await play.do(number, act)
         except StopIteration as end:
             return end.value
         finally:
             acts.close()
-
-    async def _do(self, play: TaskPlay, number: int, act: Open | Put | Close) -> Answer:
-        if not self._keeps_answers:
-            return await play.do(number, act)
-
-        async def do() -> Wire | None:
-            return wire.answer_to_wire(await play.do(number, act))
-
-        name = f"{number} {type(act).__name__.lower()}"
-        return wire.answer_of_wire(await self._working().step(name, do))
 
     def _working(self) -> "Workflows":
         """There while a workflow works; while the engine closes they are let go of."""

@@ -1,48 +1,15 @@
-"""Steps and answers as small JSON, as the engine's file keeps them."""
+"""Steps of a walk as small JSON, as the engine's file keeps them."""
 
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from airboss.engine.acts import Answer, Crashed, Done, Opened, Refused
 from airboss.engine.walk import Branch, RunTask, Walked
 from airboss.entry.document import Ref, Work
-from airboss.model.ids import SessionId
-from airboss.model.task_events import ToolCall
 
 Wire: TypeAlias = dict[str, Any]
 
 _WORK: TypeAdapter[Work] = TypeAdapter(Work)
-
-
-def answer_to_wire(answer: Answer) -> Wire | None:
-    match answer:
-        case Opened(session=session):
-            return {"opened": session}
-        case Done(calls=calls):
-            return {"done": [[call.tool, call.argument] for call in calls]}
-        case Crashed(reason=reason, is_restart=is_restart):
-            return {"crashed": reason, "is_restart": is_restart}
-        case Refused(reason=reason):
-            return {"refused": reason}
-        case None:
-            return None
-
-
-def answer_of_wire(wire: Wire | None) -> Answer:
-    match wire:
-        case {"opened": session}:
-            return Opened(SessionId(session))
-        case {"done": calls}:
-            return Done(tuple(ToolCall(tool=tool, argument=said) for tool, said in calls))
-        case {"crashed": reason, **more}:
-            return Crashed(reason, is_restart=bool(more.get("is_restart")))
-        case {"refused": reason}:
-            return Refused(reason)
-        case None:
-            return None
-        case _:
-            raise ValueError(f"No answer is kept as {wire!r}.")
 
 
 def task_to_wire(task: RunTask) -> Wire:

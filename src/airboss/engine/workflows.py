@@ -121,10 +121,6 @@ class Workflows:
         if workflow in self._ends:
             self._ends[workflow].set()
 
-    async def step(self, name: str, act: Body, *given: Any) -> Any:
-        """Done once: its result is kept. One that was cut off is done again."""
-        return await DBOS.run_step_async({"name": name, "preemptible": True}, act, *given)
-
     async def cancel(self, workflow: str) -> None:
         """With all that it started. Nothing of it is taken up again."""
         await DBOS.cancel_workflow_async(workflow, cancel_children=True)
