@@ -36,7 +36,18 @@ from airboss.model.events import (
     TurnStarted,
     Usage,
 )
-from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId
+from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, TurnId
+from airboss.model.inbox_events import (
+    ApprovalAsked,
+    InboxArrived,
+    InboxItem,
+    InboxSettled,
+    ItemSettled,
+    LimitReached,
+    QuestionAsked,
+    Subject,
+)
+from airboss.model.rules import Rule
 from airboss.model.run_events import (
     RunAccepted,
     RunEnded,
@@ -69,6 +80,19 @@ PROMPT, TURN, SESSION = PromptId("pro_1"), TurnId("trn_1"), SessionId("ses_1")
 TASK = TaskRunId("tsk_1")
 MISSION = Mission(kind="prompt", round=0, attempt=1)
 CALL = ToolCall(tool="job_boolean_true", argument="it is")
+ITEM = ItemId("itm_1")
+APPROVAL = ApprovalAsked(
+    item=ITEM,
+    request="r",
+    wish="shell",
+    tool="bash",
+    title="Run a command?",
+    description="It lists files.",
+    severity="high",
+    subject=Subject(command="ls", arguments='{"command":"ls"}'),
+    fingerprint="f",
+    rule=Rule(verdict="allow", wish="shell", command="ls"),
+)
 
 ONE_OF_EACH: tuple[Event, ...] = (
     SessionOpened(model="m", cwd="/work", policy="read-only", who="me"),
@@ -116,6 +140,12 @@ ONE_OF_EACH: tuple[Event, ...] = (
     RunEnding(outcome="canceled", reason="Stopped by me.", who="me"),
     RunError(name="OSError", message="full", stack="…", cause="disk"),
     RunEnded(outcome="canceled", reason="Stopped by me.", who="me"),
+    APPROVAL,
+    QuestionAsked(item=ITEM, question="Which?", choices=("a", "b"), prompt=PROMPT),
+    LimitReached(item=ITEM, scope="job ship", limit="tokens", allowed=1000, used=1200),
+    ItemSettled(item=ITEM, outcome="deny", who="me", answer="Not now."),
+    InboxArrived(item=InboxItem(id=ITEM, session=SESSION, asked=APPROVAL, asked_at=1)),
+    InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
 )
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from airboss.model.ids import PromptId, TaskRunId, TurnId
+from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
+from airboss.model.inbox_events import InboxEvent
 from airboss.model.run_events import RunEvent
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
@@ -34,6 +35,9 @@ class SessionOpened(Frozen):
     cwd: Words
     policy: Words
     who: Words
+    # For whom it works, where no person opened it: nobody sits in front of it.
+    task: TaskRunId | None = None
+    run: RunId | None = None
 
 
 class SessionReady(Frozen):
@@ -229,7 +233,8 @@ Event: TypeAlias = Annotated[
     | ToolDelta
     | ToolEnded
     | TaskEvent
-    | RunEvent,
+    | RunEvent
+    | InboxEvent,
     Field(discriminator="kind"),
 ]
 

@@ -9,6 +9,8 @@ PromptId = NewType("PromptId", str)
 TurnId = NewType("TurnId", str)
 TaskRunId = NewType("TaskRunId", str)
 RunId = NewType("RunId", str)
+ItemId = NewType("ItemId", str)
+RuleId = NewType("RuleId", str)
 
 # Crockford's base 32 in lower case: sorts like the number, and has no letters that look alike.
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -45,3 +47,11 @@ def new_task_run_id() -> TaskRunId:
 
 def new_run_id() -> RunId:
     return RunId(new_id("run"))
+
+
+def new_item_id() -> ItemId:
+    return ItemId(new_id("itm"))
+
+
+def new_rule_id() -> RuleId:
+    return RuleId(new_id("rul"))

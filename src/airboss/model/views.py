@@ -16,7 +16,15 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
-from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId
+from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, TurnId
+from airboss.model.inbox_events import (
+    ApprovalAsked,
+    Asked,
+    InboxItem,
+    ItemSettled,
+    LimitReached,
+    QuestionAsked,
+)
 from airboss.model.run_events import RunAccepted
 from airboss.model.runs import RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
@@ -60,6 +68,10 @@ class SessionView(Frozen):
     models: tuple[str, ...] = ()
     usage: Usage = Usage()
     error: str | None = None
+    task: TaskRunId | None = None
+    run: RunId | None = None
+    # What waits for a person, in the order in which it was asked.
+    items: tuple[InboxItem, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -87,7 +99,20 @@ def _without(queue: tuple[QueuedPrompt, ...], prompt: PromptId | None) -> tuple[
     return tuple(queued for queued in queue if queued.prompt != prompt)
 
 
-def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C901 - one arm a kind
+def _item(view: SessionView, at: int, asked: Asked) -> InboxItem:
+    return InboxItem(
+        id=asked.item,
+        session=view.id,
+        asked=asked,
+        asked_at=at,
+        task_run=view.task,
+        run=view.run,
+    )
+
+
+def _changes(  # noqa: C901 - one arm a kind
+    view: SessionView, at: int, event: Event
+) -> dict[str, object]:
     match event:
         case SessionReady():
             return {"state": "idle", "error": None}
@@ -106,6 +131,10 @@ def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C90
             models = tuple(dict.fromkeys((*view.models, *event.models)))
             usage = view.usage + event.usage
             return {"turn": None, "turns": view.turns + 1, "models": models, "usage": usage}
+        case ApprovalAsked() | QuestionAsked() | LimitReached():
+            return {"items": (*view.items, _item(view, at, event))}
+        case ItemSettled():
+            return {"items": tuple(item for item in view.items if item.id != event.item)}
         case SessionIdle():
             return {"state": "idle"}
         case SessionError():
@@ -113,7 +142,7 @@ def _changes(view: SessionView, event: Event) -> dict[str, object]:  # noqa: C90
         case SessionInterrupted():
             return {"state": "interrupted", "error": event.reason}
         case SessionClosed():
-            return {"state": "closed", "turn": None, "queue": ()}
+            return {"state": "closed", "turn": None, "queue": (), "items": ()}
         case _:
             return {}
 
@@ -126,6 +155,8 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
         cwd=event.cwd,
         policy=event.policy,
         who=event.who,
+        task=event.task,
+        run=event.run,
         created_at=at,
         updated_at=at,
         seq=seq,
@@ -142,7 +173,9 @@ def fold(view: View | None, stream: str, seq: int, at: int, event: Event) -> Vie
         case None, RunAccepted():
             return begin_run(stream, seq, at, event)
         case SessionView(), _:
-            return view.model_copy(update={**_changes(view, event), "seq": seq, "updated_at": at})
+            return view.model_copy(
+                update={**_changes(view, at, event), "seq": seq, "updated_at": at}
+            )
         case TaskRunView(), _:
             return fold_task(view, seq, at, event)
         case RunView(), _:

@@ -1,0 +1,138 @@
+"""What an agent asks of a person, what the person said, and the one list of all that waits.
+
+An item is told in the stream of its session first; the stream `inbox` repeats it for those who
+look after all sessions.
+"""
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from airboss.model.ids import ItemId, PromptId, RuleId, RunId, SessionId, TaskRunId
+from airboss.model.rules import Rule
+from airboss.model.words import Frozen, Words
+
+INBOX: Final = "inbox"
+
+Choice: TypeAlias = Literal["allow-once", "allow-always", "deny"]
+# How an item ends. `timeout`: nobody came in time; `cancelled`: whoever asked needs it no more.
+ItemOutcome: TypeAlias = Literal[
+    "allow-once", "allow-always", "deny", "answered", "declined", "go-on", "timeout", "cancelled"
+]
+Severity: TypeAlias = Literal["low", "medium", "high"]
+
+
+class Subject(Frozen):
+    """What an approval is about: of these, the fields that the wish has."""
+
+    command: Words | None = None
+    diff: Words | None = None
+    path: Words | None = None
+    address: Words | None = None
+    # All that the runtime said of the wish, as JSON.
+    arguments: Words = "{}"
+
+
+class ApprovalAsked(Frozen):
+    """The agent asks leave to do something, and a person decides."""
+
+    kind: Literal["approval.asked"] = "approval.asked"
+    item: ItemId
+    # The runtime's own name for the request: another one after each resume of the session.
+    request: Words
+    wish: Words
+    tool: Words | None = None
+    title: Words
+    description: Words
+    severity: Severity
+    subject: Subject
+    # The same wish, asked again, has the same.
+    fingerprint: Words
+    choices: tuple[Choice, ...] = ("allow-once", "allow-always", "deny")
+    # What “allow-always” would write down.
+    rule: Rule | None = None
+    prompt: PromptId | None = None
+    # Without one it waits for as long as it takes.
+    expires_at: int | None = None
+
+
+class QuestionAsked(Frozen):
+    """The agent wants to know something of a person: one of the choices, words, or a form."""
+
+    kind: Literal["question.asked"] = "question.asked"
+    item: ItemId
+    question: Words
+    choices: tuple[Words, ...] = ()
+    allows_words: bool = True
+    # A JSON Schema, as JSON, where the answer is a form.
+    form: Words | None = None
+    prompt: PromptId | None = None
+    expires_at: int | None = None
+
+
+class LimitReached(Frozen):
+    """A limit was reached: a person says whether the work goes on."""
+
+    kind: Literal["limit.reached"] = "limit.reached"
+    item: ItemId
+    # Whose limit, and which: `turns`, `tokens`, `cost`, `minutes` or `idleMinutes`.
+    scope: Words
+    limit: Words
+    allowed: float
+    used: float
+    prompt: PromptId | None = None
+    expires_at: int | None = None
+
+
+class ItemSettled(Frozen):
+    """What came of an item, once."""
+
+    kind: Literal["item.settled"] = "item.settled"
+    item: ItemId
+    outcome: ItemOutcome
+    # Nobody where time or the session's end settled it.
+    who: Words | None = None
+    # The words of an answer; a form's are JSON. Of a denial: what the agent is told.
+    answer: Words | None = None
+    was_words: bool = False
+    # The rule that was written down with it.
+    rule: RuleId | None = None
+
+
+Asked: TypeAlias = Annotated[
+    ApprovalAsked | QuestionAsked | LimitReached, Field(discriminator="kind")
+]
+
+
+class InboxItem(Frozen):
+    """One thing that waits for a person."""
+
+    id: ItemId
+    session: SessionId
+    asked: Asked
+    asked_at: int
+    # For whom the session works, where no person opened it.
+    task_run: TaskRunId | None = None
+    run: RunId | None = None
+
+
+class InboxArrived(Frozen):
+    """Something waits for a person."""
+
+    kind: Literal["inbox.arrived"] = "inbox.arrived"
+    item: InboxItem
+
+
+class InboxSettled(Frozen):
+    """It waits no longer."""
+
+    kind: Literal["inbox.settled"] = "inbox.settled"
+    item: ItemId
+    session: SessionId
+    outcome: ItemOutcome
+    who: Words | None = None
+
+
+InboxEvent: TypeAlias = (
+    ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled
+)
