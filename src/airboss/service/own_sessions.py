@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import Conflict, RuntimeUnavailable
-from airboss.harness.permissions import SessionPolicy
+from airboss.harness.permissions import Policy
 from airboss.harness.turn import Asked
 from airboss.model.ids import PromptId, SessionId, TaskRunId
 from airboss.runtime.sweep import sweep_session
@@ -22,7 +22,7 @@ class OwnSessions:
     sessions: Sessions
     run: TaskRunId
     cwd: str
-    policy: SessionPolicy
+    policy: Policy
 
     async def open(self, model: str) -> SessionId:
         view = await self.sessions.start(model, self.cwd, f"{BY_A_TASK}{self.run}", self.policy)

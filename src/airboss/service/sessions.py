@@ -19,7 +19,7 @@ from airboss.errors import (
 )
 from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.models import Catalog, Route
-from airboss.harness.permissions import PolicyRule, SessionPolicy
+from airboss.harness.permissions import PolicyRule, Policy
 from airboss.harness.turn import Asked, Receipt
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import (
@@ -77,7 +77,7 @@ class Sessions:
         model: str | None,
         cwd: str | None,
         who: str,
-        policy: SessionPolicy | None = None,
+        policy: Policy | None = None,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
         this session's own, instead of the server's."""
@@ -120,7 +120,7 @@ class Sessions:
         finally:
             self._coming -= 1
 
-    def _rule(self, policy: SessionPolicy | None, folder: Path) -> PolicyRule:
+    def _rule(self, policy: Policy | None, folder: Path) -> PolicyRule:
         return PolicyRule(policy or self.policy, folder, given=policy is not None)
 
     def _conversation(
@@ -208,7 +208,7 @@ class Sessions:
         return await self.show(session)
 
     async def resume(
-        self, session: str, who: str, policy: SessionPolicy | None = None
+        self, session: str, who: str, policy: Policy | None = None
     ) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
         started, `policy` is its own; without one it has what the server allows now."""

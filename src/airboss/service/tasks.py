@@ -14,7 +14,7 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.harness.models import Catalog
-from airboss.harness.permissions import SessionPolicy
+from airboss.harness.permissions import Policy
 from airboss.log.log import EventLog, Writer
 from airboss.model.events import Event
 from airboss.model.ids import SessionId, TaskRunId, new_task_run_id
@@ -110,7 +110,7 @@ class TaskRuns:
             await writer.append(*_crashed("ServerStopped", _STOPPED))
             raise RuntimeUnavailable("The server is stopping.")
         agents = OwnSessions(
-            self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
+            self.sessions, run, accepted.cwd, cast("Policy", accepted.policy)
         )
         performer = Performer(writer, agents, self.redactor)
         work = asyncio.create_task(performer.perform(plan), name=f"task-{run}")
