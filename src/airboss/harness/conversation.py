@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
-from airboss.harness.models import Route
 from airboss.harness.desk import Desk, Office
+from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.questions import ASK_USER_OFFER
+from airboss.harness.queue import RequestQueue
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
     Asked,
@@ -91,12 +92,7 @@ class Conversation:
         self._redactor = redactor
         self.desk = Desk(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
-        # What was asked for and not begun; of these, the ids that are on disk wait for the worker.
-        self._queue: dict[PromptId, Request] = {}
-        self._waiting: asyncio.Queue[PromptId] = asyncio.Queue()
-        for queued in queue:
-            self._queue[queued.prompt] = Request(queued.text, queued.task)
-            self._waiting.put_nowait(queued.prompt)
+        self._queue = RequestQueue(queue)
         self._turn: Turn | None = None
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
@@ -174,9 +170,7 @@ class Conversation:
         reason = self._redactor.text(str(error)) if foreseen else "The start was cut off."
         self._settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
-    def _wish(
-        self, quiet_seconds: float, *, resume: bool, goes_on: bool = False
-    ) -> SessionWish:
+    def _wish(self, quiet_seconds: float, *, resume: bool, goes_on: bool = False) -> SessionWish:
         return SessionWish(
             id=self.session,
             cwd=self._rule.cwd,
@@ -209,16 +203,17 @@ class Conversation:
         clean = self._redactor.text(text)
         redacted = clean.count(MASK) - text.count(MASK)
         event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted, task=task)
-        request = self._queue[prompt] = Request(event.text, task, pause)
+        request = Request(event.text, task, pause)
+        self._queue.add(prompt, request)
         try:
             seq = await self._writer.append(event)
         except BaseException as error:
-            self._queue.pop(prompt, None)
+            self._queue.take(prompt)
             if not isinstance(error, AirbossError) and not self._ended:
                 # It may be on disk, or will be: a resumed session is not to work on it.
                 self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
-        self._waiting.put_nowait(prompt)
+        self._queue.allow(prompt)
         return Asked(Receipt(prompt, seq, redacted), request.answer)
 
     def _must_be_open(self) -> None:
@@ -227,10 +222,7 @@ class Conversation:
 
     async def _work(self, agent: RuntimeSession) -> None:
         while True:
-            begun = await self._begin(await self._waiting.get())
-            if begun is None:
-                continue
-            turn, text = begun
+            turn, text = await self._begin()
             try:
                 await self._take_turn(agent, turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
@@ -238,15 +230,16 @@ class Conversation:
                 self._fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
                 self._end_if_still(turn, None)
 
-    async def _begin(self, prompt: PromptId) -> tuple[Turn, str] | None:
-        """None where the request was withdrawn."""
-        while prompt in self._queue:
+    async def _begin(self) -> tuple[Turn, str]:
+        """The turn of the next request."""
+        while True:
+            await self._queue.some()
             if self._turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._turn.over.wait()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
-                if self._turn is None and (request := self._queue.pop(prompt, None)):
+                prompt = self._queue.first
+                if prompt and self._turn is None and (request := self._queue.take(prompt)):
                     return self._start_turn(prompt, request), request.text
-        return None
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         try:
@@ -373,10 +366,10 @@ class Conversation:
     def _settle(self, told: TurnReport) -> None:
         """The session ended before it came to what is in its queue. A task has its answer by that;
         only what a person asked for waits for a resume."""
-        for prompt, request in list(self._queue.items()):
+        for prompt, request in self._queue.items():
             request.settle(told)
             if request.task and told.error:
-                del self._queue[prompt]
+                self._queue.take(prompt)
                 self._writer.say(PromptDropped(prompt=prompt, reason=told.error.message))
 
     def _at_work(self) -> tuple[PromptId | None, Request | None]:
@@ -400,7 +393,7 @@ class Conversation:
 
     async def withdraw(self, prompt: PromptId) -> None:
         """Not to be worked on, or no longer."""
-        if request := self._queue.pop(prompt, None):
+        if request := self._queue.take(prompt):
             self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
         elif self._turn is not None and self._turn.prompt == prompt:

@@ -19,7 +19,7 @@ from airboss.errors import (
 )
 from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.models import Catalog, Route
-from airboss.harness.permissions import PolicyRule, Policy
+from airboss.harness.permissions import Policy, PolicyRule
 from airboss.harness.turn import Asked, Receipt
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import (
@@ -207,9 +207,7 @@ class Sessions:
                 writer.release()
         return await self.show(session)
 
-    async def resume(
-        self, session: str, who: str, policy: Policy | None = None
-    ) -> SessionView:
+    async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
         started, `policy` is its own; without one it has what the server allows now."""
         async with self._alone(session):

@@ -109,9 +109,7 @@ class TaskRuns:
         if self._stopping:  # meanwhile: nobody would end it
             await writer.append(*_crashed("ServerStopped", _STOPPED))
             raise RuntimeUnavailable("The server is stopping.")
-        agents = OwnSessions(
-            self.sessions, run, accepted.cwd, cast("Policy", accepted.policy)
-        )
+        agents = OwnSessions(self.sessions, run, accepted.cwd, cast("Policy", accepted.policy))
         performer = Performer(writer, agents, self.redactor)
         work = asyncio.create_task(performer.perform(plan), name=f"task-{run}")
         running = self._running[run] = _Running(performer, work)
