@@ -22,7 +22,7 @@ from airboss.runtime.tools import OutsideCall, ToolRefusal
 
 # How often the same was decided before, in an earlier attempt at the same mission.
 Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
-_NOT_THERE: Final = "Nobody waits for this any more: whoever asked went on, or was stopped."
+NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on, or was stopped."
 
 
 class Office(Protocol):
@@ -183,14 +183,14 @@ class Desk:
     def asked(self, item: ItemId) -> Asked:
         waiting = self._open.get(item)
         if waiting is None:
-            raise Conflict(_NOT_THERE)
+            raise Conflict(NOT_WAITED_FOR)
         return waiting.asked
 
     async def settle(self, settled: ItemSettled) -> None:
         """A person's word; of several the first counts, and it is on disk when this answers."""
         waiting = self._open.get(settled.item)
         if waiting is None or waiting.is_taken:
-            raise Conflict(_NOT_THERE)
+            raise Conflict(NOT_WAITED_FOR)
         waiting.is_taken = True
         try:
             await self.writer.append(settled)
@@ -202,7 +202,12 @@ class Desk:
         self.office.settled(self.session, settled)
 
     def cancel(self) -> None:
-        """Whoever asked needs no answer any more."""
+        """Whoever asked needs no answer any more; also what an earlier server had asked."""
+        view = self.writer.view
+        for item in view.items if isinstance(view, SessionView) else ():
+            if item.id not in self._open and item.asked in self._kept.values():
+                self._say(ItemSettled(item=item.id, outcome="cancelled"))
+        self._kept.clear()
         for waiting in self._open.values():
             if not waiting.is_taken:
                 waiting.is_taken = True

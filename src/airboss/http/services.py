@@ -10,9 +10,11 @@ from airboss.harness.models import Catalog
 from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
+from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
+from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
@@ -27,6 +29,8 @@ class Services:
     sessions: Sessions
     tasks: TaskRuns
     runs: Runs
+    inbox: Inbox
+    decisions: Decisions
     live: Live
     catalog: Catalog
     folders: Folders
@@ -61,6 +65,14 @@ async def _runs(request: Request) -> Runs:
     return request.app.state.services.runs
 
 
+async def _inbox(request: Request) -> Inbox:
+    return request.app.state.services.inbox
+
+
+async def _decisions(request: Request) -> Decisions:
+    return request.app.state.services.decisions
+
+
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
     use.stop()
@@ -71,4 +83,6 @@ UseEntries = Annotated[Entries, Depends(_entries)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
 UseTasks = Annotated[TaskRuns, Depends(_tasks)]
 UseRuns = Annotated[Runs, Depends(_runs)]
+UseInbox = Annotated[Inbox, Depends(_inbox)]
+UseDecisions = Annotated[Decisions, Depends(_decisions)]
 Who = Annotated[str, Depends(caller)]

@@ -14,7 +14,6 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.harness.models import Catalog
-from airboss.harness.permissions import Policy
 from airboss.log.log import EventLog, Writer
 from airboss.model.events import Event
 from airboss.model.ids import SessionId, TaskRunId, new_task_run_id
