@@ -26,6 +26,7 @@ from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
 from airboss.service.live import Live
 from airboss.service.retention import Retention, ended_in
+from airboss.service.rules import Rules
 from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
@@ -36,6 +37,7 @@ from airboss.store.database import Database
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
+from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
 
@@ -78,6 +80,8 @@ async def opened_services(
             identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
         )
         redactor = Redactor(secrets)
+        rules = Rules(RuleStore(database), redactor)
+        await rules.load()
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
@@ -149,6 +153,7 @@ async def opened_services(
             sessions=sessions,
             tasks=tasks,
             runs=runs,
+            rules=rules,
             live=live,
             catalog=catalog,
             folders=folders,

@@ -14,6 +14,7 @@ from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
 from airboss.service.live import Live
+from airboss.service.rules import Rules
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
@@ -27,6 +28,7 @@ class Services:
     sessions: Sessions
     tasks: TaskRuns
     runs: Runs
+    rules: Rules
     live: Live
     catalog: Catalog
     folders: Folders
@@ -61,6 +63,10 @@ async def _runs(request: Request) -> Runs:
     return request.app.state.services.runs
 
 
+async def _rules(request: Request) -> Rules:
+    return request.app.state.services.rules
+
+
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
     use.stop()
@@ -70,5 +76,6 @@ Use = Annotated[Services, Depends(services)]
 UseEntries = Annotated[Entries, Depends(_entries)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
 UseTasks = Annotated[TaskRuns, Depends(_tasks)]
+UseRules = Annotated[Rules, Depends(_rules)]
 UseRuns = Annotated[Runs, Depends(_runs)]
 Who = Annotated[str, Depends(caller)]
