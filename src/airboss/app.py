@@ -20,12 +20,15 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
+from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
+from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.retention import Retention, ended_in
+from airboss.service.rules import Rules
 from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
@@ -36,6 +39,7 @@ from airboss.store.database import Database
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
+from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
 
@@ -78,6 +82,10 @@ async def opened_services(
             identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
         )
         redactor = Redactor(secrets)
+        rules = Rules(RuleStore(database), redactor)
+        await rules.load()
+        inbox = Inbox(log, lambda: rules.current)
+        await inbox.open()
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
@@ -86,6 +94,8 @@ async def opened_services(
             policy=settings.permissions,
             redactor=redactor,
             open_session=functools.partial(open_session, runtime),
+            office=inbox,
+            approval_seconds=settings.approval_seconds,
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
         )
@@ -121,6 +131,7 @@ async def opened_services(
         stack.push_async_callback(entries.close)
         await entries.start()
         interrupted = await sessions.recover()
+        await inbox.recover()
         await sweep_owner(folder.owner_id(), interrupted)
         await tasks.recover(interrupted)
         await runs.recover()
@@ -149,6 +160,9 @@ async def opened_services(
             sessions=sessions,
             tasks=tasks,
             runs=runs,
+            rules=rules,
+            inbox=inbox,
+            decisions=Decisions(inbox, sessions, rules, redactor),
             live=live,
             catalog=catalog,
             folders=folders,

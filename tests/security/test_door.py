@@ -40,6 +40,10 @@ async def test_every_route_of_the_real_app_needs_the_token(closed_portal: Portal
         ("GET", "/metrics"),
         ("GET", "/readyz"),
         ("GET", "/api/v1/openapi.json"),
+        ("GET", "/api/v1/rules"),
+        ("POST", "/api/v1/rules"),
+        ("PUT", "/api/v1/rules/order"),
+        ("DELETE", "/api/v1/rules/x"),
     ):
         assert address in tried
     token = closed_portal.token

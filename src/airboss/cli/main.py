@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airboss.cli import entry_commands, run_commands, task_commands
+from airboss.cli import entry_commands, rule_commands, run_commands, task_commands
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
@@ -51,6 +51,7 @@ app.add_typer(tokens_app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
+app.add_typer(rule_commands.app, name="rules")
 
 
 class States(StrEnum):

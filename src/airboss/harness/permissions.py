@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from airboss.harness.rules import first
+from airboss.harness.rules import UNDERSTOOD, first
 from airboss.model.events import PermissionDecided
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.settings import Policy
 
-# What can be spoken for. A kind that a newer runtime adds is refused until it is understood.
-UNDERSTOOD: Final = frozenset(
-    {"shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow"}
-)
 _HOW_TO_ALLOW: Final = "Restart Airboss with --permissions approve-all to allow it."
 
 

@@ -16,6 +16,7 @@ from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
+from airboss.service.rules import Rules
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.status import StatusDesk
@@ -31,6 +32,7 @@ class Services:
     runs: Runs
     inbox: Inbox
     decisions: Decisions
+    rules: Rules
     live: Live
     catalog: Catalog
     folders: Folders
@@ -73,6 +75,10 @@ async def _decisions(request: Request) -> Decisions:
     return request.app.state.services.decisions
 
 
+async def _rules(request: Request) -> Rules:
+    return request.app.state.services.rules
+
+
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
     use.stop()
@@ -82,6 +88,7 @@ Use = Annotated[Services, Depends(services)]
 UseEntries = Annotated[Entries, Depends(_entries)]
 UseSessions = Annotated[Sessions, Depends(_sessions)]
 UseTasks = Annotated[TaskRuns, Depends(_tasks)]
+UseRules = Annotated[Rules, Depends(_rules)]
 UseRuns = Annotated[Runs, Depends(_runs)]
 UseInbox = Annotated[Inbox, Depends(_inbox)]
 UseDecisions = Annotated[Decisions, Depends(_decisions)]

@@ -41,7 +41,9 @@ class Decisions:
                 raise Invalid("This is a question: it needs an answer.")
             case LimitReached():
                 outcome = "deny" if choice == "deny" else "go-on"
-                return await self._settle(found, ItemSettled(item=found.id, outcome=outcome, who=who))
+                return await self._settle(
+                    found, ItemSettled(item=found.id, outcome=outcome, who=who)
+                )
             case ApprovalAsked() as asked:
                 if choice not in asked.choices:
                     raise Invalid(f"Here one can say {' or '.join(asked.choices)}.")

@@ -15,7 +15,7 @@ from airboss.settings import Policy
 BY_A_TASK: Final = "task "
 
 
-@dataclass(frozen=True)
+@dataclass
 class OwnSessions:
     """The sessions of one task run, with what they are opened with."""
 

@@ -32,6 +32,7 @@ from airboss.service.own_sessions import BY_A_TASK, OwnSessions
 from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
 from airboss.service.troubles import in_detail
+from airboss.settings import Policy
 from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from airboss.store.tables import (
     open_starts,
     origins,
     positions,
+    rules,
     run_keys,
     trust,
     views,
@@ -33,8 +34,12 @@ def _origins_and_keys(connection: Connection) -> None:
     metadata.create_all(connection, [origins, run_keys])
 
 
+def _rules(connection: Connection) -> None:
+    metadata.create_all(connection, [rules])
+
+
 # Append only: a number that was released is never changed.
-MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust, _origins_and_keys)
+MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust, _origins_and_keys, _rules)
 
 
 def migrate(connection: Connection) -> None:

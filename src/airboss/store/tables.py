@@ -105,3 +105,14 @@ trust = Table(
     Column("who", String(64), nullable=False),
     Column("at", Integer, nullable=False),
 )
+
+# Rules of one's own, in the order in which they hold.
+rules = Table(
+    "rules",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("who", String(64), nullable=False),
+    Column("made_at", Integer, nullable=False),
+)

@@ -1,0 +1,69 @@
+"""The rules in the terminal: all of them, a new one, one less."""
+
+import os
+from collections.abc import Mapping
+from typing import Final, cast
+from urllib.parse import quote
+
+from airboss.cli.client import Client, Json
+from airboss.cli.screen import aside, moment, out, print_json, print_table, visible_line
+
+RULES: Final = "/api/v1/rules"
+_NAMED: Final = ("wish", "tool", "command", "path", "host", "folder")
+
+
+def show_rules(client: Client, *, is_json: bool) -> None:
+    told = client.get(RULES)
+    if is_json:
+        print_json(told)
+        return
+    items = cast("list[Json]", told["items"])
+    if not items:
+        aside().line("No rules. Make one with: airboss rules add allow --wish KIND")
+        return
+    rows = [
+        (
+            str(number),
+            str(item["rule"]["verdict"]),
+            _words(item["rule"]),
+            str(item["who"]),
+            moment(item["made_at"]),
+            str(item["id"]),
+        )
+        for number, item in enumerate(items, start=1)
+    ]
+    print_table(("", "Says", "To", "By", "Made", "Rule"), rows, out())
+
+
+def add_rule(
+    client: Client,
+    verdict: str,
+    named: Mapping[str, str | None],
+    place: int | None,
+    *,
+    is_json: bool,
+) -> None:
+    rule = {name: text for name, text in named.items() if text is not None}
+    for name in ("path", "folder"):
+        if name in rule:
+            rule[name] = os.path.expanduser(rule[name])
+    if "folder" in rule:
+        rule["folder"] = os.path.abspath(rule["folder"])
+    body: Json = {"rule": {"verdict": verdict, **rule}}
+    told = client.post(RULES, body | ({} if place is None else {"place": place - 1}))
+    if is_json:
+        print_json(told)
+        return
+    pen = aside()
+    pen.line(visible_line(f"From now on: {verdict} {_words(told['rule'])}"))
+    out().line(str(told["id"]))
+
+
+def remove_rule(client: Client, rule: str) -> None:
+    client.delete(f"{RULES}/{quote(rule, safe='')}")
+    aside().line(visible_line(f"The rule {rule} holds no longer."))
+
+
+def _words(rule: Json) -> str:
+    words = [f"{name} {rule[name]}" for name in _NAMED if rule.get(name)]
+    return ", ".join(words) or "everything"

@@ -1,0 +1,126 @@
+"""What the words of a rule stand for: texts with `*` and `?`, the parts of a command, hosts."""
+
+import fnmatch
+import ipaddress
+import re
+import shlex
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+# `\*`, `\?` and `\\` are the letters themselves; any other backslash is one.
+_PARTS = re.compile(r"\\[*?\\]|.", re.DOTALL)
+# Where one command may end and another begin. Quotes are not heeded: too many parts are asked
+# about, never too few.
+_BETWEEN = re.compile(r"[;&|\n\r`(){}]")
+_KEYWORDS = re.compile(r"\A(?:(?:if|then|elif|else|while|until|do|time|exec|!)\s+)+")
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+# One way of writing these leads to one host, another to another.
+_AMBIGUOUS = re.compile("[ßẞς\u200c\u200d]")
+# What browsers drop, or take for a slash; in an honest address they are written as %20 and so on.
+_ODD = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+# In the words of fnmatch, which knows how to look without trying everything.
+_TRANSLATED = {r"\*": "[*]", r"\?": "[?]", r"\\": "\\", "[": "[[]"}
+
+
+def _parts(pattern: str) -> list[str]:
+    return [found[0] for found in _PARTS.finditer(pattern)]
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    words = "".join(_TRANSLATED.get(part, part) for part in _parts(pattern))
+    return re.compile(fnmatch.translate(words))
+
+
+def fits(pattern: str, text: str) -> bool:
+    """The whole text, letter by letter; `*` is any letters, `?` is one."""
+    return _compiled(pattern).match(text) is not None
+
+
+def literal(text: str) -> str:
+    """The pattern that this text fits, and no other."""
+    return re.sub(r"([*?\\])", r"\\\1", text)
+
+
+def plain(pattern: str) -> str | None:
+    """The one text that fits; None where there are several."""
+    parts = _parts(pattern)
+    if "*" in parts or "?" in parts:
+        return None
+    return "".join(part[-1] if len(part) == 2 else part for part in parts)
+
+
+def fixed_part(pattern: str) -> str:
+    """The pattern up to its first `*` or `?`."""
+    kept = ""
+    for part in _parts(pattern):
+        if part in ("*", "?"):
+            break
+        kept += part
+    return kept
+
+
+def pieces(command: str) -> tuple[str, ...]:
+    """The commands that one text may consist of."""
+    found = (piece.strip() for piece in _BETWEEN.split(command))
+    return tuple(piece for piece in found if piece.strip("$\"' \t"))
+
+
+def spellings(piece: str) -> tuple[str, ...]:
+    """Other ways to write the same: for those who forbid it, not for those who allow it."""
+    bare = _KEYWORDS.sub("", piece)
+    try:
+        words = " ".join(shlex.split(bare))
+    except ValueError:
+        words = bare
+    return (piece, bare, " ".join(bare.split()), words)
+
+
+def host_of(url: str) -> str | None:
+    """The host that an address leads to; None where that is not beyond doubt."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+        _ = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or _ODD.search(url):
+        return None
+    if parts.netloc.rpartition("@")[2].startswith("["):
+        return _address(host)
+    return host_name(host)
+
+
+def host_name(host: str) -> str | None:
+    """A name as the network knows it: in small letters, IDNA, without the last dot."""
+    if _AMBIGUOUS.search(host):
+        return None
+    try:
+        name = host.encode("idna").decode("ascii").lower().removesuffix(".")
+    except UnicodeError:
+        return None
+    labels = name.split(".")
+    if not all(_LABEL.fullmatch(label) for label in labels):
+        return _address(name) if ":" in name else None
+    # 2130706433 and 0x7f.1 are 127.0.0.1 to a browser.
+    if labels[-1].isdigit() or labels[-1].startswith("0x"):
+        return _address(name)
+    return name
+
+
+def _address(host: str) -> str | None:
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return None
+
+
+def host_fits(pattern: str, host: str) -> bool:
+    """`*.example.com` is every host below example.com; `*` is every host."""
+    if pattern == "*":
+        return True
+    if pattern.startswith("*."):
+        return host.endswith(pattern[1:]) and host != pattern[1:]
+    return host == pattern

@@ -1,0 +1,263 @@
+"""Which rule speaks for a wish. An allowing one must fit in every part, any other in one."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, cast
+
+from airboss.harness.patterns import (
+    fits,
+    host_fits,
+    host_of,
+    literal,
+    pieces,
+    plain,
+    spellings,
+)
+from airboss.model.rules import KeptRule, Rule
+from airboss.runtime.permission import PermissionWish
+
+# What can be allowed. A kind that a newer runtime adds is not, until it is understood.
+UNDERSTOOD: Final = frozenset(
+    {"shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow"}
+)
+# Which kinds have what a rule may name; where one lacks it nevertheless, the wish is unclear.
+WITH_PATHS: Final = frozenset({"read", "write"})
+WITH_TOOL: Final = frozenset({"mcp", "custom-tool", "hook"})
+_NAMED_BY_TOOL: Final = frozenset({"mcp", "custom-tool"})
+# More than the deed itself is asked for: a person looks at it each time.
+_MORE: Final = (
+    "requestSandboxBypass",
+    "requestSandboxPermissive",
+    "sandboxPathGrant",
+    "managedApprovalRequired",
+)
+# A rule for a longer command would not be read by anybody.
+_LONGEST: Final = 2000
+
+
+def first(rules: Iterable[KeptRule], wish: PermissionWish, cwd: Path) -> KeptRule | None:
+    """The first that speaks for the wish of a session that works in `cwd`."""
+    asked = _Asked(wish, cwd)
+    return next((kept for kept in rules if _holds(kept.rule, asked)), None)
+
+
+def holds(rule: Rule, wish: PermissionWish, cwd: Path) -> bool:
+    return _holds(rule, _Asked(wish, cwd))
+
+
+def suggest(wish: PermissionWish, cwd: Path) -> Rule | None:
+    """What “always allow this” writes down: this wish and hardly another. None where no words
+    would be narrow enough."""
+    asked = _Asked(wish, cwd)
+    rule = _narrowest(wish, asked)
+    return rule if rule and _holds(rule, asked) else None
+
+
+def _narrowest(wish: PermissionWish, asked: "_Asked") -> Rule | None:
+    match wish.kind:
+        case "shell" if wish.command and len(wish.command) <= _LONGEST:
+            # The same words do something else in another folder.
+            command, folder = literal(wish.command), asked.folder
+            return Rule(verdict="allow", wish="shell", command=command, folder=folder)
+        case "read" | "write" if len(asked.real_paths) == 1 and (path := asked.real_paths[0]):
+            return Rule(verdict="allow", wish=wish.kind, path=literal(path))
+        case "url" if len(asked.hosts) == 1 and (host := asked.hosts[0]):
+            return Rule(verdict="allow", wish="url", host=host)
+        case "mcp" | "custom-tool" if asked.tool:
+            return Rule(verdict="allow", wish=wish.kind, tool=literal(asked.tool))
+        case _:
+            return None
+
+
+def _holds(rule: Rule, asked: "_Asked") -> bool:
+    if rule.folder is not None and not Path(asked.folder).is_relative_to(rule.folder):
+        return False
+    return _allows(rule, asked) if rule.verdict == "allow" else _catches(rule, asked)
+
+
+def _allows(rule: Rule, asked: "_Asked") -> bool:
+    """Everything that it names is there and fits, beyond doubt."""
+    kind = asked.wish.kind
+    if kind not in UNDERSTOOD or asked.wants_more or not _is_named(rule, kind):
+        return False
+    if kind == "shell" and rule.command is None and (rule.path or rule.host):
+        return False  # which files and hosts a command touches is guessed
+    return (
+        (rule.tool is None or (asked.tool is not None and fits(rule.tool, asked.tool)))
+        and (rule.command is None or _allows_command(rule.command, asked))
+        and (rule.path is None or _all(asked.real_paths, _path_fits(rule.path, asked)))
+        and (rule.host is None or _all(asked.hosts, _host_fits(rule.host)))
+    )
+
+
+def _is_named(rule: Rule, kind: str) -> bool:
+    """A rule that does not name the kind allows none, but tools by their name."""
+    if rule.wish is not None:
+        return rule.wish == kind
+    others = (rule.command, rule.path, rule.host)
+    return rule.tool is not None and kind in _NAMED_BY_TOOL and others == (None, None, None)
+
+
+def _allows_command(pattern: str, asked: "_Asked") -> bool:
+    command, segments = asked.wish.command, asked.segments
+    if command is None:
+        return False
+    if plain(pattern) == command:
+        return True
+    if segments is None or (asked.writes and ">" not in pattern):
+        return False
+    return _all((*pieces(command), *segments), lambda piece: fits(pattern, piece))
+
+
+def _catches(rule: Rule, asked: "_Asked") -> bool:
+    """One part that fits is enough, and so is one of which nobody knows whether it does."""
+    kind = asked.wish.kind
+    return (
+        (rule.wish is None or rule.wish == kind)
+        and (rule.tool is None or _catches_tool(rule.tool, asked))
+        and (rule.command is None or _catches_command(rule.command, asked))
+        and (rule.path is None or _catches_path(rule.path, asked))
+        and (rule.host is None or _catches_host(rule.host, asked))
+    )
+
+
+def _catches_tool(pattern: str, asked: "_Asked") -> bool:
+    names = [name for name in (asked.tool, asked.wish.tool) if name]
+    if not names:
+        return asked.wish.kind in WITH_TOOL
+    return any(fits(pattern, name) for name in names)
+
+
+def _catches_command(pattern: str, asked: "_Asked") -> bool:
+    command = asked.wish.command
+    if command is None:
+        return asked.wish.kind == "shell"
+    parts = (command, *pieces(command), *(asked.segments or ()))
+    return any(fits(pattern, said) for part in parts for said in spellings(part))
+
+
+def _catches_path(pattern: str, asked: "_Asked") -> bool:
+    paths = (*asked.real_paths, *asked.said_paths)
+    if not paths:
+        return asked.wish.kind in WITH_PATHS
+    return any(map(_path_fits(pattern, asked), paths)) or asked.has_unclear_path
+
+
+def _catches_host(pattern: str, asked: "_Asked") -> bool:
+    if not asked.hosts:
+        return asked.wish.kind == "url"
+    return any(host is None or host_fits(pattern, host) for host in asked.hosts)
+
+
+def _path_fits(pattern: str, asked: "_Asked") -> Callable[[str | None], bool]:
+    """A pattern that is not written in full begins at the session's folder."""
+    whole = pattern if os.path.isabs(pattern) else os.path.join(literal(asked.folder), pattern)
+    return lambda path: path is not None and fits(whole, path)
+
+
+def _host_fits(pattern: str) -> Callable[[str | None], bool]:
+    return lambda host: host is not None and host_fits(pattern, host)
+
+
+def _all(found: Iterable[Any], test: Callable[[Any], bool]) -> bool:
+    """All of them; where there is nothing, nothing is allowed."""
+    parts = list(found)
+    return bool(parts) and all(map(test, parts))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A wish, read with care: where links lead, which hosts, which commands; each looked up once,
+    however many rules there are."""
+
+    wish: PermissionWish
+    cwd: Path
+
+    @cached_property
+    def folder(self) -> str:
+        return os.path.realpath(self.cwd)
+
+    @cached_property
+    def wants_more(self) -> bool:
+        return any(self.wish.raw.get(name) for name in _MORE)
+
+    @cached_property
+    def tool(self) -> str | None:
+        """Of an MCP server `server/tool`: two servers may have tools of one name."""
+        if self.wish.kind != "mcp":
+            return self.wish.tool
+        server = self.wish.raw.get("serverName")
+        named = isinstance(server, str) and server and self.wish.tool
+        return f"{server}/{self.wish.tool}" if named else None
+
+    @cached_property
+    def segments(self) -> tuple[str, ...] | None:
+        """The commands as the runtime tells them apart; None where they cannot be read."""
+        told = self.wish.raw.get("commandSegments")
+        if told is None:
+            return ()
+        texts = [_field(part, "fullCommandText") for part in _list(told)]
+        clear = isinstance(told, list) and all(isinstance(text, str) for text in texts)
+        return tuple(text for text in texts if text) if clear else None
+
+    @cached_property
+    def writes(self) -> bool:
+        return bool(self.wish.raw.get("hasWriteFileRedirection")) or ">" in (
+            self.wish.command or ""
+        )
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        """Those of the wish, of every file of an edit, and those that the runtime resolved."""
+        raw = self.wish.raw
+        edits = [
+            _field(_field(edit, side), "path")
+            for edit in _list(raw.get("fileEdits"))
+            for side in ("before", "after")
+        ]
+        table = raw.get("resolvedPaths")
+        resolved = cast("Mapping[str, object]", table).values() if _is_mapping(table) else ()
+        more = [*edits, raw.get("resolvedPath"), *resolved]
+        found = [*self.wish.paths, *(path for path in more if isinstance(path, str))]
+        found += [os.path.expanduser(path) for path in found if path.startswith("~")]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def said_paths(self) -> tuple[str, ...]:
+        return tuple(os.path.normpath(os.path.join(self.folder, path)) for path in self._paths)
+
+    @cached_property
+    def real_paths(self) -> tuple[str | None, ...]:
+        return tuple(dict.fromkeys(self._real(path) for path in self._paths))
+
+    @property
+    def has_unclear_path(self) -> bool:
+        return None in self.real_paths
+
+    def _real(self, path: str) -> str | None:
+        try:
+            return os.path.realpath(os.path.join(self.folder, path))
+        except (OSError, ValueError):
+            return None
+
+    @cached_property
+    def hosts(self) -> tuple[str | None, ...]:
+        """Of the wish, and those that a command may call; None is one that is not beyond doubt."""
+        told = [_field(part, "url") for part in _list(self.wish.raw.get("possibleUrls"))]
+        urls = [url for url in (self.wish.url, *told) if isinstance(url, str)]
+        return tuple(dict.fromkeys(host_of(url) for url in urls))
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _field(value: object, name: str) -> Any:
+    return cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None

@@ -1,0 +1,166 @@
+"""Rules of one's own: kept in order, read by every conversation, changed by people only."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from airboss.errors import Conflict, Invalid, NotFound, TooMuch
+from airboss.harness.patterns import fixed_part, host_name, literal, plain
+from airboss.harness.rules import UNDERSTOOD, WITH_PATHS, WITH_TOOL
+from airboss.log.log import now_ms
+from airboss.model.ids import RuleId, new_rule_id
+from airboss.model.redaction import Redactor
+from airboss.model.rules import KeptRule, Rule
+from airboss.store.rules import RuleStore
+
+_log = logging.getLogger("airboss.rules")
+
+MOST_RULES: Final = 1000
+_LONGEST_WORDS: Final = 4096
+# What can be denied or asked about, though nothing of it can be allowed by a rule.
+_KINDS: Final = UNDERSTOOD | {
+    "extension-management",
+    "extension-permission-access",
+    "extension-env-access",
+}
+# Which kinds of wishes have what a rule may name beside its kind.
+_HAVE: Final = {
+    "tool": WITH_TOOL,
+    "command": frozenset({"shell"}),
+    "path": WITH_PATHS | {"shell"},
+    "host": frozenset({"url", "shell"}),
+}
+
+
+@dataclass
+class Rules:
+    """Loaded once; `current` is what holds now, and is on disk."""
+
+    store: RuleStore
+    redactor: Redactor
+    current: tuple[KeptRule, ...] = ()
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def load(self) -> None:
+        self.current = tuple(await self.store.all())
+
+    async def add(self, rule: Rule, who: str, place: int | None = None) -> KeptRule:
+        """At the end, or at this place (0 is the first). One that holds already, word for word, is
+        not written twice unless it is to stand elsewhere."""
+        if any(self.redactor.count(text) for text in _words(rule).values()):
+            raise Invalid("There is a secret in this rule. Put * in its place.")
+        settled = await asyncio.to_thread(settle, rule)
+        async with self._changing:
+            same = next((kept for kept in self.current if kept.rule == settled), None)
+            if same and place is None:
+                return same
+            if len(self.current) >= MOST_RULES:
+                raise TooMuch(f"There are {MOST_RULES} rules already. Remove some of them first.")
+            at = len(self.current) if place is None else min(place, len(self.current))
+            kept = KeptRule(id=new_rule_id(), rule=settled, who=who, made_at=now_ms())
+            await self.store.add(kept, at)
+            self.current = (*self.current[:at], kept, *self.current[at:])
+        _log.info("%s made the rule %s: %s", who, kept.id, told(settled))
+        return kept
+
+    async def remove(self, rule: str, who: str) -> KeptRule:
+        async with self._changing:
+            gone = next((kept for kept in self.current if kept.id == rule), None)
+            if gone is None:
+                raise NotFound("rule", rule)
+            await self.store.remove(gone.id)
+            self.current = tuple(kept for kept in self.current if kept.id != gone.id)
+        _log.info("%s removed the rule %s: %s", who, gone.id, told(gone.rule))
+        return gone
+
+    async def arrange(self, ids: Sequence[str], who: str) -> tuple[KeptRule, ...]:
+        """Each of them once: who has not seen one of them does not say where it stands."""
+        async with self._changing:
+            known = {kept.id: kept for kept in self.current}
+            if sorted(ids) != sorted(known):
+                raise Conflict("The order must name every rule once. Read the rules again first.")
+            await self.store.arrange([RuleId(rule) for rule in ids])
+            self.current = tuple(known[RuleId(rule)] for rule in ids)
+        _log.info("%s put the rules in another order", who)
+        return self.current
+
+
+def told(rule: Rule) -> str:
+    """In one line."""
+    words = [f"{name} {text}" for name, text in _words(rule).items()]
+    return " ".join([rule.verdict, *(words or ["everything"])])
+
+
+def settle(rule: Rule) -> Rule:
+    """The rule with its paths resolved and its host as the network knows it: a link that is turned
+    later changes nothing. One that could never hold, or would hold for too much, is refused."""
+    named = _words(rule)
+    wrong = next((name for name, text in named.items() if not _is_usable(text)), None)
+    if wrong:
+        raise Invalid(f"{wrong}: should be 1 to {_LONGEST_WORDS} letters.")
+    _check_kind(rule)
+    for name, kinds in _HAVE.items():
+        if name in named and rule.wish is not None and rule.wish not in kinds:
+            raise Invalid(
+                f"A wish of the kind {rule.wish} has no {name}: "
+                f"{name} goes with {', '.join(sorted(kinds))}."
+            )
+    return rule.model_copy(
+        update={
+            "path": rule.path and _settled_path(rule.path),
+            "host": rule.host and _settled_host(rule.host),
+            "folder": rule.folder and _settled_folder(rule.folder),
+        }
+    )
+
+
+def _words(rule: Rule) -> dict[str, str]:
+    return rule.model_dump(exclude={"verdict"}, exclude_none=True)
+
+
+def _is_usable(text: str) -> bool:
+    return bool(text.strip()) and len(text) <= _LONGEST_WORDS and "\0" not in text
+
+
+def _check_kind(rule: Rule) -> None:
+    kinds = UNDERSTOOD if rule.verdict == "allow" else _KINDS
+    if rule.wish is not None and rule.wish not in kinds:
+        raise Invalid(f"There is no kind of wish {rule.wish}. Use {', '.join(sorted(kinds))}.")
+    if rule.verdict != "allow":
+        return
+    if rule.wish is None and (rule.tool is None or rule.command or rule.path or rule.host):
+        raise Invalid("A rule that allows names the kind of wish, or nothing but a tool.")
+    if rule.wish == "shell" and rule.command is None and (rule.path or rule.host):
+        raise Invalid("Which files and hosts a command touches is guessed: name the command, too.")
+
+
+def _settled_path(pattern: str) -> str:
+    if ".." in pattern.replace("\\", "/").split("/"):
+        raise Invalid("path: should not go back with “..”.")
+    fixed = fixed_part(pattern)
+    whole = len(fixed) == len(pattern)
+    folder = fixed if whole else fixed[: fixed.rfind("/") + 1]
+    if not folder:
+        return pattern
+    resolve = os.path.realpath if os.path.isabs(pattern) else os.path.normpath
+    real = literal(resolve(plain(folder) or folder))
+    return real if whole else f"{real.rstrip('/')}/{pattern[len(folder) :]}".removeprefix("./")
+
+
+def _settled_host(pattern: str) -> str:
+    if pattern == "*":
+        return pattern
+    below = "*." if pattern.startswith("*.") else ""
+    name = host_name(pattern.removeprefix(below).strip("[]"))
+    if name is None:
+        raise Invalid("host: should be a name such as example.com, or *.example.com.")
+    return f"{below}{name}"
+
+
+def _settled_folder(folder: str) -> str:
+    if not os.path.isabs(folder):
+        raise Invalid("folder: should be written in full, beginning at the root.")
+    return os.path.realpath(folder)
