@@ -140,7 +140,7 @@ def _read_form(schema: str, text: str) -> str:
         content: object = json.loads(text)
     except ValueError:
         raise Invalid("The answer to a form is a JSON object with its fields.") from None
-    checks = Draft202012Validator(json.loads(schema))
+    checks: Any = Draft202012Validator(json.loads(schema))
     wrong = [
         f"{'.'.join(str(part) for part in error.absolute_path) or 'the form'}: {error.message}"
         for error in checks.iter_errors(content)
