@@ -74,6 +74,11 @@ class Inbox:
     async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents:
         return await precedents_of(self.log, session, prompt)
 
+    async def settle(self) -> None:
+        """Until the list shows what was told to it."""
+        if self._writer:
+            await self._writer.settle()
+
     # What people ask for.
 
     async def show(self) -> InboxView:

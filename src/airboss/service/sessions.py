@@ -267,14 +267,15 @@ class Sessions:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
         async with self._alone(session):
-            view = await self.show(session)
+            # It waits for what was said a moment ago: that the session was cut off.
+            writer = await self.log.writer(session)
+            view = _session(writer.view, session)
             if view.state != "interrupted" or not (view.items or view.asking == prompt):
                 return None
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             request = Request("", view.task, pause)
             with self._room():
-                writer = await self.log.writer(session)
                 talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
                 talk.desk.keep(view.items)
                 self._open[view.id] = talk
