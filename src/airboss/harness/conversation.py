@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
-from airboss.harness.desk import Desk, Office
 from airboss.harness.models import Route
+from airboss.harness.people import Office, People
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.harness.queue import RequestQueue
@@ -90,7 +90,7 @@ class Conversation:
         self._route = route
         self._rule = rule
         self._redactor = redactor
-        self.desk = Desk(session, writer, rule, redactor, office, seconds, self._at_work)
+        self.people = People(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
         self._queue = RequestQueue(queue)
         self._turn: Turn | None = None
@@ -178,8 +178,8 @@ class Conversation:
             provider=self._route.provider,
             github_token=self._route.github_token,
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
-            decide=self.desk.decide,
-            answer=self.desk.answer,
+            decide=self.people.decide,
+            answer=self.people.answer,
             hear=self._hear,
             redactor=self._redactor,
             resume=resume,
@@ -351,7 +351,7 @@ class Conversation:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._ended = True
         self._lost = reason
-        self._leave_desk()
+        self._leave_people()
         told = TurnReport("interrupted", Failure("RuntimeLost", reason))
         if self._turn:
             self._turn.cut_short("interrupted", told)
@@ -381,7 +381,7 @@ class Conversation:
         turn = self._turn
         if turn is None or self._agent is None:
             return None
-        self.desk.cancel()
+        self.people.cancel()
         # Said before the runtime has the request, an abort would pass it by.
         await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:
@@ -399,16 +399,16 @@ class Conversation:
         elif self._turn is not None and self._turn.prompt == prompt:
             await self.abort()
 
-    def _leave_desk(self) -> None:
+    def _leave_people(self) -> None:
         """What a run asks stays asked: the session is resumed and asks for the same."""
         view = self._writer.view
         if isinstance(view, SessionView) and view.run:
-            self.desk.leave()
+            self.people.leave()
         else:
-            self.desk.cancel()
+            self.people.cancel()
 
     async def close(self, who: str, reason: str) -> None:
-        self.desk.cancel()
+        self.people.cancel()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._queue]
         await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
@@ -417,7 +417,7 @@ class Conversation:
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
         told = TurnReport("interrupted", Failure("ServerStopped", reason))
-        self._leave_desk()
+        self._leave_people()
         await self._end("interrupted", told)
         await self._writer.append(SessionInterrupted(reason=reason))
         self._writer.release()

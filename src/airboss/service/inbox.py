@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.harness.desk import Precedents
+from airboss.harness.people import Precedents
 from airboss.log.log import EventLog, Writer
 from airboss.model.ids import ItemId, PromptId, SessionId
 from airboss.model.inbox import InboxView

@@ -19,8 +19,8 @@ from airboss.errors import (
     TooMuch,
 )
 from airboss.harness.conversation import Conversation, OpenSession
-from airboss.harness.desk import NOT_WAITED_FOR, Office
 from airboss.harness.models import Catalog, Route
+from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
@@ -277,7 +277,7 @@ class Sessions:
             request = Request("", view.task, pause)
             with self._room():
                 talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
-                talk.desk.keep(view.items)
+                talk.people.keep(view.items)
                 self._open[view.id] = talk
             try:
                 goes_on = await talk.go_on(
@@ -295,11 +295,11 @@ class Sessions:
     async def settle(self, session: str, settled: ItemSettled) -> None:
         """A person's word on what the session asked; also while it waits to be resumed."""
         if self.is_open(session):
-            await self._open[SessionId(session)].desk.settle(settled)
+            await self._open[SessionId(session)].people.settle(settled)
             return
         async with self._alone(session):
             if self.is_open(session):  # meanwhile
-                await self._open[SessionId(session)].desk.settle(settled)
+                await self._open[SessionId(session)].people.settle(settled)
                 return
             view = await self.show(session)
             if all(item.id != settled.item for item in view.items):

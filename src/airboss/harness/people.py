@@ -50,7 +50,7 @@ class _Waiting:
 
 
 @dataclass
-class Desk:
+class People:
     """What one session asks of people. `seconds` is how long somebody who is there is waited for;
     without it nobody is there, and it waits for as long as it takes."""
 
