@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.guest import Guest, Told, kinds, only
 from tests.contract.stories import check_events
+from tests.contract.task_guest import TaskGuest
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
@@ -299,3 +300,28 @@ async def test_many_steer_at_once_and_each_is_read_once(approved: Guest) -> None
     read = [event["prompt"] for event in only("prompt.steered", events)]
     assert sorted([*begun, *read]) == sorted(asked)
     assert len(read) >= 1
+
+
+async def test_what_a_task_asked_for_is_the_tasks(tasker: TaskGuest) -> None:
+    session = await tasker.open(model="coder")
+    await tasker.prompt(session, "Take your time.")
+    await tasker.follow_to(session, "message.delta")
+    run = await tasker.run("idle", session=session)
+    await tasker.run_event(run, "task.mission.sent")
+    mine = (await send(tasker, session, "Say more.", "queue"))["prompt"]
+    status, told = await call(tasker, "GET", f"{session}/queue")
+    assert [item["task"] for item in told["items"]] == [run, None]
+    prompt = told["items"][0]["prompt"]
+    words = "A task asked for this; it is changed by stopping the task."
+    for method, body in (
+        ("PATCH", {"text": "greet"}),
+        ("PATCH", {"position": 1}),
+        ("DELETE", None),
+    ):
+        assert await call(tasker, method, f"{session}/queue/{prompt}", body) == (409, words)
+    status, told = await call(tasker, "PATCH", f"{session}/queue/{mine}", {"position": 0})
+    assert [item["prompt"] for item in told["items"]] == [mine, prompt]
+    status, told = await call(tasker, "DELETE", f"{session}/queue")
+    assert (status, [item["prompt"] for item in told["items"]]) == (200, [prompt])
+    await tasker.stop_run(run)
+    await tasker.do(session, "close")
