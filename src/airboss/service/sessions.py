@@ -19,6 +19,7 @@ from airboss.errors import (
     TooMuch,
 )
 from airboss.harness.conversation import Conversation, OpenSession
+from airboss.harness.desk import Delivery
 from airboss.harness.models import Catalog, Route
 from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
@@ -179,9 +180,33 @@ class Sessions:
     def is_open(self, session: str) -> bool:
         return SessionId(session) in self._open
 
-    async def prompt(self, session: str, text: str, who: str) -> Receipt:
+    async def prompt(
+        self, session: str, text: str, who: str, delivery: Delivery = "queue"
+    ) -> Receipt:
         talk = await self._to_be_asked(session, text)
-        return await talk.prompt(text, who)
+        return await talk.prompt(text, who, delivery)
+
+    async def aside(self, session: str, question: str, who: str) -> str:
+        """Answered from the history of an open session, without a turn."""
+        return await (await self._talk(session)).aside(question, who)
+
+    async def queue(self, session: str) -> tuple[QueuedPrompt, ...]:
+        """What waits, in the order in which it will be worked on."""
+        return (await self.show(session)).queue
+
+    async def change(
+        self, session: str, prompt: str, text: str | None, position: int | None, who: str
+    ) -> tuple[QueuedPrompt, ...]:
+        """What a request that waits says, or its place; the queue behind that."""
+        talk = await self._talk(session)
+        await talk.desk.change(PromptId(prompt), text, position, who)
+        return await self.queue(session)
+
+    async def drop(self, session: str, prompt: str | None, who: str) -> tuple[QueuedPrompt, ...]:
+        """One request that waits, or all that people made; the queue behind that."""
+        desk = (await self._talk(session)).desk
+        await (desk.clear(who) if prompt is None else desk.drop(PromptId(prompt), who))
+        return await self.queue(session)
 
     async def ask(
         self,

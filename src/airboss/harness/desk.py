@@ -1,0 +1,202 @@
+"""What becomes of a session's requests until the agent has them: accepted, changed, moved, dropped,
+put into the running turn; each with its word in the log."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.harness.queue import RequestQueue
+from airboss.harness.turn import Asked, Failure, Pause, Receipt, Request, Turn, TurnReport, within
+from airboss.log.log import Writer
+from airboss.model.events import (
+    Overtaking,
+    PromptAccepted,
+    PromptChanged,
+    PromptDropped,
+    PromptMoved,
+)
+from airboss.model.ids import PromptId, TaskRunId
+from airboss.model.redaction import MASK, Redactor
+from airboss.model.views import QueuedPrompt
+from airboss.runtime.session import RuntimeSession
+
+# What becomes of a request while the agent works.
+Delivery: TypeAlias = Literal["queue", "steer", "interrupt", "refuse"]
+
+_WITHDRAWN = "It was withdrawn."
+_PUT_SECONDS = 5.0
+_OF_A_TASK = "A task asked for this; it is changed by stopping the task."
+_ON_ITS_WAY = "The request is on its way into the running turn, before all that wait."
+_DELIVERED = "No such request waits: it was delivered to the agent, or dropped."
+
+
+class Desk:
+    """The requests of one session that wait. Work on one of them goes one after another."""
+
+    def __init__(self, queued: Iterable[QueuedPrompt], writer: Writer, redactor: Redactor) -> None:
+        self.queue = RequestQueue(queued)
+        self.agent: RuntimeSession | None = None
+        self.turn: Turn | None = None
+        self.is_over = False
+        self._writer = writer
+        self._redactor = redactor
+        self._changing = asyncio.Lock()
+        # Put into the running turn, and not read yet; of these, what the runtime has.
+        self._in_turn: dict[PromptId, bool] = {}
+
+    def _clean(self, text: str) -> tuple[str, int]:
+        """Without its secrets, and how many there were."""
+        clean = self._redactor.text(text)
+        return clean, clean.count(MASK) - text.count(MASK)
+
+    async def accept(
+        self,
+        text: str,
+        who: str,
+        task: TaskRunId | None,
+        prompt: PromptId,
+        delivery: Overtaking | None = None,
+        pause: Pause | None = None,
+    ) -> Asked:
+        """On disk, and held until it is let go."""
+        clean, redacted = self._clean(text)
+        event = PromptAccepted(
+            prompt=prompt, text=clean, who=who, redacted=redacted, task=task, delivery=delivery
+        )
+        request = Request(event.text, task, pause, delivery)
+        self.queue.add(prompt, request)
+        try:
+            seq = await self._writer.append(event)
+        except BaseException as error:
+            self.queue.take(prompt)
+            if not isinstance(error, AirbossError) and not self.is_over:
+                # It may be on disk, or will be: a resumed session is not to work on it.
+                self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
+            raise
+        return Asked(Receipt(prompt, seq, redacted), request.answer)
+
+    async def steer(self, prompt: PromptId, turn: Turn) -> None:
+        """Into `turn`, while that runs. What the agent has not read by its end comes next."""
+        # Before the runtime has the turn's own request, this one would become a turn of its own.
+        await within(_PUT_SECONDS, turn.put)
+        if self.agent and prompt in self.queue and not turn.over.is_set():
+            self._in_turn[prompt] = False
+            try:
+                await self.agent.steer(prompt, self.queue[prompt].text)
+                if prompt in self._in_turn:
+                    self._in_turn[prompt] = True
+            except AirbossError:  # it is on disk, and waits for a turn of its own
+                self._in_turn.pop(prompt, None)
+        if turn.over.is_set() or prompt not in self._in_turn:
+            self.queue.let_go(prompt)
+
+    def turn_ended(self) -> None:
+        """What the agent has not read waits for a turn of its own."""
+        self.turn = None
+        for prompt, sent in self._in_turn.items():
+            if sent:
+                self.queue.let_go(prompt)
+
+    def read(self, prompt: PromptId) -> Request | None:
+        """The agent has read what was put into its turn."""
+        self._in_turn.pop(prompt, None)
+        return self.queue.take(prompt)
+
+    async def take_back(self, prompt: PromptId) -> None:
+        """Out of the running turn, unless the agent reads it in this very moment."""
+        if self.agent and self._in_turn.get(prompt) and prompt in self.queue:
+            await self.agent.take_back(prompt, self.queue[prompt].text)
+            self._in_turn.pop(prompt, None)
+
+    # What a person may do.
+
+    async def change(
+        self, prompt: PromptId, text: str | None, position: int | None, who: str
+    ) -> None:
+        """What it says, or its place."""
+        if text is not None and not text.strip():
+            raise Invalid("A request needs some text.")
+        async with self._changing:
+            was_in_turn = await self._hold(prompt, is_moved=position is not None)
+            again = self.turn if was_in_turn else None
+            try:
+                if text is not None:
+                    clean, redacted = self._clean(text)
+                    event = PromptChanged(prompt=prompt, text=clean, who=who, redacted=redacted)
+                    await self._writer.append(event)
+                    self.queue.change(prompt, event.text)
+                if position is not None:
+                    await self._move(prompt, position, who)
+            except BaseException:
+                self.queue.let_go(prompt)
+                raise
+            if again:
+                await self.steer(prompt, again)
+            else:
+                self.queue.let_go(prompt)
+
+    async def _move(self, prompt: PromptId, position: int, who: str) -> None:
+        others = [other for other in self.queue if other != prompt]
+        before = others[position] if position < len(others) else None
+        await self._writer.append(PromptMoved(prompt=prompt, before=before, who=who))
+        self.queue.move(prompt, before)
+
+    async def drop(self, prompt: PromptId, who: str) -> None:
+        async with self._changing:
+            await self._hold(prompt)
+            await self._drop(prompt, who)
+
+    async def clear(self, who: str) -> None:
+        """All that people asked for; what tasks asked for stays."""
+        async with self._changing:
+            for prompt, request in self.queue.items():
+                if request.task is None and prompt in self.queue:
+                    await self._hold(prompt)
+                    await self._drop(prompt, who)
+
+    async def _drop(self, prompt: PromptId, who: str) -> None:
+        reason = f"Taken out of the queue by {who}."
+        try:
+            await self._writer.append(PromptDropped(prompt=prompt, reason=reason))
+        except AirbossError:
+            self.queue.let_go(prompt)
+            raise
+        self.queue.take(prompt)
+
+    async def _hold(self, prompt: PromptId, *, is_moved: bool = False) -> bool:
+        """Nobody else takes it until it is let go. Whether it was on its way into a turn."""
+        request = self._waiting(prompt)
+        if request.task is not None:
+            raise Conflict(_OF_A_TASK)
+        was_in_turn = prompt in self._in_turn
+        if was_in_turn and (is_moved or not self._in_turn[prompt]):
+            raise Conflict(_ON_ITS_WAY)
+        self.queue.hold(prompt)
+        await self.take_back(prompt)
+        self._waiting(prompt)
+        return was_in_turn
+
+    def _waiting(self, prompt: PromptId) -> Request:
+        if prompt not in self.queue:
+            raise Conflict(_DELIVERED)
+        return self.queue[prompt]
+
+    # What its end does to them.
+
+    def withdraw(self, prompt: PromptId) -> bool:
+        """By whoever asked; whether it was still here."""
+        request = self.queue.take(prompt)
+        if request is not None:
+            self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
+            request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
+        return request is not None
+
+    def settle(self, told: TurnReport) -> None:
+        """The session ended before it came to them. A task has its answer by that; only what a
+        person asked for waits for a resume."""
+        for prompt, request in self.queue.items():
+            request.settle(told)
+            if request.task and told.error:
+                self.queue.take(prompt)
+                self._writer.say(PromptDropped(prompt=prompt, reason=told.error.message))
