@@ -87,7 +87,9 @@ class Portal:
         script.write_text(self.script, encoding="utf-8")
         options = ("--port", "0", "--rehearsal", str(script), "--root", str(self.work))
         before = self.note
-        words = ["serve", *options, *self.options]
+        # Nobody is there to be asked, unless the test says so.
+        policy = () if "--permissions" in self.options else ("--permissions", "read-only")
+        words = ["serve", *options, *policy, *self.options]
         self._process = self.launch(words, self.folder / "serve.log")
         until = time.monotonic() + _START_SECONDS
         while self.note in (None, before):

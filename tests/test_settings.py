@@ -19,7 +19,7 @@ def test_without_a_file_or_options_there_are_the_defaults(file: Path) -> None:
     assert (Settings().port, Settings().host, Settings().permissions) == (
         8888,
         "127.0.0.1",
-        "read-only",
+        "ask",
     )
 
 
@@ -50,7 +50,7 @@ def test_a_command_is_one_text_or_a_list_of_words(file: Path) -> None:
     [
         ("port = 99999", "port: Input should be less than or equal to 65535"),
         ("prot = 1", "prot: Extra inputs are not permitted"),
-        ('permissions = "all"', "permissions: Input should be 'approve-all'"),
+        ('permissions = "all"', "permissions: Input should be 'ask'"),
         ("port = ", "cannot be read: Invalid value"),
         ('tls_key = "/k"', "tls_certificate and tls_key go together"),
         ('notify_command = ""', "notify_command: Tuple should have at least 1 item"),

@@ -22,10 +22,12 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
+from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
+from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.notices import Channel, Notices, take_secret
 from airboss.service.retention import Retention, ended_in
@@ -87,6 +89,8 @@ async def opened_services(
         redactor = Redactor(secrets)
         rules = Rules(RuleStore(database), redactor)
         await rules.load()
+        inbox = Inbox(log, lambda: rules.current)
+        await inbox.open()
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
@@ -95,6 +99,8 @@ async def opened_services(
             policy=settings.permissions,
             redactor=redactor,
             open_session=functools.partial(open_session, runtime),
+            office=inbox,
+            approval_seconds=settings.approval_seconds,
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
         )
@@ -136,6 +142,7 @@ async def opened_services(
             stack.push_async_callback(notices.close)
             await notices.start()
         interrupted = await sessions.recover()
+        await inbox.recover()
         await sweep_owner(folder.owner_id(), interrupted)
         await tasks.recover(interrupted)
         await runs.recover()
@@ -165,6 +172,8 @@ async def opened_services(
             tasks=tasks,
             runs=runs,
             rules=rules,
+            inbox=inbox,
+            decisions=Decisions(inbox, sessions, rules, redactor),
             live=live,
             catalog=catalog,
             folders=folders,

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from airboss.errors import SettingsInvalid
 
-Policy = Literal["approve-all", "read-only", "deny-all"]
-POLICIES: tuple[Policy, ...] = ("approve-all", "read-only", "deny-all")
+Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
+POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
 
 # Written out in full once, so that it means the same wherever the server works later.
 FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
@@ -67,8 +67,10 @@ class Settings(_Frozen):
     # Seed 001's test mode.
     test: bool = False
     test_folder: FullPath | None = None
-    # Reading below the working directory is what an agent may do before somebody chose more.
-    permissions: Policy = "read-only"
+    # Reading below the working directory needs no leave; all else is asked for.
+    permissions: Policy = "ask"
+    # So long somebody who sits in front of a session is waited for; a job waits without an end.
+    approval_seconds: float = Field(default=120.0, gt=0, le=600)
     # Where sessions may work; empty means the home folder, the repository and what lies beside it.
     roots: tuple[FullPath, ...] = ()
     # A script to rehearse with; without any source of models the built-in one is served.

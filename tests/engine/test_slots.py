@@ -16,7 +16,8 @@ class Worker:
         self.task = asyncio.create_task(self._work())
 
     async def _work(self) -> None:
-        async with self._slots.taken(self._key, self._wait):
+        with self._slots.place(self._key, self._wait) as place:
+            await place.take()
             self._order.append(self._key)
             await self.leave.wait()
 

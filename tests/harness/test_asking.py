@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from airboss.errors import AirbossError, Conflict, NotSignedIn, RuntimeUnavailable
-from airboss.harness.permissions import SessionPolicy
 from airboss.harness.turn import Asked, Failure, TurnReport
 from airboss.model.events import PromptAccepted, PromptDropped, TurnStarted
 from airboss.model.ids import TaskRunId
 from airboss.model.task_events import ToolCall
 from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.settings import Policy
 from tests.service.house import ME, House, house_in
 
 TASK = TaskRunId("tsk_1")
@@ -83,7 +83,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         yield house
 
 
-async def start(house: House, policy: SessionPolicy | None = None) -> str:
+async def start(house: House, policy: Policy | None = None) -> str:
     return (await house.sessions.start("rehearsal", str(house.work), WHO, policy)).id
 
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from airboss.harness.permissions import PolicyRule
-from airboss.runtime.permission import PermissionWish
+from airboss.harness.permissions import MustAsk, PolicyRule
+from airboss.model.ids import RuleId
+from airboss.model.rules import KeptRule, Rule
+from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.settings import POLICIES, Policy
 
 HOW = "Restart Airboss with --permissions approve-all to allow it."
@@ -13,11 +15,17 @@ KINDS = ("shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory"
 
 
 def wish(kind: str, *paths: str) -> PermissionWish:
-    return PermissionWish("req", kind, None, paths, None, None, "", {})
+    return PermissionWish("req", None, kind, None, paths, None, None, "", {})
+
+
+def answer_to(rule: PolicyRule, asked: PermissionWish) -> PermissionAnswer:
+    answer = rule.decide(asked).answer
+    assert isinstance(answer, PermissionAnswer)
+    return answer
 
 
 def allows(policy: Policy, cwd: Path, asked: PermissionWish) -> bool:
-    return PolicyRule(policy, cwd).decide(asked).allowed
+    return answer_to(PolicyRule(policy, cwd), asked).allowed
 
 
 @pytest.fixture
@@ -52,7 +60,7 @@ def test_read_only_denies_reading_elsewhere(folder: Path) -> None:
         "/",
         "nul\0byte",
     ):
-        answer = PolicyRule("read-only", folder).decide(wish("read", path))
+        answer = answer_to(PolicyRule("read-only", folder), wish("read", path))
         assert not answer.allowed, path
         assert answer.reason == f"The policy read-only allows reading below {folder} only. {HOW}"
 
@@ -64,7 +72,7 @@ def test_one_path_outside_is_enough_for_a_no_and_so_is_none_at_all(folder: Path)
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "read"])
 def test_read_only_denies_all_else_and_says_what_it_was(folder: Path, kind: str) -> None:
-    answer = PolicyRule("read-only", folder).decide(wish(kind, "file"))
+    answer = answer_to(PolicyRule("read-only", folder), wish(kind, "file"))
     told = f"The policy read-only allows reading, and this is “{kind}”. {HOW}"
     assert (answer.allowed, answer.reason) == (False, told)
 
@@ -83,14 +91,51 @@ def test_a_kind_that_nobody_knows_is_refused_by_every_policy(folder: Path, polic
     assert not allows(policy, folder, wish("unknown"))
 
 
-def test_ask_allows_what_read_only_allows_and_says_that_nobody_can_be_asked(folder: Path) -> None:
+def test_ask_allows_reading_below_the_folder_and_asks_for_all_else(folder: Path) -> None:
     rule = PolicyRule("ask", folder, given=True)
-    assert rule.decide(wish("read", "file")).allowed
-    for refused in (wish("read", "../secret"), wish("read"), wish("shell"), wish("teleport")):
-        answer = rule.decide(refused)
-        assert not answer.allowed
-        assert answer.reason.startswith("The policy ask allows reading")
-        assert answer.reason.endswith("asked for it, and nobody can be asked here.")
+    assert answer_to(rule, wish("read", "file")).allowed
+    for asked in (wish("read", "../secret"), wish("read"), *(wish(kind) for kind in KINDS)):
+        ruling = rule.decide(asked)
+        assert isinstance(ruling.answer, MustAsk), asked
+        assert ruling.by == "policy ask"
+    assert not answer_to(rule, wish("teleport")).allowed
+
+
+RULES = (
+    KeptRule(id=RuleId("rul_1"), rule=Rule(verdict="deny", wish="shell"), who="ada", made_at=1),
+    KeptRule(id=RuleId("rul_2"), rule=Rule(verdict="ask", wish="url"), who="ada", made_at=1),
+    KeptRule(id=RuleId("rul_3"), rule=Rule(verdict="allow", wish="memory"), who="ada", made_at=1),
+)
+
+
+def test_rules_narrow_every_policy_and_widen_ask_only(folder: Path) -> None:
+    """PERM-1, PERM-2."""
+    found = {
+        (policy, kind): PolicyRule(policy, folder).decide(wish(kind), RULES)
+        for policy in POLICIES
+        for kind in ("shell", "url", "memory")
+    }
+    said = {
+        key: "ask" if isinstance(one.answer, MustAsk) else one.answer.allowed
+        for key, one in found.items()
+    }
+    assert said == {
+        ("ask", "shell"): False,
+        ("ask", "url"): "ask",
+        ("ask", "memory"): True,
+        ("approve-all", "shell"): False,
+        ("approve-all", "url"): "ask",
+        ("approve-all", "memory"): True,
+        ("read-only", "shell"): False,
+        ("read-only", "url"): False,
+        ("read-only", "memory"): False,
+        ("deny-all", "shell"): False,
+        ("deny-all", "url"): False,
+        ("deny-all", "memory"): False,
+    }
+    assert found["ask", "memory"].by == "rule rul_3"
+    assert found["approve-all", "shell"].by == "rule rul_1"
+    assert found["read-only", "memory"].by == "policy read-only"
 
 
 def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_say_so(
@@ -98,5 +143,5 @@ def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_s
 ) -> None:
     for policy in POLICIES:
         for refused in (wish("read", "../secret"), wish("shell"), wish("teleport")):
-            answer = PolicyRule(policy, folder, given=True).decide(refused)
-            assert HOW not in answer.reason
+            answer = PolicyRule(policy, folder, given=True).decide(refused).answer
+            assert isinstance(answer, MustAsk) or HOW not in answer.reason

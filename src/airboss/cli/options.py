@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class Permissions(StrEnum):
     """What sessions may do without being asked."""
 
+    ASK = "ask"
     APPROVE_ALL = "approve-all"
     READ_ONLY = "read-only"
     DENY_ALL = "deny-all"

@@ -55,6 +55,11 @@ class Agents(Protocol):
 
     async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked: ...
 
+    async def go_on(self, session: SessionId, prompt: PromptId) -> Asked | None:
+        """One that was cut off while its agent waited for a person still waits, for the same. None
+        where it does not."""
+        ...
+
     async def wake(self, session: SessionId) -> None:
         """One that an earlier server opened goes on, with its history."""
         ...
@@ -181,8 +186,10 @@ class Performer:
         ended = self.writer.said_from(origin)
         if ended is None:
             begun = f"{origin}/sent"
-            if self.writer.said_from(begun) is not None:
-                ended = _ended(act, Crashed(RESTARTED, is_restart=True))
+            sent = self.writer.said_from(begun)
+            if isinstance(sent, MissionSent):
+                ended = await self._go_on(act, sent.prompt)
+                ended = ended or _ended(act, Crashed(RESTARTED, is_restart=True))
             else:
                 ended = await self._ask(begun, act)
             ended = await self.writer.once(origin, ended)
@@ -207,11 +214,28 @@ class Performer:
             asked = await self.agents.ask(act.session, text, prompt)
         except AirbossError as error:
             return _ended(act, _refusal(error))
+        return await self._hear(act, prompt, asked)
+
+    async def _go_on(self, act: Put, prompt: PromptId) -> MissionEnded | None:
+        """What waited for a person when its server or its runtime ended waits on."""
+        try:
+            asked = await self.agents.go_on(act.session, prompt)
+        except AirbossError as error:
+            answer = _refusal(error)
+            return None if isinstance(answer, Crashed) else _ended(act, answer)
+        if asked is None:
+            return None
+        self._here.add(act.session)
+        return await self._hear(act, prompt, asked)
+
+    async def _hear(self, act: Put, prompt: PromptId, asked: Asked) -> MissionEnded:
         self._asked = act.session, prompt
         if self._is_aborted:
             await self.agents.withdraw(act.session, prompt)
         report = await asked.report()
         self._asked = None
+        if report.outcome == "interrupted" and (ended := await self._go_on(act, prompt)):
+            return ended
         answer = _answer_of(report)
         if isinstance(answer, Crashed):
             # A command outlives a runtime that was killed, and the next attempt is told of none.

@@ -1,9 +1,8 @@
 """How many agents of jobs work at once. Who waited first goes first."""
 
 import asyncio
-import contextlib
 import heapq
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -12,6 +11,32 @@ _Waiter: TypeAlias = "tuple[str, int, asyncio.Future[None], Callable[[], None]]"
 
 class CalledAway(Exception):
     """Raised where somebody waited for a slot who is not to work any more."""
+
+
+@dataclass
+class Place:
+    """One slot for one worker, who may give it back for a while. Leaving it gives it back."""
+
+    slots: "Slots"
+    key: str
+    on_wait: Callable[[], None]
+    _is_taken: bool = False
+
+    async def take(self) -> None:
+        if not self._is_taken:
+            await self.slots.take(self.key, self.on_wait)
+            self._is_taken = True
+
+    def give_back(self) -> None:
+        if self._is_taken:
+            self._is_taken = False
+            self.slots.give_back()
+
+    def __enter__(self) -> "Place":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.give_back()
 
 
 @dataclass
@@ -29,18 +54,19 @@ class Slots:
     def taken_count(self) -> int:
         return self._taken
 
-    @contextlib.asynccontextmanager
-    async def taken(self, key: str, on_wait: Callable[[], None]) -> AsyncGenerator[None]:
-        """One slot, as long as this lasts. `on_wait` hears when it has to wait."""
+    def place(self, key: str, on_wait: Callable[[], None]) -> "Place":
+        """A place for one, not taken yet. `on_wait` hears when it has to wait."""
+        return Place(self, key, on_wait)
+
+    async def take(self, key: str, on_wait: Callable[[], None]) -> None:
         if self._held or self._taken >= self.count:
             await self._wait(key, on_wait)
         else:
             self._taken += 1
-        try:
-            yield
-        finally:
-            self._taken -= 1
-            self._hand_out()
+
+    def give_back(self) -> None:
+        self._taken -= 1
+        self._hand_out()
 
     def call_away(self, key: str) -> None:
         """Who waits with this key waits no longer."""

@@ -6,13 +6,17 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
+from airboss.harness.desk import Desk, Office
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.questions import ASK_USER_OFFER
+from airboss.harness.queue import RequestQueue
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
     Asked,
     Failure,
     Outcome,
+    Pause,
     Receipt,
     Request,
     Turn,
@@ -38,9 +42,8 @@ from airboss.model.events import (
 )
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id, new_turn_id
 from airboss.model.redaction import MASK, Redactor
-from airboss.model.views import QueuedPrompt
+from airboss.model.views import QueuedPrompt, SessionView
 from airboss.runtime.life import Refused
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import (
     ModelAnswered,
@@ -77,6 +80,8 @@ class Conversation:
         route: Route,
         rule: PolicyRule,
         redactor: Redactor,
+        office: Office,
+        seconds: float | None,
         on_lost: Callable[[SessionId], None],
         queue: Iterable[QueuedPrompt] = (),
     ) -> None:
@@ -85,17 +90,15 @@ class Conversation:
         self._route = route
         self._rule = rule
         self._redactor = redactor
+        self.desk = Desk(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
-        # What was asked for and not begun; of these, the ids that are on disk wait for the worker.
-        self._queue: dict[PromptId, Request] = {}
-        self._waiting: asyncio.Queue[PromptId] = asyncio.Queue()
-        for queued in queue:
-            self._queue[queued.prompt] = Request(queued.text, queued.task)
-            self._waiting.put_nowait(queued.prompt)
+        self._queue = RequestQueue(queue)
         self._turn: Turn | None = None
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
         self._worker: asyncio.Task[None] | None = None
+        # Sees the turn through that was cut off and goes on.
+        self._last: asyncio.Task[None] | None = None
         self._lost: str | None = None
         # No more is asked for; and a little later: no more is heard.
         self._closing = False
@@ -121,7 +124,28 @@ class Conversation:
         said = SessionResumed(who=who), SessionReady()
         await self._enter(open_session, self._wish(quiet_seconds, resume=True), *said)
 
-    async def _enter(self, open_session: OpenSession, wish: SessionWish, *said: Event) -> None:
+    async def go_on(
+        self,
+        open_session: OpenSession,
+        quiet_seconds: float,
+        who: str,
+        prompt: PromptId,
+        request: Request,
+    ) -> bool:
+        """Resume it in the middle of a turn that waited for a person. Whether it still does."""
+        wish = self._wish(quiet_seconds, resume=True, goes_on=True)
+        agent = await self._enter(open_session, wish, SessionResumed(who=who), SessionReady())
+        pending = await agent.pending()
+        if pending:
+            turn = self._start_turn(prompt, request)
+            turn.put.set()
+            self._last = asyncio.create_task(self._see_through(agent, turn))
+            agent.go_on(pending)
+        return bool(pending)
+
+    async def _enter(
+        self, open_session: OpenSession, wish: SessionWish, *said: Event
+    ) -> RuntimeSession:
         try:
             self._agent = agent = await open_session(wish)
         except BaseException as error:
@@ -137,6 +161,7 @@ class Conversation:
             raise
         if not self._ended:
             self._worker = asyncio.create_task(self._work(agent), name=f"work-{self.session}")
+        return agent
 
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
@@ -145,40 +170,50 @@ class Conversation:
         reason = self._redactor.text(str(error)) if foreseen else "The start was cut off."
         self._settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
-    def _wish(self, quiet_seconds: float, *, resume: bool) -> SessionWish:
+    def _wish(self, quiet_seconds: float, *, resume: bool, goes_on: bool = False) -> SessionWish:
         return SessionWish(
             id=self.session,
             cwd=self._rule.cwd,
             model=self._route.model,
             provider=self._route.provider,
             github_token=self._route.github_token,
-            tools=JOB_TOOL_OFFERS,
-            decide=self._decide,
+            tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
+            decide=self.desk.decide,
+            answer=self.desk.answer,
             hear=self._hear,
             redactor=self._redactor,
             resume=resume,
+            goes_on=goes_on,
             quiet_limit=quiet_seconds,
         )
 
     async def prompt(self, text: str, who: str) -> Receipt:
         return (await self.ask(text, who, None, new_prompt_id())).receipt
 
-    async def ask(self, text: str, who: str, task: TaskRunId | None, prompt: PromptId) -> Asked:
+    async def ask(
+        self,
+        text: str,
+        who: str,
+        task: TaskRunId | None,
+        prompt: PromptId,
+        pause: Pause | None = None,
+    ) -> Asked:
         """What comes of it is told in any case, also when the session ends before."""
         self._must_be_open()
         clean = self._redactor.text(text)
         redacted = clean.count(MASK) - text.count(MASK)
         event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted, task=task)
-        request = self._queue[prompt] = Request(event.text, task)
+        request = Request(event.text, task, pause)
+        self._queue.add(prompt, request)
         try:
             seq = await self._writer.append(event)
         except BaseException as error:
-            self._queue.pop(prompt, None)
+            self._queue.take(prompt)
             if not isinstance(error, AirbossError) and not self._ended:
                 # It may be on disk, or will be: a resumed session is not to work on it.
                 self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
-        self._waiting.put_nowait(prompt)
+        self._queue.allow(prompt)
         return Asked(Receipt(prompt, seq, redacted), request.answer)
 
     def _must_be_open(self) -> None:
@@ -187,10 +222,7 @@ class Conversation:
 
     async def _work(self, agent: RuntimeSession) -> None:
         while True:
-            begun = await self._begin(await self._waiting.get())
-            if begun is None:
-                continue
-            turn, text = begun
+            turn, text = await self._begin()
             try:
                 await self._take_turn(agent, turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
@@ -198,15 +230,16 @@ class Conversation:
                 self._fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
                 self._end_if_still(turn, None)
 
-    async def _begin(self, prompt: PromptId) -> tuple[Turn, str] | None:
-        """None where the request was withdrawn."""
-        while prompt in self._queue:
+    async def _begin(self) -> tuple[Turn, str]:
+        """The turn of the next request."""
+        while True:
+            await self._queue.some()
             if self._turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._turn.over.wait()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
-                if self._turn is None and (request := self._queue.pop(prompt, None)):
+                prompt = self._queue.first
+                if prompt and self._turn is None and (request := self._queue.take(prompt)):
                     return self._start_turn(prompt, request), request.text
-        return None
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         try:
@@ -217,6 +250,9 @@ class Conversation:
             self._fail(turn, type(error).__name__, str(error), None)
             self._end_if_still(turn, None)
         turn.put.set()
+        await self._see_through(agent, turn)
+
+    async def _see_through(self, agent: RuntimeSession, turn: Turn) -> None:
         await turn.stirred.wait()
         if not turn.over.is_set() and not turn.must_stop:
             await within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
@@ -315,6 +351,7 @@ class Conversation:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._ended = True
         self._lost = reason
+        self._leave_desk()
         told = TurnReport("interrupted", Failure("RuntimeLost", reason))
         if self._turn:
             self._turn.cut_short("interrupted", told)
@@ -329,17 +366,14 @@ class Conversation:
     def _settle(self, told: TurnReport) -> None:
         """The session ended before it came to what is in its queue. A task has its answer by that;
         only what a person asked for waits for a resume."""
-        for prompt, request in list(self._queue.items()):
+        for prompt, request in self._queue.items():
             request.settle(told)
             if request.task and told.error:
-                del self._queue[prompt]
+                self._queue.take(prompt)
                 self._writer.say(PromptDropped(prompt=prompt, reason=told.error.message))
 
-    async def _decide(self, wish: PermissionWish) -> PermissionAnswer:
-        answer = await asyncio.to_thread(self._rule.decide, wish)
-        if not self._ended:
-            self._writer.say(self._rule.record(wish, answer, self._redactor))
-        return answer
+    def _at_work(self) -> tuple[PromptId | None, Request | None]:
+        return (self._turn.prompt, self._turn.request) if self._turn else (None, None)
 
     async def abort(self) -> TurnId | None:
         """End the running turn, with every process it started. What is queued comes next."""
@@ -347,6 +381,7 @@ class Conversation:
         turn = self._turn
         if turn is None or self._agent is None:
             return None
+        self.desk.cancel()
         # Said before the runtime has the request, an abort would pass it by.
         await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:
@@ -358,13 +393,22 @@ class Conversation:
 
     async def withdraw(self, prompt: PromptId) -> None:
         """Not to be worked on, or no longer."""
-        if request := self._queue.pop(prompt, None):
+        if request := self._queue.take(prompt):
             self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
         elif self._turn is not None and self._turn.prompt == prompt:
             await self.abort()
 
+    def _leave_desk(self) -> None:
+        """What a run asks stays asked: the session is resumed and asks for the same."""
+        view = self._writer.view
+        if isinstance(view, SessionView) and view.run:
+            self.desk.leave()
+        else:
+            self.desk.cancel()
+
     async def close(self, who: str, reason: str) -> None:
+        self.desk.cancel()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._queue]
         await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
@@ -373,6 +417,7 @@ class Conversation:
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
         told = TurnReport("interrupted", Failure("ServerStopped", reason))
+        self._leave_desk()
         await self._end("interrupted", told)
         await self._writer.append(SessionInterrupted(reason=reason))
         self._writer.release()

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
 from airboss.model.events import ToolEnded, ToolStarted, TurnEnded, Usage
@@ -65,12 +65,21 @@ class Asked:
         return await asyncio.shield(self._answer)
 
 
+class Pause(Protocol):
+    """Whoever works for a job gives up their place while a person is waited for."""
+
+    def begin(self, reason: str) -> None: ...
+
+    async def end(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Request:
     """A request that waits for its turn, and whoever waits for what comes of it."""
 
     text: str
     task: TaskRunId | None = None
+    pause: Pause | None = None
     answer: "asyncio.Future[TurnReport]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )

@@ -10,9 +10,11 @@ from airboss.harness.models import Catalog
 from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
+from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
+from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.rules import Rules
 from airboss.service.runs import Runs
@@ -28,6 +30,8 @@ class Services:
     sessions: Sessions
     tasks: TaskRuns
     runs: Runs
+    inbox: Inbox
+    decisions: Decisions
     rules: Rules
     live: Live
     catalog: Catalog
@@ -63,6 +67,14 @@ async def _runs(request: Request) -> Runs:
     return request.app.state.services.runs
 
 
+async def _inbox(request: Request) -> Inbox:
+    return request.app.state.services.inbox
+
+
+async def _decisions(request: Request) -> Decisions:
+    return request.app.state.services.decisions
+
+
 async def _rules(request: Request) -> Rules:
     return request.app.state.services.rules
 
@@ -78,4 +90,6 @@ UseSessions = Annotated[Sessions, Depends(_sessions)]
 UseTasks = Annotated[TaskRuns, Depends(_tasks)]
 UseRules = Annotated[Rules, Depends(_rules)]
 UseRuns = Annotated[Runs, Depends(_runs)]
+UseInbox = Annotated[Inbox, Depends(_inbox)]
+UseDecisions = Annotated[Decisions, Depends(_decisions)]
 Who = Annotated[str, Depends(caller)]

@@ -40,6 +40,8 @@ class ApprovalAsked(Frozen):
     item: ItemId
     # The runtime's own name for the request: another one after each resume of the session.
     request: Words
+    # The tool call that it is about: the same after a resume.
+    call: Words | None = None
     wish: Words
     tool: Words | None = None
     title: Words
@@ -61,6 +63,7 @@ class QuestionAsked(Frozen):
 
     kind: Literal["question.asked"] = "question.asked"
     item: ItemId
+    call: Words | None = None
     question: Words
     choices: tuple[Words, ...] = ()
     allows_words: bool = True

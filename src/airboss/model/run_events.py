@@ -59,6 +59,7 @@ class WorkWaiting(Frozen):
     kind: Literal["run.work.waiting"] = "run.work.waiting"
     path: Words
     reason: Words
+    for_person: bool = False
 
 
 class WorkGoing(Frozen):

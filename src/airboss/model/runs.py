@@ -20,8 +20,8 @@ from airboss.model.run_events import (
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen
 
-RunState = Literal["waiting", "running", "succeeded", "failed", "canceled"]
-OPEN_RUNS: tuple[RunState, ...] = ("waiting", "running")
+RunState = Literal["waiting", "running", "waiting-for-person", "succeeded", "failed", "canceled"]
+OPEN_RUNS: tuple[RunState, ...] = ("waiting", "running", "waiting-for-person")
 
 
 class RunningWork(Frozen):
@@ -33,6 +33,7 @@ class RunningWork(Frozen):
     task_run: TaskRunId
     started_at: int
     waits_for: str | None = None
+    for_person: bool = False
 
 
 class RunView(Frozen):
@@ -75,19 +76,20 @@ class RunView(Frozen):
 
 
 def _with_works(running: tuple[RunningWork, ...]) -> dict[str, object]:
-    """A run waits when all that it has begun waits."""
-    waits = [work.waits_for for work in running]
-    if running and all(waits):
-        return {"running": running, "state": "waiting", "waits_for": waits[0]}
+    """A run waits when all that it has begun waits; for a person, when one of them does."""
+    if running and all(work.waits_for for work in running):
+        first = next((work for work in running if work.for_person), running[0])
+        state = "waiting-for-person" if first.for_person else "waiting"
+        return {"running": running, "state": state, "waits_for": first.waits_for}
     return {"running": running, "state": "running", "waits_for": None}
 
 
-def _with_wait(view: RunView, path: str, reason: str | None) -> dict[str, object]:
+def _with_wait(
+    view: RunView, path: str, reason: str | None, *, for_person: bool = False
+) -> dict[str, object]:
+    told = {"waits_for": reason, "for_person": for_person}
     return _with_works(
-        tuple(
-            work.model_copy(update={"waits_for": reason}) if work.path == path else work
-            for work in view.running
-        )
+        tuple(work.model_copy(update=told) if work.path == path else work for work in view.running)
     )
 
 
@@ -97,7 +99,7 @@ def _changes(view: RunView, at: int, event: Event) -> dict[str, object]:
             begun = event.model_dump(exclude={"kind"})
             return _with_works((*view.running, RunningWork(started_at=at, **begun)))
         case WorkWaiting():
-            return _with_wait(view, event.path, event.reason)
+            return _with_wait(view, event.path, event.reason, for_person=event.for_person)
         case WorkGoing():
             return _with_wait(view, event.path, None)
         case WorkStopped():
@@ -137,7 +139,7 @@ class WorkTold(Frozen):
     path: str
     task: str
     task_run: TaskRunId
-    state: Literal["waiting", "running", "succeeded", "failed", "canceled"]
+    state: RunState
     started_at: int
     ended_at: int | None = None
     waits_for: str | None = None
@@ -182,5 +184,11 @@ def _wait(works: dict[str, WorkTold], event: WorkWaiting | WorkGoing) -> None:
     reason = event.reason if isinstance(event, WorkWaiting) else None
     for name, work in works.items():
         if work.path == event.path and work.ended_at is None:
-            change = {"state": "waiting" if reason else "running", "waits_for": reason}
+            change = {"state": _state_of(event), "waits_for": reason}
             works[name] = work.model_copy(update=change)
+
+
+def _state_of(event: WorkWaiting | WorkGoing) -> RunState:
+    if isinstance(event, WorkGoing):
+        return "running"
+    return "waiting-for-person" if event.for_person else "waiting"

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from airboss.model.events import (
     Event,
+    PermissionDecided,
     PromptAccepted,
     PromptDropped,
     SessionClosed,
@@ -13,13 +14,16 @@ from airboss.model.events import (
     SessionOpened,
     SessionReady,
     SessionResumed,
+    ToolEnded,
     TurnEnded,
     TurnStarted,
 )
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, TurnId
+from airboss.model.inbox import InboxView, begin_inbox, fold_inbox
 from airboss.model.inbox_events import (
     ApprovalAsked,
     Asked,
+    InboxArrived,
     InboxItem,
     ItemSettled,
     LimitReached,
@@ -72,6 +76,8 @@ class SessionView(Frozen):
     run: RunId | None = None
     # What waits for a person, in the order in which it was asked.
     items: tuple[InboxItem, ...] = ()
+    # The request whose turn asked a person for something and has not gone on since.
+    asking: PromptId | None = None
 
     @property
     def is_open(self) -> bool:
@@ -83,10 +89,10 @@ class SessionView(Frozen):
         return self.state == "closed"
 
 
-View: TypeAlias = SessionView | TaskRunView | RunView
+View: TypeAlias = SessionView | TaskRunView | RunView | InboxView
 # How a stream's view is read, by what the stream tells of.
-VIEWS: dict[str, type[SessionView] | type[TaskRunView] | type[RunView]] = {
-    view.stream_kind: view for view in (SessionView, TaskRunView, RunView)
+VIEWS: dict[str, type[SessionView] | type[TaskRunView] | type[RunView] | type[InboxView]] = {
+    view.stream_kind: view for view in (SessionView, TaskRunView, RunView, InboxView)
 }
 
 
@@ -130,9 +136,13 @@ def _changes(  # noqa: C901 - one arm a kind
         case TurnEnded():
             models = tuple(dict.fromkeys((*view.models, *event.models)))
             usage = view.usage + event.usage
-            return {"turn": None, "turns": view.turns + 1, "models": models, "usage": usage}
+            asking = view.asking if event.outcome == "interrupted" else None
+            told = {"turns": view.turns + 1, "models": models, "usage": usage}
+            return {**told, "turn": None, "asking": asking}
         case ApprovalAsked() | QuestionAsked() | LimitReached():
-            return {"items": (*view.items, _item(view, at, event))}
+            return {"items": (*view.items, _item(view, at, event)), "asking": event.prompt}
+        case PermissionDecided() | ToolEnded() if view.asking and not getattr(event, "cut", False):
+            return {"asking": None}
         case ItemSettled():
             return {"items": tuple(item for item in view.items if item.id != event.item)}
         case SessionIdle():
@@ -172,6 +182,8 @@ def fold(view: View | None, stream: str, seq: int, at: int, event: Event) -> Vie
             return begin_task(stream, seq, at, event)
         case None, RunAccepted():
             return begin_run(stream, seq, at, event)
+        case None, InboxArrived():
+            return begin_inbox(seq, at, event)
         case SessionView(), _:
             return view.model_copy(
                 update={**_changes(view, at, event), "seq": seq, "updated_at": at}
@@ -180,5 +192,7 @@ def fold(view: View | None, stream: str, seq: int, at: int, event: Event) -> Vie
             return fold_task(view, seq, at, event)
         case RunView(), _:
             return fold_run(view, seq, at, event)
+        case InboxView(), _:
+            return fold_inbox(view, seq, at, event)
         case _:
             return None

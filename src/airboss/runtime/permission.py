@@ -10,6 +10,7 @@ class PermissionWish:
     """One request of the runtime. `about` is one line for a person; `raw` is all that was said."""
 
     request_id: str
+    call: str | None
     kind: str
     tool: str | None
     paths: tuple[str, ...]
@@ -29,6 +30,8 @@ class PermissionAnswer:
 
 Decide: TypeAlias = Callable[[PermissionWish], Awaitable[PermissionAnswer]]
 
+# What was asked before a restart comes back in the words of the question, not of the wish.
+_KINDS = {"commands": "shell"}
 _PATHS = ("path", "fileName", "paths", "possiblePaths")
 _ABOUT = ("fullCommandText", "url", "path", "fileName", "toolName", "extensionName", "intention")
 
@@ -37,9 +40,11 @@ def wish(data: Mapping[str, Any]) -> PermissionWish:
     """Read the data of a `permission.requested` event; what is missing or odd stays empty."""
     asked = data.get("permissionRequest")
     request: Mapping[str, Any] = cast("Any", asked) if isinstance(asked, Mapping) else {}
+    kind = str(request.get("kind") or "unknown")
     return PermissionWish(
         request_id=str(data.get("requestId") or ""),
-        kind=str(request.get("kind") or "unknown"),
+        call=_text(request, "toolCallId"),
+        kind=_KINDS.get(kind, kind),
         tool=_text(request, "toolName"),
         paths=tuple(path for name in _PATHS for path in _texts(request.get(name))),
         command=_text(request, "fullCommandText"),

@@ -2,16 +2,17 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
 from airboss.model.events import Event
 from airboss.runtime.life import Life, Refused
-from airboss.runtime.permission import Decide, PermissionAnswer, wish
+from airboss.runtime.permission import Decide
 from airboss.runtime.process import Runtime, in_words
+from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
 from airboss.runtime.signals import (
     ModelReplaced,
     RuntimeLost,
@@ -21,19 +22,20 @@ from airboss.runtime.signals import (
     TurnIdle,
 )
 from airboss.runtime.sweep import sweep_session
-from airboss.runtime.tools import ToolOffer, sdk_tools
+from airboss.runtime.tools import AnswerCall, ToolOffer, sdk_tools
 from airboss.runtime.translate import Redacting, Translator
 
 if TYPE_CHECKING:
+    from copilot.rpc import SessionRpc
     from copilot.session import CopilotSession
 
+T = TypeVar("T")
 Hear: TypeAlias = Callable[[Event | Signal], None]
 
 _OPEN_SECONDS = 60.0
 _ABORT_SECONDS = 3.0
 _CLOSE_SECONDS = 2.0
 _WORKING_SECONDS = 5.0
-_SECOND_ANSWER = "Permission could not be asked for, so it is denied."
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,12 @@ class SessionWish:
     github_token: str | None = None
     # Beside the runtime's own; a resumed session has none but those that are given anew.
     tools: tuple[ToolOffer, ...] = ()
+    # For those of them that are answered from outside.
+    answer: AnswerCall | None = None
     resume: bool = False
+    # On a resume: what was asked for when the session was cut off is asked again, and the turn
+    # that it belongs to goes on.
+    goes_on: bool = False
     quiet_limit: float = 60.0
 
 
@@ -96,7 +103,8 @@ class RuntimeSession:
         self._over = False
         self._replaced: ModelReplaced | None = None
         self._quiet: asyncio.TimerHandle | None = None
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._errands = Errands(asked.id)
+        self._requests = Requests(asked.decide, asked.tools, asked.answer, self._errands)
 
     @property
     def passed_over(self) -> Mapping[str, int]:
@@ -111,6 +119,7 @@ class RuntimeSession:
         asked, client = self._asked, self._life.client
         options = _options(asked, self._life)
         if asked.resume:
+            options["continue_pending_work"] = asked.goes_on
             opening = client.resume_session(asked.id, **options)
         else:
             opening = client.create_session(session_id=asked.id, name=asked.id, **options)
@@ -119,12 +128,22 @@ class RuntimeSession:
         except Refused as error:
             raise _gone(error, asked.id) from error
 
+    async def pending(self) -> Pending:
+        """What was asked for when the session was cut off, and is still."""
+        return await pending_requests(self._say)
+
+    def go_on(self, pending: Pending) -> None:
+        """The turn that was cut off goes on: what it asked for is asked again now."""
+        self._begin_to_wait()
+        for wish in pending.wishes:
+            self._requests.ask_permission(self._say, wish)
+        for call in pending.calls:
+            self.hear({"type": "tool.execution_start", "data": call})
+            self._requests.ask_outside(self._say, call)
+
     async def send(self, text: str) -> str:
         """Put a request to the agent; the runtime's id of it. What follows is heard."""
-        self._busy, self._answered = True, False
-        self._idle.clear()
-        self._heard_at = self._loop.time()
-        self._listen_for_quiet()
+        self._begin_to_wait()
         try:
             return await self._life.ask(self._opened.send(text))
         except BaseException as error:
@@ -132,6 +151,15 @@ class RuntimeSession:
             if isinstance(error, Refused):
                 raise _gone(error, self.id) from error
             raise
+
+    def _begin_to_wait(self) -> None:
+        self._busy, self._answered = True, False
+        self._idle.clear()
+        self._heard_at = self._loop.time()
+        self._listen_for_quiet()
+
+    async def _say(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T:
+        return await self._life.ask(ask(self._opened.rpc), _WORKING_SECONDS)
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
@@ -153,7 +181,7 @@ class RuntimeSession:
             self._life.leave(self.id)
             with contextlib.suppress(RuntimeUnavailable):
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
-        await self._rest()
+        await self._errands.rest(_CLOSE_SECONDS)
         await sweep_session(self.id)
 
     async def is_processing(self) -> bool:
@@ -170,9 +198,11 @@ class RuntimeSession:
         self._heard_at = self._loop.time()
         match raw.get("type"):
             case "permission.requested":
-                self._ask_permission(raw["data"])
-            case "permission.completed":
-                self._forget(str(raw["data"].get("requestId")))
+                self._requests.ask_permission(self._say, raw["data"])
+            case "external_tool.requested":
+                self._requests.ask_outside(self._say, raw["data"])
+            case "permission.completed" | "external_tool.completed":
+                self._errands.drop(str(raw["data"].get("requestId")))
             case "assistant.message" if not raw.get("agentId"):
                 self._answered = not raw["data"].get("toolRequests")
             case _:
@@ -238,7 +268,7 @@ class RuntimeSession:
         if self._loop.time() - self._heard_at < self._asked.quiet_limit:
             self._listen_for_quiet()
         else:
-            self._own("quiet", self._look_into_quiet())
+            self._errands.begin("quiet", self._look_into_quiet())
 
     async def _look_into_quiet(self) -> None:
         """No event for long: ask. A missed end is made good, a lost turn fails in words."""
@@ -262,32 +292,6 @@ class RuntimeSession:
         elif not self._over:
             self._end_turn(_quiet_failure(self._asked.quiet_limit, working), TurnIdle())
 
-    # Permissions.
-
-    def _ask_permission(self, data: Mapping[str, Any]) -> None:
-        if not data.get("resolvedByHook"):
-            self._own(str(data.get("requestId")), self._answer(data))
-
-    async def _answer(self, data: Mapping[str, Any]) -> None:
-        """Every request gets an answer; where deciding fails, it is no."""
-        from copilot import rpc
-
-        asked = wish(data)
-        try:
-            answer = await self._asked.decide(asked)
-            allowed = cast("object", answer.allowed) is True
-        except Exception:  # noqa: BLE001  # the border: whatever failed, the answer is no
-            answer, allowed = PermissionAnswer(allowed=False, reason=_SECOND_ANSWER), False
-        decision = (
-            rpc.PermissionDecisionApproveOnce()
-            if allowed
-            else rpc.PermissionDecisionReject(feedback=answer.reason)
-        )
-        request = rpc.PermissionDecisionRequest(request_id=asked.request_id, result=decision)
-        with contextlib.suppress(AirbossError):
-            permissions = self._opened.rpc.permissions
-            await self._life.ask(permissions.handle_pending_permission_request(request))
-
     # Housekeeping.
 
     @property
@@ -296,33 +300,12 @@ class RuntimeSession:
             raise RuntimeUnavailable(f"Session {self.id} is not open.")
         return self._sdk
 
-    def _own(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start `work` under `name`; closing the session ends it."""
-        self._forget(name)
-        task = self._tasks[name] = asyncio.create_task(work, name=f"{self.id} {name}")
-        task.add_done_callback(lambda done: self._done(name, done))
-
-    def _done(self, name: str, task: "asyncio.Task[None]") -> None:
-        if self._tasks.get(name) is task:
-            del self._tasks[name]
-
-    def _forget(self, name: str) -> None:
-        if task := self._tasks.get(name):
-            task.cancel()
-
     def _finish(self) -> None:
         self._over, self._busy = True, False
         self._idle.set()
         if self._quiet is not None:
             self._quiet.cancel()
-        for task in self._tasks.values():
-            task.cancel()
-
-    async def _rest(self) -> None:
-        """Wait for what was cancelled, so that nothing of this session runs on."""
-        own = {task for task in self._tasks.values() if task is not asyncio.current_task()}
-        if own:
-            await asyncio.wait(own, timeout=_CLOSE_SECONDS)
+        self._errands.end()
 
 
 def _options(asked: SessionWish, life: Life) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Tools of our own that a session offers to its agent, in our words and in the SDK's."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -27,7 +27,35 @@ class ToolOffer:
     name: str
     description: str
     parameters: Mapping[str, Any]
-    handle: Handle
+    # Without one it is answered from outside, however long that takes (`SessionWish.answer`); such
+    # a call outlives this process, and is there again when its session is resumed.
+    handle: Handle | None
+    # Stands in the place of the runtime's own tool of that name.
+    replaces: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideCall:
+    """A call of a tool that is answered from outside."""
+
+    request_id: str
+    call: str | None
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+AnswerCall: TypeAlias = Callable[[OutsideCall], Awaitable[str | ToolRefusal]]
+
+
+def outside_call(data: Mapping[str, Any]) -> OutsideCall:
+    """Read the data of an `external_tool.requested` event; what is missing or odd stays empty."""
+    given = data.get("arguments")
+    return OutsideCall(
+        request_id=str(data.get("requestId") or ""),
+        call=data.get("toolCallId"),
+        tool=str(data.get("toolName") or ""),
+        arguments=cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {},
+    )
 
 
 def sdk_tools(offers: Iterable[ToolOffer]) -> "list[Tool]":
@@ -38,8 +66,9 @@ def sdk_tools(offers: Iterable[ToolOffer]) -> "list[Tool]":
             name=offer.name,
             description=offer.description,
             parameters=dict(offer.parameters),
-            handler=_handler(offer.handle),
+            handler=offer.handle and _handler(offer.handle),
             skip_permission=True,
+            overrides_built_in_tool=offer.replaces,
         )
         for offer in offers
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from airboss.engine.acts import Act, Answer, Close, Done, Open, Put, Refused
 from airboss.engine.hands import RunOver, TaskPlay
 from airboss.engine.performer import Performer
-from airboss.engine.slots import CalledAway, Slots
+from airboss.engine.slots import CalledAway, Place, Slots
 from airboss.engine.task import Verdict, plan_task, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
@@ -62,11 +62,15 @@ class JobTask:
     performer: Performer
     slots: Slots
     run_writer: Writer
-    # Whether the run says that it waits; an earlier server may have said so.
-    is_waiting: bool = False
+    # What the run says that it waits for; an earlier server may have said so.
+    waits_for: str | None = None
     # Who stopped it, once somebody has: it fails with that.
     stopped_by: str | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    place: Place = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.place = self.slots.place(self.id, self._wait)
 
     @property
     def id(self) -> TaskRunId:
@@ -76,15 +80,17 @@ class JobTask:
         self.performer.tell(number, event)
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
-        # What an earlier server began is only answered: it needs no place, and waits for none.
-        if not isinstance(act, Put) or self.performer.has_begun(number):
+        if not isinstance(act, Put):
             return await self.performer.do(number, act)
         answer: Answer = None
-        if self.stopped_by is None:
-            with contextlib.suppress(CalledAway):
-                async with self.slots.taken(self.id, self._wait):
+        # What an earlier server began is answered, or waits for a person: it needs no place yet.
+        is_begun = self.performer.has_begun(number)
+        if self.stopped_by is None or is_begun:
+            with contextlib.suppress(CalledAway), self.place:
+                if not is_begun:
+                    await self.place.take()
                     self._go()
-                    answer = await self.performer.do(number, act)
+                answer = await self.performer.do(number, act)
         if self.stopped_by is None or isinstance(answer, Done):
             return answer
         return Refused(f"Stopped by {self.stopped_by}.")
@@ -98,16 +104,29 @@ class JobTask:
             async with asyncio.timeout(_STOP_SECONDS):
                 await self.over.wait()
 
+    # While its agent waits for a person.
+
+    def begin(self, reason: str) -> None:
+        self.place.give_back()
+        self._say_waiting(reason, for_person=True)
+
+    async def end(self) -> None:
+        await self.place.take()
+        self._go()
+
     def _wait(self) -> None:
-        if not self.is_waiting:
-            self.is_waiting = True
-            count = self.slots.count
-            reason = f"a free place: {count} of {count} agents of jobs are at work"
-            self.run_writer.say(WorkWaiting(path=self.started.path, reason=reason))
+        count = self.slots.count
+        self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
+
+    def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
+        if self.waits_for != reason:
+            self.waits_for = reason
+            waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
+            self.run_writer.say(waiting)
 
     def _go(self) -> None:
-        if self.is_waiting:
-            self.is_waiting = False
+        if self.waits_for:
+            self.waits_for = None
             self.run_writer.say(WorkGoing(path=self.started.path))
 
 
@@ -207,10 +226,12 @@ class JobTasks:
         name = started.task_run
         own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
         await own.once("accepted", accepted)
-        agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy)
+        agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
         performer = Performer(own, agents, self.redactor)
-        is_waiting = is_begun and _waits(view, step.path)
-        return JobTask(started, run_task(plan), performer, self.slots, writer, is_waiting)
+        waits_for = _waits_for(view, step.path) if is_begun else None
+        play = JobTask(started, run_task(plan), performer, self.slots, writer, waits_for)
+        agents.pause = play
+        return play
 
     async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
         name, time = run_of(run)
@@ -325,8 +346,8 @@ class JobTasks:
             self._entries.clear()
 
 
-def _waits(view: RunView, path: str) -> bool:
-    return any(work.path == path and work.waits_for for work in view.running)
+def _waits_for(view: RunView, path: str) -> str | None:
+    return next((work.waits_for for work in view.running if work.path == path), None)
 
 
 def _input(writer: Writer) -> str:

@@ -5,36 +5,50 @@ from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import Conflict, RuntimeUnavailable
-from airboss.harness.permissions import SessionPolicy
-from airboss.harness.turn import Asked
-from airboss.model.ids import PromptId, SessionId, TaskRunId
+from airboss.harness.turn import Asked, Pause
+from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
 from airboss.runtime.sweep import sweep_session
 from airboss.service.sessions import Sessions
+from airboss.settings import Policy
 
 # Who opens a session: the name of nobody, so that it is known whose it was after a restart.
 BY_A_TASK: Final = "task "
 
 
-@dataclass(frozen=True)
+@dataclass
 class OwnSessions:
     """The sessions of one task run, with what they are opened with."""
 
     sessions: Sessions
-    run: TaskRunId
+    task_run: TaskRunId
     cwd: str
-    policy: SessionPolicy
+    policy: Policy
+    # The run whose task it is: what its sessions ask survives the end of the server.
+    run: RunId | None = None
+    # Gives its place to others while a person is waited for.
+    pause: Pause | None = None
+
+    @property
+    def _who(self) -> str:
+        return f"{BY_A_TASK}{self.task_run}"
 
     async def open(self, model: str) -> SessionId:
-        view = await self.sessions.start(model, self.cwd, f"{BY_A_TASK}{self.run}", self.policy)
+        view = await self.sessions.start(
+            model, self.cwd, self._who, self.policy, task=self.task_run, run=self.run
+        )
         return view.id
 
     async def wake(self, session: SessionId) -> None:
-        await self.sessions.resume(session, f"{BY_A_TASK}{self.run}", self.policy)
+        await self.sessions.resume(session, self._who, self.policy)
+
+    async def go_on(self, session: SessionId, prompt: PromptId) -> Asked | None:
+        return await self.sessions.go_on(session, prompt, self._who, self.policy, self.pause)
 
     async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked:
-        who = f"{BY_A_TASK}{self.run}"
         try:
-            return await self.sessions.ask(session, text, who, self.run, prompt)
+            return await self.sessions.ask(
+                session, text, self._who, self.task_run, prompt, self.pause
+            )
         except Conflict:
             view = await self.sessions.show(session)
             if view.state == "closed":
@@ -42,7 +56,7 @@ class OwnSessions:
             raise RuntimeUnavailable(view.error or "The session lost its runtime.") from None
 
     async def close(self, session: SessionId) -> None:
-        await self.sessions.close(session, f"{BY_A_TASK}{self.run}")
+        await self.sessions.close(session, self._who)
 
     async def bury(self, session: SessionId) -> None:
         await sweep_session(session)

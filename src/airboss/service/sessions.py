@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,41 +14,40 @@ from airboss.errors import (
     Invalid,
     NotFound,
     RuntimeUnavailable,
+    SessionGone,
     StoreUnavailable,
     TooMuch,
 )
 from airboss.harness.conversation import Conversation, OpenSession
+from airboss.harness.desk import NOT_WAITED_FOR, Office
 from airboss.harness.models import Catalog, Route
-from airboss.harness.permissions import PolicyRule, SessionPolicy
-from airboss.harness.turn import Asked, Receipt
+from airboss.harness.permissions import PolicyRule
+from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import (
     Event,
-    MessageEnded,
-    MessageStarted,
-    PromptDropped,
-    ReasoningEnded,
-    ReasoningStarted,
     SessionClosed,
-    SessionInterrupted,
     SessionOpened,
-    ToolEnded,
-    ToolError,
-    ToolStarted,
-    TurnEnded,
 )
-from airboss.model.ids import PromptId, SessionId, TaskRunId, new_prompt_id, new_session_id
+from airboss.model.ids import (
+    PromptId,
+    RunId,
+    SessionId,
+    TaskRunId,
+    new_prompt_id,
+    new_session_id,
+)
+from airboss.model.inbox_events import ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.service.session_ends import closing, interrupting
 from airboss.settings import Policy
 from airboss.store.views import Place, ViewIndex
 
 _SHOWN_SECONDS = 1.0
-_RESTARTED = "The server ended while this session was open."
 _STOPPED = "The server was stopped."
-_BEFORE_END = "The session was interrupted before this tool ended."
 
 
 @dataclass
@@ -62,6 +61,9 @@ class Sessions:
     policy: Policy
     redactor: Redactor
     open_session: OpenSession
+    office: Office
+    # How long somebody who sits in front of a session is waited for.
+    approval_seconds: float
     quiet_seconds: float
     max_sessions: int
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
@@ -77,16 +79,22 @@ class Sessions:
         model: str | None,
         cwd: str | None,
         who: str,
-        policy: SessionPolicy | None = None,
+        policy: Policy | None = None,
+        *,
+        task: TaskRunId | None = None,
+        run: RunId | None = None,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
-        this session's own, instead of the server's."""
+        this session's own, instead of the server's. Nobody sits in front of one that works for a
+        task, so what it asks waits for as long as it takes."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
         session = new_session_id()
         rule = self._rule(policy, folder)
-        opened = SessionOpened(model=wanted, cwd=str(folder), policy=rule.policy, who=who)
+        opened = SessionOpened(
+            model=wanted, cwd=str(folder), policy=rule.policy, who=who, task=task, run=run
+        )
         async with self._alone(session):
             with self._room():
                 writer = self.log.new_writer(session)
@@ -120,7 +128,7 @@ class Sessions:
         finally:
             self._coming -= 1
 
-    def _rule(self, policy: SessionPolicy | None, folder: Path) -> PolicyRule:
+    def _rule(self, policy: Policy | None, folder: Path) -> PolicyRule:
         return PolicyRule(policy or self.policy, folder, given=policy is not None)
 
     def _conversation(
@@ -131,7 +139,20 @@ class Sessions:
         rule: PolicyRule,
         queue: tuple[QueuedPrompt, ...] = (),
     ) -> Conversation:
-        return Conversation(session, writer, route, rule, self.redactor, self._forget, queue)
+        view = writer.view
+        attended = isinstance(view, SessionView) and view.task is None
+        seconds = self.approval_seconds if attended else None
+        return Conversation(
+            session,
+            writer,
+            route,
+            rule,
+            self.redactor,
+            self.office,
+            seconds,
+            self._forget,
+            queue,
+        )
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
         reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
@@ -163,11 +184,17 @@ class Sessions:
         return await talk.prompt(text, who)
 
     async def ask(
-        self, session: str, text: str, who: str, task: TaskRunId, prompt: PromptId | None = None
+        self,
+        session: str,
+        text: str,
+        who: str,
+        task: TaskRunId,
+        prompt: PromptId | None = None,
+        pause: Pause | None = None,
     ) -> Asked:
         """A request of a task: on disk like a person's, and it can be waited for."""
         talk = await self._to_be_asked(session, text)
-        return await talk.ask(text, who, task, prompt or new_prompt_id())
+        return await talk.ask(text, who, task, prompt or new_prompt_id(), pause)
 
     async def withdraw(self, session: str, prompt: PromptId) -> None:
         """What was asked is not worked on, or no longer; the session goes on."""
@@ -203,13 +230,13 @@ class Sessions:
             elif view.state != "closed":
                 writer = await self.log.writer(session)
                 # A request may have been accepted since: the writer has waited for it.
-                await writer.append(*closing(_session(writer.view, session), who))
+                ends = closing(_session(writer.view, session), who)
+                await writer.append(*ends)
                 writer.release()
+                self._tell_office(view.id, ends)
         return await self.show(session)
 
-    async def resume(
-        self, session: str, who: str, policy: SessionPolicy | None = None
-    ) -> SessionView:
+    async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
         started, `policy` is its own; without one it has what the server allows now."""
         async with self._alone(session):
@@ -233,6 +260,53 @@ class Sessions:
                 writer.release()
                 raise
         return await self.show(session)
+
+    async def go_on(
+        self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
+    ) -> Asked | None:
+        """Resume an interrupted session in the middle of a turn that waits for a person. None where
+        it does not, or the runtime does not know it any more."""
+        async with self._alone(session):
+            view = await self.show(session)
+            if view.state != "interrupted" or not (view.items or view.asking == prompt):
+                return None
+            route = await self.catalog.route(view.model)
+            folder = await asyncio.to_thread(self.folders.check, view.cwd)
+            request = Request("", view.task, pause)
+            with self._room():
+                writer = await self.log.writer(session)
+                talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
+                talk.desk.keep(view.items)
+                self._open[view.id] = talk
+            try:
+                goes_on = await talk.go_on(
+                    self.open_session, self.quiet_seconds, who, prompt, request
+                )
+            except BaseException as error:
+                self._forget(view.id)
+                writer.release()
+                if isinstance(error, SessionGone):
+                    return None
+                raise
+        receipt = Receipt(prompt, view.seq, 0)
+        return Asked(receipt, request.answer) if goes_on else None
+
+    async def settle(self, session: str, settled: ItemSettled) -> None:
+        """A person's word on what the session asked; also while it waits to be resumed."""
+        if self.is_open(session):
+            await self._open[SessionId(session)].desk.settle(settled)
+            return
+        async with self._alone(session):
+            if self.is_open(session):  # meanwhile
+                await self._open[SessionId(session)].desk.settle(settled)
+                return
+            view = await self.show(session)
+            if all(item.id != settled.item for item in view.items):
+                raise Conflict(NOT_WAITED_FOR)
+            writer = await self.log.writer(session)
+            await writer.append(settled)
+            writer.release()
+            self.office.settled(view.id, settled)
 
     @contextlib.asynccontextmanager
     async def _alone(self, session: str) -> AsyncGenerator[None]:
@@ -269,14 +343,18 @@ class Sessions:
 
     async def _interrupt(self, view: SessionView) -> None:
         writer = await self.log.writer(view.id)
-        ends: list[Event] = [_cut(left.start, left.text) for left in writer.left_open]
-        if view.turn:
-            ends.append(TurnEnded(turn=view.turn, outcome="interrupted"))
-        # The task that asked has ended with its server.
-        of_tasks = [queued.prompt for queued in view.queue if queued.task]
-        ends += [PromptDropped(prompt=prompt, reason=_RESTARTED) for prompt in of_tasks]
-        await writer.append(*ends, SessionInterrupted(reason=_RESTARTED))
+        ends = interrupting(view, writer.left_open)
+        await writer.append(*ends)
         writer.release()
+        self._tell_office(view.id, ends)
+        if view.run is not None:
+            for item in view.items:  # its news may not have gone out before the end
+                self.office.arrived(item)
+
+    def _tell_office(self, session: SessionId, said: Iterable[Event]) -> None:
+        for event in said:
+            if isinstance(event, ItemSettled):
+                self.office.settled(session, event)
 
     async def stop(self) -> None:
         """The server ends: every open session is interrupted, all at the same time. One that is
@@ -298,25 +376,3 @@ def _session(view: View | None, name: str) -> SessionView:
     if not isinstance(view, SessionView):
         raise NotFound("session", name)
     return view
-
-
-def closing(view: SessionView, who: str) -> list[Event]:
-    """What ends a session that no runtime has, with what was still in its queue."""
-    dropped = [
-        PromptDropped(prompt=queued.prompt, reason="The session was closed.")
-        for queued in view.queue
-    ]
-    return [*dropped, SessionClosed(reason=f"Closed by {who}.", who=who)]
-
-
-def _cut(start: Event, text: str) -> Event:
-    match start:
-        case ReasoningStarted():
-            return ReasoningEnded(block=start.block, text=text, cut=True)
-        case MessageStarted():
-            return MessageEnded(block=start.block, text=text, cut=True)
-        case ToolStarted():
-            error = ToolError(message=_BEFORE_END, code="interrupted")
-            return ToolEnded(block=start.block, text=text, error=error, cut=True)
-        case _:
-            raise TypeError(f"{start.kind} starts no block")

@@ -14,7 +14,6 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.harness.models import Catalog
-from airboss.harness.permissions import SessionPolicy
 from airboss.log.log import EventLog, Writer
 from airboss.model.events import Event
 from airboss.model.ids import SessionId, TaskRunId, new_task_run_id
@@ -33,6 +32,7 @@ from airboss.service.own_sessions import BY_A_TASK, OwnSessions
 from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
 from airboss.service.troubles import in_detail
+from airboss.settings import Policy
 from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:
@@ -109,9 +109,7 @@ class TaskRuns:
         if self._stopping:  # meanwhile: nobody would end it
             await writer.append(*_crashed("ServerStopped", _STOPPED))
             raise RuntimeUnavailable("The server is stopping.")
-        agents = OwnSessions(
-            self.sessions, run, accepted.cwd, cast("SessionPolicy", accepted.policy)
-        )
+        agents = OwnSessions(self.sessions, run, accepted.cwd, cast("Policy", accepted.policy))
         performer = Performer(writer, agents, self.redactor)
         work = asyncio.create_task(performer.perform(plan), name=f"task-{run}")
         running = self._running[run] = _Running(performer, work)

@@ -1,0 +1,156 @@
+"""An approval as a person sees it: made of what the agent asks leave for. Nothing is asked here."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from airboss.harness.plain import plain, plain_line
+from airboss.model.ids import PromptId, new_item_id
+from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity, Subject
+from airboss.model.redaction import Redactor
+from airboss.model.rules import Rule
+from airboss.runtime.permission import PermissionAnswer, PermissionWish
+
+_TITLE: Final = 80
+_DESCRIPTION: Final = 512
+# Of a change or a command no more is kept than a person can look through.
+_SUBJECT: Final = 64_000
+# What the runtime says of one request only: the same wish may come with another.
+_PASSING: Final = frozenset(
+    {"toolCallId", "intention", "canOfferSessionApproval", "warning", "requestSandboxBypass"}
+)
+# What tells two wishes of a kind apart, where all that was said would tell too much.
+_TELLING: Final[Mapping[str, tuple[str, ...]]] = {
+    "shell": ("fullCommandText",),
+    "write": ("fileName", "diff", "newFileContents"),
+    "read": ("path",),
+    "url": ("url",),
+}
+ONCE: Final[tuple[Choice, ...]] = ("allow-once", "deny")
+_CLOSED: Final = "Nobody can decide any more."
+
+
+def approval_of(
+    wish: PermissionWish,
+    *,
+    why: str,
+    rule: Rule | None,
+    prompt: PromptId | None,
+    expires_at: int | None,
+    redactor: Redactor,
+) -> ApprovalAsked:
+    def clean(text: str | None) -> str | None:
+        return None if text is None else redactor.text(text)[:_SUBJECT]
+
+    said = json.dumps(wish.raw, ensure_ascii=False, sort_keys=True, default=str)
+    intention = wish.raw.get("intention")
+    about = plain(redactor.text(intention)) if isinstance(intention, str) else ""
+    return ApprovalAsked(
+        item=new_item_id(),
+        request=wish.request_id,
+        call=wish.call,
+        wish=wish.kind,
+        tool=wish.tool,
+        title=plain_line(redactor.text(_title(wish)), _TITLE),
+        description=plain_line(" ".join(part for part in (about, why) if part), _DESCRIPTION),
+        severity=severity_of(wish),
+        subject=Subject(
+            command=clean(wish.command),
+            diff=clean(_text(wish.raw, "diff")),
+            path=clean(wish.paths[0] if wish.paths else None),
+            address=clean(wish.url),
+            arguments=redactor.text(said)[:_SUBJECT],
+        ),
+        fingerprint=fingerprint(wish),
+        choices=ONCE if rule is None else ("allow-once", "allow-always", "deny"),
+        rule=rule,
+        prompt=prompt,
+        expires_at=expires_at,
+    )
+
+
+def fingerprint(wish: PermissionWish) -> str:
+    """The same for the same kind, tool and arguments, whenever it is asked."""
+    raw = wish.raw
+    if wish.kind in _TELLING:
+        told = {name: raw.get(name) for name in _TELLING[wish.kind]}
+    else:
+        told = {name: value for name, value in raw.items() if name not in _PASSING}
+    text = json.dumps([wish.kind, wish.tool, told], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def severity_of(wish: PermissionWish) -> Severity:
+    match wish.kind:
+        case "read":
+            return "low"
+        case "write" | "url" | "memory":
+            return "medium"
+        case "shell" if _only_reads(wish.raw):
+            return "medium"
+        case _:
+            return "high"
+
+
+def answer_of(settled: ItemSettled) -> PermissionAnswer:
+    """What the agent is told."""
+    match settled.outcome:
+        case "allow-once" | "allow-always":
+            return PermissionAnswer(True, f"{settled.who} allowed it.")
+        case "deny":
+            words = f": {settled.answer}" if settled.answer else "."
+            return PermissionAnswer(False, f"{settled.who} said no{words}")
+        case "timeout":
+            return PermissionAnswer(False, "Nobody decided in time, so it is refused.")
+        case _:
+            return PermissionAnswer(False, _CLOSED)
+
+
+def _title(wish: PermissionWish) -> str:
+    return _TITLES.get(wish.kind, _of_unknown)(wish)
+
+
+def _of_unknown(wish: PermissionWish) -> str:
+    return f"Allow “{wish.kind}”: {wish.about}?"
+
+
+def _of_tool(wish: PermissionWish) -> str:
+    server = _text(wish.raw, "serverName")
+    return f"Call {wish.tool} of {server}?" if server else f"Call {wish.tool}?"
+
+
+def _of_address(wish: PermissionWish) -> str:
+    try:
+        host = urlsplit(wish.url or "").hostname
+    except ValueError:
+        host = None
+    return f"Fetch from {host or wish.url}?"
+
+
+def _of_path(verb: str) -> Callable[[PermissionWish], str]:
+    return lambda wish: f"{verb} {PurePath(wish.paths[0]).name if wish.paths else 'a file'}?"
+
+
+_TITLES: Final[Mapping[str, Callable[[PermissionWish], str]]] = {
+    "shell": lambda wish: f"Run {wish.command}?",
+    "write": _of_path("Change"),
+    "read": _of_path("Read"),
+    "url": _of_address,
+    "mcp": _of_tool,
+    "custom-tool": _of_tool,
+    "hook": _of_tool,
+    "memory": lambda _: "Remember this?",
+}
+
+
+def _only_reads(raw: Mapping[str, Any]) -> bool:
+    commands: Any = raw.get("commands")
+    return bool(commands) and all(command.get("readOnly") is True for command in commands)
+
+
+def _text(raw: Mapping[str, Any], name: str) -> str | None:
+    value = raw.get(name)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,95 @@
+"""The inbox over v1: what waits for a person, and what the person says."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from airboss.http.services import UseDecisions, UseInbox, Who
+from airboss.http.sse import EventStream
+from airboss.http.v1.streams import (
+    SERVER_SENT,
+    After,
+    Asked,
+    EventPage,
+    LastEventId,
+    event_page,
+    first_seq,
+)
+from airboss.model.inbox_events import INBOX, Choice, InboxItem, ItemSettled
+
+router = APIRouter(prefix="/api/v1/inbox", tags=["inbox"])
+
+
+class Waiting(BaseModel):
+    """What waits, oldest first, as of `seq`: follow the stream from there."""
+
+    items: list[InboxItem]
+    seq: int
+
+
+class Decide(Asked):
+    """`words` are told to the agent with a no."""
+
+    choice: Choice
+    words: str = Field(default="", max_length=2_000)
+
+
+class AnswerQuestion(Asked):
+    """A choice by its number or its label, words of one's own, or a form's fields as JSON."""
+
+    answer: str = Field(max_length=100_000)
+
+
+@router.get("")
+async def list_inbox(
+    inbox: UseInbox,
+    session: Annotated[str | None, Query(max_length=100)] = None,
+    run: Annotated[str | None, Query(max_length=100)] = None,
+    kind: Literal["approval", "question", "limit"] | None = None,
+) -> Waiting:
+    view = await inbox.show()
+    items = [
+        item
+        for item in view.items
+        if session in {None, item.session}
+        and run in {None, item.run}
+        and (kind is None or item.asked.kind.startswith(kind))
+    ]
+    return Waiting(items=items, seq=view.seq)
+
+
+@router.get("/events", response_model=EventPage)
+async def inbox_events(
+    inbox: UseInbox, after: After = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 200
+) -> Response:
+    page = await inbox.events(after, limit)
+    return event_page(page, after, (await inbox.show()).seq)
+
+
+@router.get("/stream", **SERVER_SENT)
+async def follow_inbox(
+    inbox: UseInbox, after: After = 0, last_event_id: LastEventId = None
+) -> Response:
+    """All that comes and goes, as server-sent events."""
+    return EventStream(inbox.log, INBOX, first_seq(last_event_id, after))
+
+
+@router.post("/{item}/decision")
+async def decide(item: str, asked: Decide, decisions: UseDecisions, who: Who) -> ItemSettled:
+    """Exactly one decision counts; whoever comes later is told what it was."""
+    return await decisions.decide(item, asked.choice, who, asked.words)
+
+
+@router.post("/{item}/answer")
+async def answer(
+    item: str, asked: AnswerQuestion, decisions: UseDecisions, who: Who
+) -> ItemSettled:
+    """An answer that is none is refused, and the question stays open."""
+    return await decisions.answer(item, asked.answer, who)
+
+
+@router.post("/{item}/decline")
+async def decline(item: str, decisions: UseDecisions, who: Who) -> ItemSettled:
+    """The agent is told that nobody wants to answer its question."""
+    return await decisions.decline(item, who)

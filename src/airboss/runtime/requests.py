@@ -1,0 +1,149 @@
+"""What the runtime asks of us, leave and answers to calls: each gets its answer, once."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from airboss.errors import AirbossError
+from airboss.runtime.permission import Decide, PermissionAnswer, wish
+from airboss.runtime.tools import (
+    AnswerCall,
+    OutsideCall,
+    ToolOffer,
+    ToolRefusal,
+    outside_call,
+)
+
+if TYPE_CHECKING:
+    from copilot.rpc import SessionRpc
+
+T = TypeVar("T")
+
+_NO_ANSWER = "The call could not be answered. Go on without it."
+_NO_DECISION = "Permission could not be asked for, so it is denied."
+
+
+class Say(Protocol):
+    """Says something to the runtime about one session, and waits for its word."""
+
+    async def __call__(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T: ...
+
+
+@dataclass
+class Errands:
+    """What goes on for one session beside its turn; the session's end ends it."""
+
+    session: str
+    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
+
+    def begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        self.drop(name)
+        task = self._tasks[name] = asyncio.create_task(work, name=f"{self.session} {name}")
+        task.add_done_callback(lambda done: self._done(name, done))
+
+    def drop(self, name: str) -> None:
+        if task := self._tasks.get(name):
+            task.cancel()
+
+    def end(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait for what was cancelled, so that nothing of this session runs on."""
+        own = {task for task in self._tasks.values() if task is not asyncio.current_task()}
+        if own:
+            await asyncio.wait(own, timeout=seconds)
+
+    def _done(self, name: str, task: "asyncio.Task[None]") -> None:
+        if self._tasks.get(name) is task:
+            del self._tasks[name]
+
+
+class Requests:
+    """Answers what one session's agent asks for, each request in an errand of its own."""
+
+    def __init__(
+        self,
+        decide: Decide,
+        tools: Iterable[ToolOffer],
+        answer: AnswerCall | None,
+        errands: Errands,
+    ) -> None:
+        self._decide = decide
+        self._outside = {offer.name for offer in tools if offer.handle is None}
+        self._answer = answer
+        self._errands = errands
+
+    def ask_permission(self, say: Say, data: Mapping[str, Any]) -> None:
+        if not data.get("resolvedByHook"):
+            self._errands.begin(str(data.get("requestId")), self._permit(say, data))
+
+    def ask_outside(self, say: Say, data: Mapping[str, Any]) -> None:
+        call = outside_call(data)
+        if call.tool in self._outside and self._answer:
+            self._errands.begin(call.request_id, self._call(say, self._answer, call))
+
+    async def _permit(self, say: Say, data: Mapping[str, Any]) -> None:
+        """Where deciding fails, the answer is no."""
+        from copilot import rpc
+
+        asked = wish(data)
+        try:
+            answer = await self._decide(asked)
+            allowed = cast("object", answer.allowed) is True
+        except Exception:  # noqa: BLE001  # the border: whatever failed, the answer is no
+            answer, allowed = PermissionAnswer(allowed=False, reason=_NO_DECISION), False
+        decision = (
+            rpc.PermissionDecisionApproveOnce()
+            if allowed
+            else rpc.PermissionDecisionReject(feedback=answer.reason)
+        )
+        request = rpc.PermissionDecisionRequest(request_id=asked.request_id, result=decision)
+        with contextlib.suppress(AirbossError):
+            await say(lambda to: to.permissions.handle_pending_permission_request(request))
+
+    async def _call(self, say: Say, answer: AnswerCall, call: OutsideCall) -> None:
+        """Where answering fails, the agent is told that it did."""
+        from copilot import rpc
+
+        try:
+            said = await answer(call)
+        except Exception:  # noqa: BLE001  # the border: whatever failed, the turn goes on
+            said = ToolRefusal(_NO_ANSWER)
+        refusal = said.reason if isinstance(said, ToolRefusal) else None
+        result = rpc.ExternalToolTextResultForLlm(
+            text_result_for_llm=said.reason if isinstance(said, ToolRefusal) else said,
+            result_type="failure" if refusal else "success",
+            error=refusal,
+        )
+        request = rpc.HandlePendingToolCallRequest(request_id=call.request_id, result=result)
+        with contextlib.suppress(AirbossError):
+            await say(lambda to: to.tools.handle_pending_tool_call(request))
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What was asked for when a session was cut off: leave, and answers from outside."""
+
+    wishes: tuple[Mapping[str, Any], ...]
+    calls: tuple[Mapping[str, Any], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.wishes or self.calls)
+
+
+async def pending_requests(say: Say) -> Pending:
+    wishes = await say(lambda to: to.permissions.pending_requests())
+    calls = await say(lambda to: to.tools.list_pending_requests())
+    asked = (_plain(pending) for pending in wishes.items)
+    return Pending(
+        tuple({**pending, "permissionRequest": pending.get("request")} for pending in asked),
+        tuple(_plain(pending) for pending in calls.items),
+    )
+
+
+def _plain(pending: Any) -> dict[str, Any]:
+    return pending.to_dict()

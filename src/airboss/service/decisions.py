@@ -1,0 +1,112 @@
+"""What a person says to what waits for one: allow, deny, answer, go on. The first word counts."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from airboss.errors import Conflict, Invalid, NotFound
+from airboss.harness.questions import read_answer
+from airboss.model.ids import ItemId
+from airboss.model.inbox_events import (
+    ApprovalAsked,
+    Choice,
+    InboxItem,
+    ItemSettled,
+    LimitReached,
+    QuestionAsked,
+)
+from airboss.model.redaction import Redactor
+from airboss.model.rules import Rule
+from airboss.service.inbox import Inbox
+from airboss.service.rules import Rules
+from airboss.service.sessions import Sessions
+
+_MOST_WORDS: Final = 2_000
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The verbs of the inbox."""
+
+    inbox: Inbox
+    sessions: Sessions
+    rules: Rules
+    redactor: Redactor
+
+    async def decide(self, item: str, choice: Choice, who: str, words: str = "") -> ItemSettled:
+        """On an approval, or on a limit: there, to allow is to go on. `words` are told to the agent
+        with a no."""
+        found = await self._find(item)
+        match found.asked:
+            case QuestionAsked():
+                raise Invalid("This is a question: it needs an answer.")
+            case LimitReached():
+                outcome = "deny" if choice == "deny" else "go-on"
+                return await self._settle(
+                    found, ItemSettled(item=found.id, outcome=outcome, who=who)
+                )
+            case ApprovalAsked() as asked:
+                if choice not in asked.choices:
+                    raise Invalid(f"Here one can say {' or '.join(asked.choices)}.")
+                clean = self.redactor.text(words.strip())[:_MOST_WORDS] or None
+                settled = ItemSettled(item=found.id, outcome=choice, who=who, answer=clean)
+                if choice != "allow-always" or asked.rule is None:
+                    return await self._settle(found, settled)
+                return await self._allow_always(found, asked.rule, settled, who)
+
+    async def _allow_always(
+        self, found: InboxItem, rule: Rule, settled: ItemSettled, who: str
+    ) -> ItemSettled:
+        before = self.rules.current
+        kept = await self.rules.add(rule, who)
+        try:
+            return await self._settle(found, settled.model_copy(update={"rule": kept.id}))
+        except BaseException:  # somebody was faster: nothing of this one stays
+            if kept not in before:
+                await self.rules.remove(kept.id, who)
+            raise
+
+    async def answer(self, item: str, text: str, who: str) -> ItemSettled:
+        """What is no answer is refused, and the question stays open."""
+        found = await self._find(item)
+        if not isinstance(found.asked, QuestionAsked):
+            raise Invalid("This is no question: it is to be allowed or denied.")
+        given = read_answer(found.asked, self.redactor.text(text))
+        settled = ItemSettled(
+            item=found.id,
+            outcome="answered",
+            who=who,
+            answer=given.answer,
+            was_words=given.was_words,
+        )
+        return await self._settle(found, settled)
+
+    async def decline(self, item: str, who: str) -> ItemSettled:
+        """A question that somebody does not want to answer; the agent is told so."""
+        found = await self._find(item)
+        if not isinstance(found.asked, QuestionAsked):
+            raise Invalid("This is no question: it is to be allowed or denied.")
+        return await self._settle(found, ItemSettled(item=found.id, outcome="declined", who=who))
+
+    async def _settle(self, found: InboxItem, settled: ItemSettled) -> ItemSettled:
+        try:
+            await self.sessions.settle(found.session, settled)
+        except Conflict:
+            raise self._too_late(found.id) from None
+        return settled
+
+    async def _find(self, item: str) -> InboxItem:
+        view = await self.inbox.show()
+        for one in view.items:
+            if one.id == item:
+                return one
+        if self.inbox.what_became_of(ItemId(item)) is not None:
+            raise self._too_late(ItemId(item))
+        raise NotFound("item", item)
+
+    def _too_late(self, item: ItemId) -> Conflict:
+        settled = self.inbox.what_became_of(item)
+        if settled is None or settled.outcome == "cancelled":
+            return Conflict("Nobody waits for this any more: whoever asked went on or was stopped.")
+        if settled.outcome == "timeout":
+            return Conflict("This came too late: nobody had decided in time.")
+        return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")

@@ -1,0 +1,88 @@
+"""The one list of everything that waits for a person, over all sessions and runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from airboss.harness.desk import Precedents
+from airboss.log.log import EventLog, Writer
+from airboss.model.ids import ItemId, PromptId, SessionId
+from airboss.model.inbox import InboxView
+from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, InboxSettled, ItemSettled
+from airboss.model.rules import KeptRule
+from airboss.model.views import SessionView
+from airboss.service.pages import EventPage, page_of_events
+from airboss.service.precedents import precedents_of
+
+# Of what was settled so much is remembered, to say who was first.
+_REMEMBERED: Final = 1024
+EMPTY: Final = InboxView(created_at=0, updated_at=0, seq=0)
+
+
+@dataclass
+class Inbox:
+    """All desks tell it what waits; what it says is a repetition of what their sessions said."""
+
+    log: EventLog
+    current_rules: Callable[[], tuple[KeptRule, ...]]
+    _writer: Writer | None = None
+    _settled: dict[ItemId, ItemSettled] = field(default_factory=dict[ItemId, ItemSettled])
+    _known: set[ItemId] = field(default_factory=set[ItemId])
+
+    async def open(self) -> None:
+        self._writer = await self.log.writer(INBOX)
+        self._known = {item.id for item in self._view.items}
+
+    async def recover(self) -> None:
+        """Behind the sessions' own recovery: what they do not ask any more is settled."""
+        for item in self._view.items:
+            view = await self.log.view(item.session)
+            if not isinstance(view, SessionView) or item not in view.items:
+                self._say_settled(item.session, ItemSettled(item=item.id, outcome="cancelled"))
+
+    @property
+    def _view(self) -> InboxView:
+        view = self._writer.view if self._writer else None
+        return view if isinstance(view, InboxView) else EMPTY
+
+    # What desks need.
+
+    @property
+    def rules(self) -> tuple[KeptRule, ...]:
+        return self.current_rules()
+
+    def arrived(self, item: InboxItem) -> None:
+        if self._writer and item.id not in self._known:
+            self._known.add(item.id)
+            self._writer.say(InboxArrived(item=item))
+
+    def settled(self, session: SessionId, settled: ItemSettled) -> None:
+        if settled.item in self._known:
+            self._say_settled(session, settled)
+
+    def _say_settled(self, session: SessionId, settled: ItemSettled) -> None:
+        self._known.discard(settled.item)
+        self._settled[settled.item] = settled
+        while len(self._settled) > _REMEMBERED:
+            del self._settled[next(iter(self._settled))]
+        if self._writer:
+            who, outcome = settled.who, settled.outcome
+            self._writer.say(
+                InboxSettled(item=settled.item, session=session, outcome=outcome, who=who)
+            )
+
+    async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents:
+        return await precedents_of(self.log, session, prompt)
+
+    # What people ask for.
+
+    async def show(self) -> InboxView:
+        """As of its own seq: a stream that begins there misses and repeats nothing."""
+        view = await self.log.view(INBOX)
+        return view if isinstance(view, InboxView) else EMPTY
+
+    async def events(self, after: int, limit: int) -> EventPage:
+        return await page_of_events(self.log, INBOX, after, limit)
+
+    def what_became_of(self, item: ItemId) -> ItemSettled | None:
+        return self._settled.get(item)

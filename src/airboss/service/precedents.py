@@ -1,0 +1,55 @@
+"""What people decided in an earlier attempt at the same mission: nobody is asked twice.
+
+A mission that was cut off is put to a session again, and the agent asks for the same as before.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator
+
+from airboss.harness.desk import Precedents, question_print
+from airboss.log.log import EventLog
+from airboss.model.events import Event
+from airboss.model.ids import ItemId, PromptId, SessionId
+from airboss.model.inbox_events import ApprovalAsked, ItemSettled, QuestionAsked
+from airboss.model.task_events import MissionSent
+from airboss.model.views import SessionView
+
+_PERSONS = frozenset({"allow-once", "allow-always", "deny", "answered", "declined"})
+
+
+async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> Precedents:
+    """By the mark of what was asked, in the order in which it was decided. Of this very request
+    only what came before the session was resumed."""
+    view = await log.view(session)
+    if not isinstance(view, SessionView) or view.task is None:
+        return {}
+    sent = [event async for event in _events(log, view.task) if isinstance(event, MissionSent)]
+    this = next((one for one in sent if one.prompt == prompt), None)
+    if this is None:
+        return {}
+    mission = (this.mission.kind, this.mission.round)
+    alike = [one for one in sent if (one.mission.kind, one.mission.round) == mission]
+    found: Precedents = defaultdict(list)
+    prompts = {one.prompt for one in alike}
+    for name in dict.fromkeys(one.session for one in alike):
+        marks: dict[ItemId, str] = {}
+        async for event in _events(log, name):
+            match event:
+                case ApprovalAsked() if event.prompt in prompts:
+                    marks[event.item] = event.fingerprint
+                case QuestionAsked() if event.prompt in prompts:
+                    marks[event.item] = question_print(event.question)
+                case ItemSettled() if event.item in marks and event.outcome in _PERSONS:
+                    found[marks[event.item]].append(event)
+                case _:
+                    pass
+    return found
+
+
+async def _events(log: EventLog, stream: str) -> AsyncIterator[Event]:
+    after = 0
+    while page := await log.after(stream, after):
+        for recorded in page:
+            if not recorded.body.startswith('{"kind":"message.delta'):
+                yield recorded.event
+        after = page[-1].seq

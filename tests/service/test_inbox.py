@@ -1,0 +1,208 @@
+"""An agent asks, a person decides: on the real runtime, with the one list that everybody reads."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from airboss.errors import Conflict, Invalid, NotFound
+from airboss.model.events import PermissionDecided, ToolEnded
+from airboss.model.inbox_events import (
+    INBOX,
+    ApprovalAsked,
+    Choice,
+    InboxItem,
+    ItemSettled,
+    QuestionAsked,
+)
+from tests.service.house import ME, House, house_in
+
+SCRIPT = """
+rules:
+  - when: "touch it"
+    steps:
+      - call: {tool: bash, arguments: {command: "touch {cwd}/made.txt", description: "make it"}}
+      - say: "Done."
+  - when: "write it"
+    steps:
+      - call: {tool: create, arguments: {path: "{cwd}/hello.txt", file_text: "hi"}}
+      - say: "Done."
+  - when: "which colour"
+    steps:
+      - call:
+          tool: ask_user
+          arguments: {question: "Which colour?", choices: ["Red", "Blue"], allow_freeform: false}
+      - say: "Thanks."
+  - when: "what name"
+    steps:
+      - call: {tool: ask_user, arguments: {question: "What name?"}}
+      - say: "Thanks."
+  - when: "fill in"
+    steps:
+      - call:
+          tool: ask_user
+          arguments:
+            question: "Where to?"
+            form:
+              type: object
+              properties: {city: {type: string}, days: {type: integer, minimum: 1}}
+              required: [city]
+      - say: "Thanks."
+  - when: "ask badly"
+    steps:
+      - call: {tool: ask_user, arguments: {choices: "red"}}
+      - say: "Sorry."
+"""
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncGenerator[House]:
+    (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
+    async with house_in(
+        tmp_path, permissions="ask", rehearsal=tmp_path / "script.yaml", approval_seconds=20
+    ) as house:
+        yield house
+
+
+async def waiting(house: House, count: int = 1) -> list[InboxItem]:
+    async with asyncio.timeout(15):
+        async with house.services.log.follow(INBOX, 0) as follower:
+            while len(items := (await house.services.inbox.show()).items) != count:
+                await follower.next(1)
+    return list(items)
+
+
+async def ask(house: House, text: str) -> InboxItem:
+    session = await house.start()
+    await house.sessions.prompt(session.id, text, ME)
+    return (await waiting(house))[0]
+
+
+async def test_what_an_agent_wants_waits_until_a_person_allows_it(house: House) -> None:
+    """APR-1, APR-5: the request says what it is about, and one decision releases it."""
+    item = await ask(house, "touch it")
+    asked = item.asked
+    assert isinstance(asked, ApprovalAsked)
+    command = f"touch {house.work}/made.txt"
+    assert (asked.wish, asked.subject.command, asked.severity) == ("shell", command, "high")
+    assert asked.title.startswith("Run touch")
+    assert asked.description.startswith("make it")
+    assert asked.choices == ("allow-once", "allow-always", "deny")
+    assert asked.expires_at is not None
+    assert not (house.work / "made.txt").exists()
+    settled = await house.services.decisions.decide(item.id, "allow-once", "ada")
+    assert (settled.outcome, settled.who) == ("allow-once", "ada")
+    await house.until(item.session, "idle", turns=1)
+    assert (house.work / "made.txt").exists()
+    story = await house.story(item.session)
+    decided = [event for event in story if isinstance(event, PermissionDecided)]
+    assert [(one.allowed, one.by) for one in decided] == [(True, "person ada")]
+    assert (await house.sessions.show(item.session)).items == ()
+    assert await waiting(house, 0) == []
+
+
+async def test_a_no_is_told_to_the_agent_with_its_reason(house: House) -> None:
+    item = await ask(house, "write it")
+    assert isinstance(item.asked, ApprovalAsked)
+    assert "+hi" in (item.asked.subject.diff or "")
+    await house.services.decisions.decide(item.id, "deny", "ada", "Not today.")
+    await house.until(item.session, "idle", turns=1)
+    assert not (house.work / "hello.txt").exists()
+    ended = next(event for event in await house.story(item.session) if isinstance(event, ToolEnded))
+    assert ended.error
+    assert "ada said no: Not today." in ended.error.message
+
+
+async def test_exactly_one_decision_counts_and_the_others_are_told_which(house: House) -> None:
+    """APR-6, APR-7."""
+    item = await ask(house, "touch it")
+    decide = house.services.decisions.decide
+    results: list[ItemSettled | Conflict] = []
+
+    async def say(choice: Choice, who: str) -> None:
+        try:
+            results.append(await decide(item.id, choice, who))
+        except Conflict as refusal:
+            results.append(refusal)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(say("deny", "ada"))
+        group.create_task(say("allow-once", "bob"))
+    refused = [one for one in results if isinstance(one, Conflict)]
+    assert len(refused) == 1
+    await house.until(item.session, "idle", turns=1)
+    with pytest.raises(Conflict, match="decided already: deny, by ada"):
+        await decide(item.id, "allow-once", "bob")
+    assert not (house.work / "made.txt").exists()
+    with pytest.raises(NotFound):
+        await decide("itm_nothing", "deny", "ada")
+    settled = [one for one in await house.story(item.session) if isinstance(one, ItemSettled)]
+    assert [one.outcome for one in settled] == ["deny"]
+
+
+async def test_what_is_always_allowed_is_not_asked_again(house: House) -> None:
+    item = await ask(house, "touch it")
+    settled = await house.services.decisions.decide(item.id, "allow-always", "ada")
+    assert settled.rule is not None
+    await house.until(item.session, "idle", turns=1)
+    await house.sessions.prompt(item.session, "touch it", ME)
+    await house.until(item.session, "idle", turns=2)
+    decided = [one for one in await house.story(item.session) if isinstance(one, PermissionDecided)]
+    assert [one.by for one in decided] == ["person ada", f"rule {settled.rule}"]
+    assert [kept.who for kept in house.services.rules.current] == ["ada"]
+
+
+async def test_a_question_is_answered_by_number_or_label_and_what_is_neither_is_refused(
+    house: House,
+) -> None:
+    """ASK-4, ASK-9: an invalid answer is an error, and the question stays open."""
+    item = await ask(house, "which colour")
+    assert isinstance(item.asked, QuestionAsked)
+    assert (item.asked.question, item.asked.choices) == ("Which colour?", ("Red", "Blue"))
+    answer = house.services.decisions.answer
+    for wrong in ("green", "3", "  "):
+        with pytest.raises(Invalid):
+            await answer(item.id, wrong, "ada")
+    assert await waiting(house) == [item]
+    settled = await answer(item.id, "2", "ada")
+    assert (settled.answer, settled.was_words) == ("Blue", False)
+    await house.until(item.session, "idle", turns=1)
+    ended = next(one for one in await house.story(item.session) if isinstance(one, ToolEnded))
+    assert ended.text == "The person chose: Blue"
+
+
+async def test_a_form_is_checked_before_it_counts(house: House) -> None:
+    item = await ask(house, "fill in")
+    answer = house.services.decisions.answer
+    with pytest.raises(Invalid, match="days"):
+        await answer(item.id, '{"city": "Rome", "days": 0}', "ada")
+    with pytest.raises(Invalid, match="JSON object"):
+        await answer(item.id, "Rome", "ada")
+    await answer(item.id, '{"city": "Rome", "days": 3}', "ada")
+    await house.until(item.session, "idle", turns=1)
+    ended = next(one for one in await house.story(item.session) if isinstance(one, ToolEnded))
+    assert '"Rome"' in ended.text
+
+
+async def test_a_call_that_asks_badly_is_refused_and_nobody_is_asked(house: House) -> None:
+    session = await house.start()
+    await house.sessions.prompt(session.id, "ask badly", ME)
+    await house.until(session.id, "idle", turns=1)
+    ended = next(one for one in await house.story(session.id) if isinstance(one, ToolEnded))
+    assert ended.error
+    assert "needs a string named “question”" in ended.error.message
+    assert await waiting(house, 0) == []
+
+
+@pytest.mark.parametrize("text", ["touch it", "what name"])
+async def test_an_abort_withdraws_what_was_asked(house: House, text: str) -> None:
+    """APR-4, ASK-7."""
+    item = await ask(house, text)
+    view = await house.sessions.abort(item.session)
+    assert view.state == "idle"
+    assert await waiting(house, 0) == []
+    with pytest.raises(Conflict, match="Nobody waits"):
+        await house.services.decisions.decide(item.id, "deny", "ada")
+    settled = [one for one in await house.story(item.session) if isinstance(one, ItemSettled)]
+    assert [(one.outcome, one.who) for one in settled] == [("cancelled", None)]
