@@ -15,7 +15,7 @@ from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, QuestionA
 from airboss.service.notices import SECRET_VARIABLE, take_secret
 from airboss.settings import Settings
 from tests.portal import Portal
-from tests.service.house import House, house_in
+from tests.service.house import ME, House, house_in
 from tests.service.receiver import receiving
 
 SECRET = "a-secret-of-the-test"
@@ -75,6 +75,44 @@ def _is_written(note: Path) -> bool:
 
 def _read(note: Path) -> dict[str, str]:
     return json.loads(note.read_text(encoding="utf-8"))
+
+
+SCRIPT = """
+rules:
+  - when: "touch it"
+    steps:
+      - call: {tool: bash, arguments: {command: "touch {cwd}/made.txt", description: "make it"}}
+      - say: "Done."
+"""
+
+
+async def test_what_an_agent_asks_for_and_what_a_person_says_is_posted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = _written(tmp_path / "script.yaml", SCRIPT)
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
+    async with receiving() as receiver:
+        settings: dict[str, Any] = {"webhook_url": receiver.url(), "webhook_private": True}
+        async with house_in(tmp_path, permissions="ask", rehearsal=script, **settings) as house:
+            session = await house.start()
+            await house.sessions.prompt(session.id, "touch it", ME)
+            (arrived,) = await receiver.until(1)
+            asked = arrived.told["item"]["asked"]
+            assert (asked["kind"], arrived.told["session"]) == ("approval.asked", session.id)
+            assert asked["subject"]["command"] == f"touch {house.work}/made.txt"
+            await house.services.decisions.decide(arrived.item, "deny", ME)
+            settled = (await receiver.until(2))[1].told
+    assert (settled["event"], settled["id"], settled["outcome"], settled["who"]) == (
+        "inbox.settled",
+        arrived.item,
+        "deny",
+        ME,
+    )
+
+
+def _written(file: Path, text: str) -> Path:
+    file.write_text(text, encoding="utf-8")
+    return file
 
 
 async def test_a_server_without_them_starts_neither(tmp_path: Path) -> None:
