@@ -254,18 +254,15 @@ async def test_a_receiver_that_hangs_holds_neither_the_next_notice_nor_the_comma
     note = tmp_path / "note"
     command = command_channel(f"open({str(note)!r}, 'a').write(os.environ['AIRBOSS_ITEM'] + ' ')")
     async with receiving(answer) as receiver:
-        slow = hook(receiver.url(), seconds=1.5, waits=())
+        slow = hook(receiver.url(), seconds=50)
         async with desk_in(tmp_path, slow, command) as desk:
-            began = time.monotonic()
             hanging = await desk.ask()
             await receiver.until(1)
             others = [await desk.ask() for _ in range(5)]
             await receiver.until(6)
             await desk.until_done("command")
-            assert time.monotonic() - began < 1.4
             assert sorted(items(receiver.got)) == sorted([hanging, *others])
-            assert [one.attempts for one in await desk.deliveries.waiting("webhook")] == [0]
-            await desk.until_done()
+            await desk.until_left("webhook", 0)  # the one that hangs
     assert sorted(read(note).split()) == sorted([hanging, *others])
 
 
@@ -311,7 +308,7 @@ async def test_what_is_a_day_old_is_not_told_any_more(tmp_path: Path) -> None:
 
 
 def command_channel(program: str, **more: Any) -> CommandChannel:
-    words = (sys.executable, "-c", f"import os, sys, json, time, subprocess\n{program}")
+    words = (sys.executable, "-c", f"import os, sys, json\n{program}")
     environ = {"PATH": os.environ["PATH"], **more.pop("environ", {})}
     return CommandChannel(words, environ, os.getcwd(), **more)
 
@@ -357,12 +354,9 @@ async def test_a_command_that_hangs_is_ended_with_its_children(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     note = tmp_path / "note"
-    program = f"""
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-open({str(note)!r}, "x").write(f"{{os.getpid()}} {{child.pid}}")
-time.sleep(60)
-"""
-    async with desk_in(tmp_path, command_channel(program, seconds=2.0)) as desk:
+    program = f"sleep 60 & echo $$ $! > {note}; sleep 60"
+    channel = CommandChannel(("sh", "-c", program), dict(os.environ), "/", seconds=3.0)
+    async with desk_in(tmp_path, channel) as desk:
         await desk.ask()
         await desk.until_done("command")
     pids = [int(text) for text in read(note).split()]
@@ -371,7 +365,7 @@ time.sleep(60)
         return not any(is_alive(pid) for pid in pids)
 
     await until(are_gone)
-    assert "was ended after 2 s" in caplog.text
+    assert "sh was ended after 3 s" in caplog.text
 
 
 def is_alive(pid: int) -> bool:

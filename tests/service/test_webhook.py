@@ -10,7 +10,7 @@ import pytest
 
 from airboss.service.notices import Notice, NotSent
 from airboss.service.webhook import WebhookChannel, is_public
-from tests.service.receiver import Receiver, receiving
+from tests.service.receiver import NEVER, Receiver, receiving
 
 NOTICE = Notice("itm_1.arrived", "inbox.arrived", "itm_1", "Title", "http://x", b'{"id":"itm_1"}')
 SECRET = "a-secret-of-the-test"
@@ -135,6 +135,14 @@ async def test_a_name_that_is_not_found_may_be_found_later(
     with pytest.raises(NotSent, match=f"{NAME} was not found") as failed:
         await WebhookChannel(f"https://{NAME}", SECRET).send(NOTICE)
     assert not failed.value.final
+
+
+async def test_a_receiver_that_does_not_answer_in_time_may_do_so_later() -> None:
+    async with receiving(lambda _: NEVER) as receiver:
+        channel = WebhookChannel(receiver.url(), SECRET, allows_private=True, seconds=0.5)
+        with pytest.raises(NotSent, match="did not answer within") as failed:
+            await channel.send(NOTICE)
+        assert not failed.value.final
 
 
 async def test_no_proxy_stands_between(monkeypatch: pytest.MonkeyPatch) -> None:

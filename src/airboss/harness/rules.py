@@ -107,8 +107,8 @@ def _allows_command(pattern: str, asked: "_Asked") -> bool:
     command, segments = asked.wish.command, asked.segments
     if command is None:
         return False
-    if plain(pattern) == command:
-        return True
+    if (whole := plain(pattern)) is not None:
+        return whole == command
     if segments is None or asked.hides_commands or (asked.writes and ">" not in pattern):
         return False
     return _all((*pieces(command), *segments), lambda piece: fits(pattern, piece))
