@@ -8,6 +8,7 @@ import pytest
 
 from airboss.harness.rules import first, holds, suggest
 from airboss.model.ids import RuleId
+from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.permission import PermissionWish, wish
 from airboss.service.rules import settle
@@ -382,6 +383,13 @@ def test_a_rule_of_a_folder_is_for_the_sessions_below_it(folder: Path) -> None:
     assert not holds(rule, shell("ls"), folder.parent)
     assert not holds(rule, shell("ls"), folder / "docs" / "out")
     assert not holds(rule, shell("ls"), Path(f"{folder}-beside"))
+
+
+def test_a_secret_is_in_no_suggested_rule(folder: Path) -> None:
+    said = shell("curl -H a-secret-value https://example.com")
+    assert suggest(said, folder, Redactor(("a-secret-value",))) is None
+    assert suggest(said, folder) is not None
+    assert suggest(shell(f"curl -H ghp_{'a' * 30} https://example.com"), folder) is None
 
 
 def test_what_is_suggested_is_as_narrow_as_the_wish(folder: Path) -> None:

@@ -18,6 +18,7 @@ from airboss.harness.patterns import (
     plain,
     spellings,
 )
+from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.permission import PermissionWish
 
@@ -36,6 +37,8 @@ _MORE: Final = (
     "sandboxPathGrant",
     "managedApprovalRequired",
 )
+# Knows the shapes of secrets, but no values.
+NOTHING_SECRET: Final = Redactor()
 # A rule for a longer command would not be read by anybody.
 _LONGEST: Final = 2000
 
@@ -50,12 +53,15 @@ def holds(rule: Rule, wish: PermissionWish, cwd: Path) -> bool:
     return _holds(rule, _Asked(wish, cwd))
 
 
-def suggest(wish: PermissionWish, cwd: Path) -> Rule | None:
+def suggest(wish: PermissionWish, cwd: Path, redactor: Redactor = NOTHING_SECRET) -> Rule | None:
     """What “always allow this” writes down: this wish and hardly another. None where no words
-    would be narrow enough."""
+    would be narrow enough, or where one of them is a secret."""
     asked = _Asked(wish, cwd)
     rule = _narrowest(wish, asked)
-    return rule if rule and _holds(rule, asked) else None
+    if rule is None or not _holds(rule, asked):
+        return None
+    words = rule.model_dump(exclude={"verdict"}, exclude_none=True).values()
+    return None if any(redactor.count(text) for text in words) else rule
 
 
 def _narrowest(wish: PermissionWish, asked: "_Asked") -> Rule | None:
