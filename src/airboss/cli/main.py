@@ -122,6 +122,12 @@ def serve(
     max_tasks: Annotated[
         int | None, typer.Option(min=1, help="So many agents of jobs work at once. [4]")
     ] = None,
+    notify_command: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Run this when something waits for you.")
+    ] = None,
+    webhook: Annotated[
+        str | None, typer.Option(metavar="URL", help="Post it there; see AIRBOSS_WEBHOOK_SECRET.")
+    ] = None,
     rehearsal: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A script for the rehearsal model.")
     ] = None,
@@ -153,6 +159,8 @@ def serve(
         "permissions": permissions.value if permissions else None,
         "roots": tuple(whole(path) for path in root) if root else None,
         "max_tasks": max_tasks,
+        "notify_command": notify_command,
+        "webhook_url": webhook,
         "rehearsal": whole(rehearsal),
         "copilot_cli": whole(copilot_cli),
     }

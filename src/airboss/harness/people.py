@@ -98,7 +98,7 @@ class People:
             settled = await self._decided_before(fingerprint(wish), prompt)
             if settled is not None:
                 return settled
-            rule = await asyncio.to_thread(suggest, wish, self.rule.cwd)
+            rule = await asyncio.to_thread(suggest, wish, self.rule.cwd, self.redactor)
             asked = approval_of(
                 wish,
                 why=why,

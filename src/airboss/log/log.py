@@ -174,6 +174,10 @@ class EventLog:
             return stream.view
         return await self._database.read(lambda c: rows.view(c, name))
 
+    async def head(self, name: str) -> int:
+        """The seq of the last event that was said."""
+        return (await self._stream(name)).head
+
     async def after(self, name: str, seq: int, limit: int = PAGE) -> list[Recorded]:
         """One page behind `seq`: from memory where the reader is nearly up to date."""
         stream = self._streams.get(name)
