@@ -88,6 +88,7 @@ async def opened_services(
             open_session=functools.partial(open_session, runtime),
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
+            loop_detection=settings.loop_detection,
         )
         entries = Entries(
             settings=settings,

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
+from airboss.harness.gate import Gate
+from airboss.harness.loops import Loops
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.tools import JOB_TOOL_OFFERS
@@ -79,6 +81,7 @@ class Conversation:
         redactor: Redactor,
         on_lost: Callable[[SessionId], None],
         queue: Iterable[QueuedPrompt] = (),
+        loops: Loops | None = None,
     ) -> None:
         self.session = session
         self._writer = writer
@@ -86,6 +89,8 @@ class Conversation:
         self._rule = rule
         self._redactor = redactor
         self._on_lost = on_lost
+        watch, clean = loops or Loops(), redactor.text
+        self._gate = Gate(session, watch, self._hear, lambda: self._turn, self._stop, clean)
         # What was asked for and not begun; of these, the ids that are on disk wait for the worker.
         self._queue: dict[PromptId, Request] = {}
         self._waiting: asyncio.Queue[PromptId] = asyncio.Queue()
@@ -153,6 +158,7 @@ class Conversation:
             provider=self._route.provider,
             github_token=self._route.github_token,
             tools=JOB_TOOL_OFFERS,
+            gate=self._gate,
             decide=self._decide,
             hear=self._hear,
             redactor=self._redactor,
@@ -244,7 +250,7 @@ class Conversation:
             case TurnFailed():
                 self._hear_failure(told)
             case ModelReplaced():
-                self._refuse_other_model(told)
+                self._stop("ModelReplaced", told.words)
             case ModelAnswered() | UsageSeen() | Retrying():
                 if self._turn is not None:  # what comes late makes no turn of its own
                     self._note(self._turn, told)
@@ -290,14 +296,13 @@ class Conversation:
             self._writer.say(error)
         turn.stirred.set()
 
-    def _refuse_other_model(self, told: ModelReplaced) -> None:
+    def _stop(self, name: str, message: str) -> None:
+        """The running turn must not go on."""
         turn = self._current()
         turn.must_stop = turn.outcome != "failed"
-        message = (
-            f"The session asked for {told.asked} and the service took {told.got} instead "
-            f"({told.cause}). Choose a model that is offered."
-        )
-        self._fail(turn, "ModelReplaced", message, None)
+        self._fail(turn, name, message, None)
+        if turn.request is None and self._agent:  # no worker waits for this one
+            self._aborted = asyncio.create_task(self._agent.abort())
 
     def _end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
         if self._turn is turn:

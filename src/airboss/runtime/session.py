@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
-from airboss.model.events import Event
+from airboss.model.events import Event, ToolEnded, ToolStarted
+from airboss.runtime.hooks import ToolGate, sdk_hooks
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.permission import Decide, PermissionAnswer, wish
 from airboss.runtime.process import Runtime, in_words
 from airboss.runtime.signals import (
+    Compacted,
     ModelReplaced,
     RuntimeLost,
     Signal,
@@ -55,6 +57,8 @@ class SessionWish:
     github_token: str | None = None
     # Beside the runtime's own; a resumed session has none but those that are given anew.
     tools: tuple[ToolOffer, ...] = ()
+    # What every call of a tool passes; it too is given anew.
+    gate: ToolGate | None = None
     resume: bool = False
     quiet_limit: float = 60.0
 
@@ -189,8 +193,12 @@ class RuntimeSession:
         self._asked.hear(RuntimeLost(reason))
         self._finish()
 
-    def _tell(self, told: Event | Signal) -> None:
+    def _tell(self, told: Event | Signal | Compacted) -> None:
+        if self._asked.gate is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
+            self._asked.gate.hear(told)
         match told:
+            case Compacted():
+                return
             case TurnBegan():
                 self._busy = self._began = True
                 self._owes_idle = False
@@ -340,6 +348,7 @@ def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
         "working_directory": str(asked.cwd),
         "client_name": "airboss",
         "tools": sdk_tools(asked.tools),
+        "hooks": sdk_hooks(asked.gate),
         "streaming": True,
         "include_sub_agent_streaming_events": False,
         "on_permission_request": no_answer,

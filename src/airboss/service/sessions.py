@@ -18,6 +18,7 @@ from airboss.errors import (
     TooMuch,
 )
 from airboss.harness.conversation import Conversation, OpenSession
+from airboss.harness.loops import Loops
 from airboss.harness.models import Catalog, Route
 from airboss.harness.permissions import PolicyRule, SessionPolicy
 from airboss.harness.turn import Asked, Receipt
@@ -42,7 +43,7 @@ from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
-from airboss.settings import Policy
+from airboss.settings import LoopDetection, Policy
 from airboss.store.views import Place, ViewIndex
 
 _SHOWN_SECONDS = 1.0
@@ -64,6 +65,7 @@ class Sessions:
     open_session: OpenSession
     quiet_seconds: float
     max_sessions: int
+    loop_detection: LoopDetection = field(default_factory=LoopDetection)
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     # A lock is there as long as somebody holds it or waits for it.
@@ -131,7 +133,16 @@ class Sessions:
         rule: PolicyRule,
         queue: tuple[QueuedPrompt, ...] = (),
     ) -> Conversation:
-        return Conversation(session, writer, route, rule, self.redactor, self._forget, queue)
+        return Conversation(
+            session,
+            writer,
+            route,
+            rule,
+            self.redactor,
+            self._forget,
+            queue,
+            Loops(self.loop_detection),
+        )
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
         reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
