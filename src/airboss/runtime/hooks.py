@@ -4,9 +4,10 @@ The runtime lets a call pass when its hook fails or says something odd, so nothi
 leaves this module. Allowing is never said either: it would keep permission from being asked for.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 from airboss.model.events import ToolEnded, ToolStarted
@@ -15,6 +16,7 @@ from airboss.runtime.signals import Compacted
 _log = logging.getLogger(__name__)
 
 _FAULT: Final = "Airboss could not check this call, so it is refused."
+_STOPPED: Final = "The turn was stopped before this call was let through."
 # Some tools take a text instead of named arguments; it goes by this name here.
 BARE: Final = "input"
 
@@ -70,36 +72,58 @@ class ToolGate(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Hooks:
+class Hooks:
     """The SDK's hooks of one session."""
 
-    gate: ToolGate = field(repr=False)
+    def __init__(self, gate: ToolGate) -> None:
+        self._gate = gate
+        self._going: set[asyncio.Task[dict[str, Any]]] = set()
+        self._is_stopped = False
 
-    async def before(self, told: Mapping[str, Any], _: object) -> dict[str, Any]:
+    def for_the_sdk(self) -> dict[str, Any]:
+        """For `create_session(hooks=…)`."""
+        return {
+            "on_pre_tool_use": self._before,
+            "on_post_tool_use": self._after,
+            "on_post_tool_use_failure": self._after,
+        }
+
+    def stop(self) -> None:
+        """No call is let through any more, and who still thinks about one is not waited for: the
+        runtime would wait, even where the turn is to be stopped."""
+        self._is_stopped = True
+        for task in self._going:
+            task.cancel()
+
+    def go_on(self) -> None:
+        """Another turn begins."""
+        self._is_stopped = False
+
+    async def _before(self, told: Mapping[str, Any], _: object) -> dict[str, Any]:
+        if self._is_stopped:
+            return _said(Veto(_STOPPED))
+        task = asyncio.create_task(self._answer(told))
+        self._going.add(task)
+        task.add_done_callback(self._going.discard)
         try:
-            return _said(await self.gate.before(_use(told)))
+            return await task
+        except asyncio.CancelledError:
+            if (around := asyncio.current_task()) and around.cancelling():
+                raise
+            return _said(Veto(_STOPPED))
+
+    async def _answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return _said(await self._gate.before(_use(told)))
         except Exception:  # noqa: BLE001  # the border: whatever failed, the call is refused
             _log.exception("The gate failed, and a call of a tool is refused")
             return _said(Veto(_FAULT))
 
-    async def after(self, told: Mapping[str, Any], _: object) -> None:
+    async def _after(self, told: Mapping[str, Any], _: object) -> None:
         try:
-            await self.gate.after(_use(told), _outcome(told))
+            await self._gate.after(_use(told), _outcome(told))
         except Exception:  # noqa: BLE001  # the border: the call is over, and nothing changes that
             _log.exception("What came of a call of a tool could not be noted")
-
-
-def sdk_hooks(gate: ToolGate | None) -> dict[str, Any] | None:
-    """For `create_session(hooks=…)`."""
-    if gate is None:
-        return None
-    hooks = _Hooks(gate)
-    return {
-        "on_pre_tool_use": hooks.before,
-        "on_post_tool_use": hooks.after,
-        "on_post_tool_use_failure": hooks.after,
-    }
 
 
 def _use(told: Mapping[str, Any]) -> ToolUse:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
 from airboss.model.events import Event, ToolEnded, ToolStarted
-from airboss.runtime.hooks import ToolGate, sdk_hooks
+from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.permission import Decide, PermissionAnswer, wish
 from airboss.runtime.process import Runtime, in_words
@@ -89,6 +89,7 @@ class RuntimeSession:
         self._life = life
         self._asked = asked
         self._translator = Translator(asked.redactor, None if own_model else asked.model)
+        self._hooks = Hooks(asked.gate) if asked.gate else None
         self._sdk: CopilotSession | None = None
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
@@ -114,6 +115,7 @@ class RuntimeSession:
     async def open(self) -> None:
         asked, client = self._asked, self._life.client
         options = _options(asked, self._life)
+        options["hooks"] = self._hooks and self._hooks.for_the_sdk()
         if asked.resume:
             opening = client.resume_session(asked.id, **options)
         else:
@@ -126,6 +128,8 @@ class RuntimeSession:
     async def send(self, text: str) -> str:
         """Put a request to the agent; the runtime's id of it. What follows is heard."""
         self._busy, self._answered = True, False
+        if self._hooks is not None:
+            self._hooks.go_on()
         self._idle.clear()
         self._heard_at = self._loop.time()
         self._listen_for_quiet()
@@ -139,6 +143,7 @@ class RuntimeSession:
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
+        self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
             await self._life.ask(self._opened.abort(), _ABORT_SECONDS)
         if self._busy and self.alive:
@@ -202,6 +207,8 @@ class RuntimeSession:
             case TurnBegan():
                 self._busy = self._began = True
                 self._owes_idle = False
+                if self._hooks is not None:
+                    self._hooks.go_on()
                 self._idle.clear()
                 self._listen_for_quiet()
                 self._asked.hear(told)
@@ -261,6 +268,7 @@ class RuntimeSession:
             self._heard_at = self._loop.time()
             self._listen_for_quiet()
             return
+        self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
                 await self._life.ask(self._opened.abort(), _ABORT_SECONDS)
@@ -318,8 +326,13 @@ class RuntimeSession:
         if task := self._tasks.get(name):
             task.cancel()
 
+    def _stop_hooks(self) -> None:
+        if self._hooks is not None:
+            self._hooks.stop()
+
     def _finish(self) -> None:
         self._over, self._busy = True, False
+        self._stop_hooks()
         self._idle.set()
         if self._quiet is not None:
             self._quiet.cancel()
@@ -348,7 +361,6 @@ def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
         "working_directory": str(asked.cwd),
         "client_name": "airboss",
         "tools": sdk_tools(asked.tools),
-        "hooks": sdk_hooks(asked.gate),
         "streaming": True,
         "include_sub_agent_streaming_events": False,
         "on_permission_request": no_answer,
