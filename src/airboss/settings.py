@@ -54,7 +54,7 @@ class LoopDetection(_Frozen):
     """When an agent counts as repeating itself. What is no count becomes the default."""
 
     enabled: bool = True
-    # So many calls are remembered of each run of an agent.
+    # So many calls are remembered of each agent in a turn.
     history: int = 30
     # From so many on the agent is told, from so many it is refused, and whatever it is stopped.
     warning: int = 10

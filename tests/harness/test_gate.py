@@ -352,7 +352,7 @@ async def test_hooks_behind_a_call_are_told_what_was_made_and_what_came_of_it(
     made = ToolUse("bash", {"command": "pwd"}, agent="helper")
     await gate.after(made, DONE)
     [finished] = await until(trial, 1)
-    assert (finished.session, finished.run) == ("ses_1", (None, "helper"))
+    assert (finished.session, finished.stint) == ("ses_1", (None, "helper"))
     assert (finished.use, finished.outcome, finished.status) == (made, DONE, "completed")
     assert finished.block == "call_1"
     assert finished.began > 0

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from airboss.harness.loops import Finding, Loops, Run, normal, overlaid
+from airboss.harness.loops import Finding, Loops, Stint, normal, overlaid
 from airboss.runtime.hooks import ToolOutcome
 from airboss.settings import LoopDetection, LoopDetectors, Settings
 
-RUN: Run = ("trn_1", None)
+STINT: Stint = ("trn_1", None)
 SAME = ToolOutcome("the same")
 Result = Callable[[int], ToolOutcome]
 
@@ -26,23 +26,23 @@ def never_twice(number: int) -> ToolOutcome:
 class Agent:
     """Calls tools, and minds what it is told."""
 
-    def __init__(self, loops: Loops, run: Run = RUN) -> None:
+    def __init__(self, loops: Loops, stint: Stint = STINT) -> None:
         self.loops = loops
-        self.run = run
+        self.stint = stint
         self.found: list[Finding] = []
         self.ended: list[Finding] = []
         self._number = numbers()
 
     def call(self, tool: str = "view", result: Result = always, **arguments: Any) -> Finding | None:
         """One call, from the first look to its outcome, unless it is refused."""
-        found = self.loops.look(self.run, tool, arguments)
+        found = self.loops.look(self.stint, tool, arguments)
         if found is not None:
             self.found.append(found)
             if found.level == "critical":
                 return found
-        call = self.loops.begin(self.run, tool, arguments)
+        call = self.loops.begin(self.stint, tool, arguments)
         outcome = result(next(self._number))
-        if end := self.loops.settle(self.run, call, arguments, outcome):
+        if end := self.loops.settle(self.stint, call, arguments, outcome):
             self.ended.append(end)
         return found
 
@@ -173,8 +173,8 @@ def test_other_calls_in_between_do_not_break_a_streak(agent: Agent) -> None:
 def test_calls_without_an_outcome_yet_are_no_streak(agent: Agent) -> None:
     """LOOP-6: only calls with a result hash count, so many at once are no loop."""
     for _ in range(25):
-        agent.loops.begin(RUN, "view", {"path": "a"})
-    found = agent.loops.look(RUN, "view", {"path": "a"})
+        agent.loops.begin(STINT, "view", {"path": "a"})
+    found = agent.loops.look(STINT, "view", {"path": "a"})
     assert found is not None
     assert found.level == "warning"
 
@@ -204,7 +204,7 @@ def test_the_breaker_needs_no_detector() -> None:
     assert agent.told() == [("critical", "breaker", 30)]
 
 
-# Runs.
+# Stints.
 
 
 def test_another_turn_begins_anew() -> None:
@@ -236,11 +236,11 @@ def test_a_sub_agent_is_a_run_of_its_own() -> None:
     assert [helper.found for helper in helpers] == [[]] * 5
 
 
-def test_old_runs_are_forgotten() -> None:
+def test_old_stints_are_forgotten() -> None:
     loops = Loops(LoopDetection())
     for number in range(500):
         Agent(loops, (f"trn_{number}", None)).calls(2, path="a")
-    assert len(loops._runs) == 64  # pyright: ignore[reportPrivateUsage]
+    assert len(loops._stints) == 64  # pyright: ignore[reportPrivateUsage]
 
 
 # Tools that do not exist.

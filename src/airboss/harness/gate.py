@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, S
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from airboss.harness.loops import Call, Finding, Loops, Run
+from airboss.harness.loops import Call, Finding, Loops, Stint
 from airboss.harness.pending import Open, Pending
 from airboss.harness.turn import Turn
 from airboss.model.events import ToolEnded, ToolStarted
@@ -61,7 +61,7 @@ class Finished:
 
     session: str
     use: ToolUse
-    run: Run
+    stint: Stint
     status: Status
     outcome: ToolOutcome
     began: float
@@ -113,13 +113,13 @@ class Gate:
 
     async def before(self, use: ToolUse) -> Pass | Veto:
         turn = self.turn()
-        run: Run = (turn.id if turn else None, use.agent)
-        going = self._pending.begin(use, run)
+        stint: Stint = (turn.id if turn else None, use.agent)
+        going = self._pending.begin(use, stint)
         try:
-            found = self.loops.look(run, use.tool, use.arguments)
+            found = self.loops.look(stint, use.tool, use.arguments)
             if found is not None and found.level == "critical":
                 return self._stop_loop(going, found)
-            going.call = self.loops.begin(run, use.tool, use.arguments)
+            going.call = self.loops.begin(stint, use.tool, use.arguments)
             if found is not None:
                 self._notice(found)
             changed = await self._checked(use)
@@ -250,7 +250,7 @@ class Gate:
         self.tell(ToolVetoed(tool=use.tool, block=going.block, reason=words, denied=denied))
         outcome = ToolOutcome(error=reason)
         if going.call is not None:
-            self._note(going.run, going.call, use, outcome)
+            self._note(going.stint, going.call, use, outcome)
         self._say_after(going, use, "blocked", outcome)
         return Veto(reason)
 
@@ -262,12 +262,12 @@ class Gate:
     def _settle(self, going: Open, outcome: ToolOutcome) -> None:
         use = going.final or going.use
         if going.call is not None:
-            self._note(going.run, going.call, use, outcome)
+            self._note(going.stint, going.call, use, outcome)
         status = "completed" if outcome.error is None else "failed"
         self._say_after(going, use, status, outcome)
 
-    def _note(self, run: Run, call: Call, use: ToolUse, outcome: ToolOutcome) -> None:
-        if found := self.loops.settle(run, call, use.arguments, outcome):
+    def _note(self, stint: Stint, call: Call, use: ToolUse, outcome: ToolOutcome) -> None:
+        if found := self.loops.settle(stint, call, use.arguments, outcome):
             self._notice(found)
             self.end_turn(TOOL_LOOP, found.text)
 
@@ -286,7 +286,9 @@ class Gate:
         """In the background: no call waits for it, and none is changed by it."""
         if not self.checks.after:
             return
-        finished = Finished(self.session, use, going.run, status, outcome, going.began, going.block)
+        finished = Finished(
+            self.session, use, going.stint, status, outcome, going.began, going.block
+        )
         for hook in self.checks.after:
             self._own(self._after_one(hook, finished))
 

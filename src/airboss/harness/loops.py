@@ -1,6 +1,6 @@
 """Whether an agent repeats itself, and what is done about it: warned, refused, stopped. Pure.
 
-It knows calls by their likeness only. A run is what one agent does in one turn; runs are never
+It knows calls by their likeness only. A stint is what one agent does in one turn; stints are never
 compared with each other.
 """
 
@@ -19,12 +19,12 @@ Detector: TypeAlias = Literal[
     "unknown-tool", "breaker", "poll", "ping-pong", "repeat", "errors", "after-compaction"
 ]
 # The turn, and the sub-agent in it. Without a turn it is one of its own.
-Run: TypeAlias = tuple[str | None, str | None]
+Stint: TypeAlias = tuple[str | None, str | None]
 
 COMPACTION_LOOP: Final = "compaction_loop_persisted"
 _BUCKET: Final = 10
 _MOST_KEYS: Final = 256
-_MOST_RUNS: Final = 64
+_MOST_STINTS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class _Run:
+class _Stint:
     calls: deque[Call]
     made: int = 0
     # When calls were refused, counted in calls.
@@ -80,38 +80,38 @@ class Loops:
 
     def __init__(self, rules: LoopDetection | None = None) -> None:
         self.rules = normal(rules or LoopDetection())
-        self._runs: OrderedDict[Run, _Run] = OrderedDict()
-        self._warned: OrderedDict[tuple[Run, str], int] = OrderedDict()
+        self._stints: OrderedDict[Stint, _Stint] = OrderedDict()
+        self._warned: OrderedDict[tuple[Stint, str], int] = OrderedDict()
         # What came behind a compaction; none where that is long ago.
         self._after: list[tuple[str, str]] | None = None
 
-    def look(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> Finding | None:
+    def look(self, stint: Stint, tool: str, arguments: Mapping[str, Any]) -> Finding | None:
         """What is to be said of a call before it is made. A critical one is not to be made, and
         counts as refused; a warning is said once for each ten."""
         if not self.rules.enabled:
             return None
-        state, mark = self._run(run), signature(tool, arguments)
+        state, mark = self._stint(stint), signature(tool, arguments)
         if critical := self._critical(state, tool, mark):
             return self._refuse(state, critical)
         for key, warning in self._warnings(state, tool, mark):
-            if self._is_new(run, key, warning.count):
+            if self._is_new(stint, key, warning.count):
                 return warning
         return None
 
-    def begin(self, run: Run, tool: str, arguments: Mapping[str, Any]) -> Call:
+    def begin(self, stint: Stint, tool: str, arguments: Mapping[str, Any]) -> Call:
         """It is let through."""
-        state, call = self._run(run), Call(tool, signature(tool, arguments))
+        state, call = self._stint(stint), Call(tool, signature(tool, arguments))
         state.made += 1
         state.calls.append(call)
         return call
 
     def settle(
-        self, run: Run, call: Call, arguments: Mapping[str, Any], outcome: ToolOutcome
+        self, stint: Stint, call: Call, arguments: Mapping[str, Any], outcome: ToolOutcome
     ) -> Finding | None:
         """What came of it; `arguments` are those that it was made with in the end."""
         call.outcome = outcome_hash(call.tool, arguments, outcome)
         call.failed, call.is_missing = outcome.error is not None, outcome.is_missing
-        return self._observe(call) if run[1] is None else None
+        return self._observe(call) if stint[1] is None else None
 
     def compacted(self) -> None:
         """The agent's memory was shortened: does it go on with what it did before?"""
@@ -120,7 +120,7 @@ class Loops:
 
     # What is too much.
 
-    def _critical(self, state: _Run, tool: str, mark: str) -> Finding | None:
+    def _critical(self, state: _Stint, tool: str, mark: str) -> Finding | None:
         rules, wanted, calls = self.rules, self.rules.detectors, state.calls
         missing = _in_a_row(calls, lambda call: call.is_missing and call.tool == tool)
         if missing >= rules.unknown_tool:
@@ -139,7 +139,7 @@ class Loops:
             return Finding("critical", "errors", tool, errors, _all_failed(errors))
         return None
 
-    def _ping_pong(self, state: _Run, tool: str, mark: str) -> Finding | None:
+    def _ping_pong(self, state: _Stint, tool: str, mark: str) -> Finding | None:
         there = {call.signature for call in state.calls}
         state.pairs = [pair for pair in state.pairs if pair & there]
         if any(mark in pair for pair in state.pairs):
@@ -151,7 +151,7 @@ class Loops:
         state.pairs.append(frozenset({mark, partner.signature}))
         return Finding("critical", "ping-pong", tool, count, _to_and_fro(tool, partner, count))
 
-    def _refuse(self, state: _Run, found: Finding) -> Finding:
+    def _refuse(self, state: _Stint, found: Finding) -> Finding:
         state.made += 1
         state.refused.append(state.made)
         while state.refused[0] <= state.made - self.rules.history:
@@ -163,7 +163,7 @@ class Loops:
 
     # What is worth a word.
 
-    def _warnings(self, state: _Run, tool: str, mark: str) -> list[tuple[str, Finding]]:
+    def _warnings(self, state: _Stint, tool: str, mark: str) -> list[tuple[str, Finding]]:
         rules, wanted, calls = self.rules, self.rules.detectors, state.calls
         found: list[tuple[str, Finding]] = []
         if wanted.poll and is_poll(tool):
@@ -185,8 +185,8 @@ class Loops:
             )
         return [(key, one) for key, one in found if one.count >= rules.warning]
 
-    def _is_new(self, run: Run, key: str, count: int) -> bool:
-        bucket, known = count // _BUCKET, (run, key)
+    def _is_new(self, stint: Stint, key: str, count: int) -> bool:
+        bucket, known = count // _BUCKET, (stint, key)
         if bucket <= self._warned.get(known, -1):
             self._warned.move_to_end(known)
             return False
@@ -210,13 +210,13 @@ class Loops:
         text = _still_the_same(call.tool, len(seen))
         return Finding("critical", "after-compaction", call.tool, len(seen), text, ends_turn=True)
 
-    def _run(self, run: Run) -> _Run:
-        state = self._runs.get(run)
+    def _stint(self, stint: Stint) -> _Stint:
+        state = self._stints.get(stint)
         if state is None:
-            state = self._runs[run] = _Run(deque(maxlen=self.rules.history))
-            if len(self._runs) > _MOST_RUNS:
-                self._runs.popitem(last=False)
-        self._runs.move_to_end(run)
+            state = self._stints[stint] = _Stint(deque(maxlen=self.rules.history))
+            if len(self._stints) > _MOST_STINTS:
+                self._stints.popitem(last=False)
+        self._stints.move_to_end(stint)
         return state
 
 

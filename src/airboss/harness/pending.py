@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from airboss.harness.loops import Call, Run
+from airboss.harness.loops import Call, Stint
 from airboss.model.events import ToolStarted
 from airboss.runtime.hooks import BARE, ToolUse
 
-# Far more than run at once: what nobody ever ended is forgotten behind these.
+# Far more than are made at once: what nobody ever ended is forgotten behind these.
 _MOST: Final = 256
 
 One = TypeVar("One")
@@ -25,7 +25,7 @@ class Open:
     """A call on its way. `final` is how it was let through."""
 
     use: ToolUse
-    run: Run
+    stint: Stint
     began: float = field(default_factory=time.time)
     block: str | None = None
     call: Call | None = None
@@ -50,11 +50,11 @@ class Pending:
         # Without a name so far.
         self._refused: deque[Open] = deque(maxlen=_MOST)
 
-    def begin(self, use: ToolUse, run: Run) -> Open:
+    def begin(self, use: ToolUse, stint: Stint) -> Open:
         for left in (self._open, self._refused):
-            for going in [going for going in left if going.run[0] != run[0]]:
+            for going in [going for going in left if going.stint[0] != stint[0]]:
                 left.remove(going)  # its turn is over: nobody says more of it
-        going = Open(use, run)
+        going = Open(use, stint)
         told = _closest(self._told, lambda one, exactly: _is_same(one, use, exactly))
         if told is not None:
             self._told.remove(told)
