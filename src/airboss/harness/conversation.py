@@ -23,8 +23,10 @@ from airboss.log.log import Writer
 from airboss.model.events import (
     BlockDelta,
     Event,
+    MessageEnded,
     PromptAccepted,
     PromptDropped,
+    ReasoningEnded,
     SessionClosed,
     SessionError,
     SessionIdle,
@@ -113,15 +115,18 @@ class Conversation:
     def is_ready(self) -> bool:
         return self._worker is not None and not self._closing and not self._ended
 
-    async def open(self, open_session: OpenSession, quiet_seconds: float) -> None:
-        await self._enter(open_session, self._wish(quiet_seconds, resume=False), SessionReady())
+    async def open(self, open_session: OpenSession, quiet_seconds: float, *, waits: bool) -> None:
+        wish = self._wish(quiet_seconds, resume=False)
+        await self._enter(open_session, wish, SessionReady(), waits=waits)
 
     async def resume(self, open_session: OpenSession, quiet_seconds: float, who: str) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
         said = SessionResumed(who=who), SessionReady()
         await self._enter(open_session, self._wish(quiet_seconds, resume=True), *said)
 
-    async def _enter(self, open_session: OpenSession, wish: SessionWish, *said: Event) -> None:
+    async def _enter(
+        self, open_session: OpenSession, wish: SessionWish, *said: Event, waits: bool = True
+    ) -> None:
         try:
             self._agent = agent = await open_session(wish)
         except BaseException as error:
@@ -130,7 +135,7 @@ class Conversation:
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
-            await self._writer.append(*said)
+            await self._writer.tell(*said, waits=waits)
         except BaseException as error:
             self._never_opened(error)
             await agent.close()
@@ -254,7 +259,8 @@ class Conversation:
     def _say(self, told: Event) -> None:
         if self._turn is not None and isinstance(told, ToolStarted | ToolEnded):
             self._turn.note_tool(told)
-        self._writer.say(told)
+        # Behind the end of a text comes another block or the turn's end.
+        self._writer.say(told, urgent=not isinstance(told, MessageEnded | ReasoningEnded))
 
     def _hear_failure(self, told: TurnFailed) -> None:
         """One that comes while nothing runs is a turn of its own: nobody would end it later."""
@@ -307,9 +313,8 @@ class Conversation:
         turn, self._turn = self._turn, None
         if turn is None:
             return
-        self._writer.say(turn.end(outcome))
-        if outcome != "interrupted":
-            self._writer.say(SessionIdle())
+        idle = () if outcome == "interrupted" else (SessionIdle(),)
+        self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
 
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
@@ -364,10 +369,10 @@ class Conversation:
         elif self._turn is not None and self._turn.prompt == prompt:
             await self.abort()
 
-    async def close(self, who: str, reason: str) -> None:
+    async def close(self, who: str, reason: str, *, waits: bool) -> None:
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._queue]
-        await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
+        await self._writer.tell(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
         self._writer.release()
 
     async def interrupt(self, reason: str) -> None:

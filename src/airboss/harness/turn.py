@@ -102,6 +102,11 @@ class Turn:
     _called: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     _completed: set[str] = field(default_factory=set[str])
 
+    @property
+    def is_of_task(self) -> bool:
+        """A task writes down what came of its turn: with the turn's end, and waits for both."""
+        return self.request is not None and self.request.task is not None
+
     def note(self, told: ModelAnswered | UsageSeen) -> None:
         match told:
             case ModelAnswered():

@@ -25,7 +25,8 @@ class OwnSessions:
     policy: SessionPolicy
 
     async def open(self, model: str) -> SessionId:
-        view = await self.sessions.start(model, self.cwd, f"{BY_A_TASK}{self.run}", self.policy)
+        who = f"{BY_A_TASK}{self.run}"
+        view = await self.sessions.start(model, self.cwd, who, self.policy, waits=False)
         return view.id
 
     async def wake(self, session: SessionId) -> None:
@@ -42,7 +43,8 @@ class OwnSessions:
             raise RuntimeUnavailable(view.error or "The session lost its runtime.") from None
 
     async def close(self, session: SessionId) -> None:
-        await self.sessions.close(session, f"{BY_A_TASK}{self.run}")
+        # The task tells of it next, and waits for that.
+        await self.sessions.close(session, f"{BY_A_TASK}{self.run}", waits=False)
 
     async def bury(self, session: SessionId) -> None:
         await sweep_session(session)
