@@ -21,6 +21,7 @@ from airboss.runtime.signals import (
     TurnIdle,
 )
 from airboss.runtime.sweep import sweep_session
+from airboss.runtime.tap import forget_session
 from airboss.runtime.tools import ToolOffer, sdk_tools
 from airboss.runtime.translate import Redacting, Translator
 
@@ -153,6 +154,7 @@ class RuntimeSession:
             self._life.leave(self.id)
             with contextlib.suppress(RuntimeUnavailable):
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
+            forget_session(self._life.client, self.id)
         await self._rest()
         await sweep_session(self.id)
 
