@@ -270,8 +270,8 @@ class RuntimeSession:
         self._finish()
 
     def _tell(self, told: Event | Signal | Compacted) -> None:
-        if self._asked.gate is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
-            self._asked.gate.hear(told)
+        if self._hooks is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
+            self._hooks.hear(told)
         match told:
             case Compacted():
                 return
