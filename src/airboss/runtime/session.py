@@ -34,7 +34,7 @@ Hear: TypeAlias = Callable[[Event | Signal], None]
 
 _OPEN_SECONDS = 60.0
 # Together with the sweep an abort takes less than a second, whatever the runtime does.
-_ABORT_SECONDS = 0.4
+_ABORT_SECONDS = 0.8
 _CLOSE_SECONDS = 2.0
 _WORKING_SECONDS = 5.0
 _REMEMBERED = 32
@@ -165,11 +165,11 @@ class RuntimeSession:
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
-        with contextlib.suppress(RuntimeUnavailable):
-            await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
-        if self._busy and self.alive:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._idle.wait(), _ABORT_SECONDS)
+        with contextlib.suppress(RuntimeUnavailable, TimeoutError):
+            async with asyncio.timeout(_ABORT_SECONDS):
+                await self._life.ask(stop_work(self._opened))
+                if self._busy and self.alive:
+                    await self._idle.wait()
         if self._busy and self.alive:
             self._end_turn(TurnIdle(aborted=True))
         await sweep_session(self.id)
