@@ -10,9 +10,10 @@ import pytest
 from airboss.app import opened_services
 from airboss.harness.turn import Failure, TurnReport
 from airboss.http.services import Services
-from airboss.model.events import Recorded
+from airboss.model.events import PromptSteered, Recorded, TurnStarted
 from airboss.model.ids import TaskRunId
 from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.runtime.signals import RequestRead
 from airboss.service.access import Access
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder
@@ -118,3 +119,29 @@ async def test_a_fault_of_ours_ends_one_turn_and_the_next_request_works(
     assert report == TurnReport("failed", fault)
     again = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
     assert (await again.report()).outcome == "done"
+
+
+async def test_what_steers_is_accounted_for_also_when_the_runtime_answers_behind_its_turn(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    agent = house.agents[0]
+
+    async def slow(tag: str, _: str) -> None:
+        """The agent reads it and ends its turn, and only then the runtime says that it has it."""
+        while (await sessions.show(view.id)).turn:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        agent._asked.hear(RequestRead(tag, past=True))  # pyright: ignore[reportPrivateUsage]
+
+    monkeypatch.setattr(agent, "steer", slow)
+    await sessions.prompt(view.id, "hello", "me")
+    await asyncio.sleep(0)  # the worker begins the turn
+    steers = await sessions.prompt(view.id, "hello again", "me", "steer")
+    async with asyncio.timeout(10):
+        while (now := await sessions.show(view.id)).state != "idle" or now.queue:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    told = [recorded.event for recorded in await house.services.log.after(view.id, view.seq)]
+    [started] = [event for event in told if isinstance(event, TurnStarted)]
+    [steered] = [event for event in told if isinstance(event, PromptSteered)]
+    assert (steered.prompt, steered.turn) == (steers.prompt, started.turn)

@@ -242,7 +242,7 @@ class Conversation:
             case TurnBegan():
                 self._current()
             case RequestRead():
-                self._note_read(PromptId(told.tag))
+                self._note_read(PromptId(told.tag), told.past)
             case TurnFailed() | ModelReplaced():
                 self._hear_failure(told)
             case ModelAnswered() | UsageSeen() | Retrying():
@@ -257,11 +257,12 @@ class Conversation:
             self._turn.note_tool(told)
         self._writer.say(told)
 
-    def _note_read(self, prompt: PromptId) -> None:
+    def _note_read(self, prompt: PromptId, past: bool) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
         request = self.desk.read(prompt)
-        if request and self._turn:
-            self._writer.say(PromptSteered(prompt=prompt, turn=self._turn.id))
+        turn = self._turn or (self.desk.last if past else None)
+        if request and turn:
+            self._writer.say(PromptSteered(prompt=prompt, turn=turn.id))
         elif request:
             self._start_turn(prompt, request).put.set()
 

@@ -48,6 +48,7 @@ class Desk:
         self.queue = RequestQueue(queued)
         self.agent: RuntimeSession | None = None
         self.turn: Turn | None = None
+        self.last: Turn | None = None
         self.is_over = False
         self._writer = writer
         self._redactor = redactor
@@ -101,7 +102,7 @@ class Desk:
 
     def turn_ended(self) -> None:
         """What the agent has not read waits for a turn of its own."""
-        self.turn = None
+        self.last, self.turn = self.turn, None
         for prompt, way in self._in_turn.items():
             if way.is_put:
                 self.queue.let_go(prompt)

@@ -149,7 +149,7 @@ class RuntimeSession:
         name = await self._life.ask(self._opened.send(text, mode="immediate"))
         self._steering[name] = tag
         if name in self._read:  # its event was faster than this answer
-            self._tell_read(name)
+            self._tell_read(name, past=True)
 
     async def take_back(self, tag: str, text: str) -> None:
         """What was put into a turn and not read is not to be read any more. When this returns, it
@@ -212,11 +212,11 @@ class RuntimeSession:
         for told in self._translator.hear(raw):
             self._tell(told)
 
-    def _tell_read(self, name: str) -> None:
+    def _tell_read(self, name: str, *, past: bool = False) -> None:
         self._read.append(name)
         if tag := self._steering.pop(name, None):
             self._steered = True
-            self._asked.hear(RequestRead(tag))
+            self._asked.hear(RequestRead(tag, past))
 
     def lost(self, reason: str) -> None:
         """The process is gone. Said once, after every block is closed."""
