@@ -231,6 +231,7 @@ class Conversation:
             await queue.some()
             if self._ear.turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._ear.turn.over.wait()
+            await self.desk.settled()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
                 if prompt := queue.first:
                     await self.desk.take_back(prompt)

@@ -54,7 +54,7 @@ class Ear:
             case TurnBegan():
                 self._current()
             case RequestRead():
-                self._note_read(PromptId(told.tag))
+                self._note_read(PromptId(told.tag), told.past)
             case TurnFailed() | ModelReplaced():
                 self._hear_failure(told)
             case ModelAnswered() | UsageSeen() | Retrying():
@@ -72,11 +72,12 @@ class Ear:
         # Behind the end of a text comes another block or the turn's end.
         self._writer.say(told, urgent=not isinstance(told, MessageEnded | ReasoningEnded))
 
-    def _note_read(self, prompt: PromptId) -> None:
+    def _note_read(self, prompt: PromptId, past: bool) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
         request = self._desk.read(prompt)
-        if request and self.turn:
-            self._writer.say(PromptSteered(prompt=prompt, turn=self.turn.id))
+        turn = self.turn or (self._desk.last if past else None)
+        if request and turn:
+            self._writer.say(PromptSteered(prompt=prompt, turn=turn.id))
         elif request:
             self.start_turn(prompt, request).put.set()
 
