@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airboss.cli import entry_commands, rule_commands, run_commands, task_commands
+from airboss.cli import entry_commands, inbox_commands, rule_commands, run_commands, task_commands
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
@@ -50,6 +50,7 @@ tokens_app = typer.Typer(help="Tokens with a name, for other people and programs
 app.add_typer(tokens_app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
+app.add_typer(inbox_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules")
 
