@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from airboss.cli.client import Client, Json
+from airboss.cli.counter import Counter
 from airboss.cli.keyboard import counted_presses
 from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line, waited
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
@@ -50,6 +51,7 @@ class Chat:
     said: Pen
     beside: Pen
     page: Transcript
+    counter: Counter
 
     def turn(self, text: str) -> Exit:
         """Send one message and show what comes of it."""
@@ -78,7 +80,9 @@ class Chat:
         if view["state"] == "interrupted":
             self.page.note("The session was interrupted; it is resumed.", "dim")
             path = f"/api/v1/sessions/{self.id}/resume"
-            waited("Resuming the session", lambda: client.post(path))
+            view = waited("Resuming the session", lambda: client.post(path))
+        for item in view["items"]:  # from before, or of somebody else's request
+            self.counter.take(item["asked"])
 
     def _listen(self, feed: Feed, prompt: str, presses: Sequence[int]) -> Exit:
         turn = _Turn(prompt)
@@ -92,8 +96,10 @@ class Chat:
                     turn.hear(heard)
                 else:
                     turn.wait(_TICK_SECONDS)
-                    if self.page.is_at_line_start:
+                    if self.page.is_at_line_start and not self.counter.is_waiting:
                         waiting.show(_doing(turn, self.page))
+                if not turn.is_told_to_stop:
+                    self.counter.attend()
                 self._heed(presses, turn, feed)
         finally:
             waiting.hide()
@@ -121,6 +127,7 @@ class Chat:
                     print_json(heard.told_of(self.id))
                 else:
                     self.page.draw(heard)
+                self.counter.hear(heard)
             case Remark():
                 self.page.remark(heard.text)
             case End():
@@ -196,7 +203,8 @@ def _begin(reach: Callable[[], Client], wish: Wish) -> Chat:
     page.note(f"Session {visible_line(told)}", "dim")
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
     seq = int(view["seq"]) if wish.session else 0
-    return Chat(reach, wish, str(view["id"]), seq, said, beside, page)
+    counter = Counter.of(reach, page, beside, is_json=wish.is_json)
+    return Chat(reach, wish, str(view["id"]), seq, said, beside, page, counter)
 
 
 def _asked(client: Client, wish: Wish) -> Json:
