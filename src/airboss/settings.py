@@ -1,13 +1,14 @@
 """Every setting once, with its default and reason. Options win over the file, it over defaults."""
 
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from airboss.errors import SettingsInvalid
 
@@ -18,8 +19,20 @@ POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
 FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
+def _in_words(command: object) -> object:
+    """A command may be written as one text; no shell ever sees it."""
+    return shlex.split(command) if isinstance(command, str) else command
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Command = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Field(min_length=1),
+    BeforeValidator(_in_words),
+]
 
 
 class Provider(_Frozen):
@@ -77,6 +90,14 @@ class Settings(_Frozen):
     keep_days: float | None = Field(default=None, gt=0)
     # What ended first is deleted while the database holds more than this.
     keep_megabytes: int | None = Field(default=None, gt=0)
+    # What is run when something waits for a person: one text, or a list of words.
+    notify_command: Command | None = None
+    # Where it is posted to. A login in the address would be shown in logs, so there is none.
+    webhook_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$")
+    # What it is signed with is never here: it comes by AIRBOSS_WEBHOOK_SECRET, or in this file.
+    webhook_secret_file: FullPath | None = None
+    # Else an address could make us knock at doors inside this network.
+    webhook_private: bool = False
 
 
 def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:

@@ -3,21 +3,17 @@
 import json
 import re
 import signal
-import time
 from collections.abc import Iterator
-from typing import Any
 
-import httpx2
 import pytest
 
 from airboss.cli.deciding import find, form_of
 from airboss.cli.trouble import Refused
+from tests.cli.inboxes import Item, ask, close_all, ended
 from tests.cli.running import running
 from tests.cli.terminal import Terminal
 from tests.contract.asking import asking_portal_in
 from tests.portal import Portal
-
-Item = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -31,41 +27,8 @@ def asking_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
 @pytest.fixture
 def asking(asking_portal: Portal) -> Portal:
     """With nothing left that waits from the test before."""
-    with http(asking_portal) as client:
-        for item in client.get("/api/v1/inbox").json()["items"]:
-            client.post(f"/api/v1/sessions/{item['session']}/close")
+    close_all(asking_portal)
     return asking_portal
-
-
-def http(portal: Portal) -> httpx2.Client:
-    headers = {"Authorization": f"Bearer {portal.token}"}
-    return httpx2.Client(base_url=portal.url, headers=headers, timeout=30)
-
-
-def ask(portal: Portal, text: str) -> Item:
-    """What a new session asks once it was told this."""
-    with http(portal) as client:
-        session = client.post("/api/v1/sessions", json={"cwd": str(portal.work)}).json()["id"]
-        client.post(f"/api/v1/sessions/{session}/prompts", json={"text": text})
-        until = time.monotonic() + 20
-        while time.monotonic() < until:
-            found = client.get("/api/v1/inbox", params={"session": session}).json()["items"]
-            if found:
-                return found[0]
-            time.sleep(0.02)
-    raise AssertionError(portal.log)
-
-
-def ended(portal: Portal, item: Item) -> Item:
-    """How the tool ended that the item is about."""
-    path = f"/api/v1/sessions/{item['session']}"
-    with http(portal) as client:
-        until = time.monotonic() + 20
-        while client.get(path).json()["state"] != "idle":
-            assert time.monotonic() < until, portal.log
-            time.sleep(0.02)
-        events = client.get(f"{path}/events", params={"limit": 1000}).json()["items"]
-    return next(one["event"] for one in events if one["event"]["kind"] == "tool.ended")
 
 
 def test_an_empty_inbox_says_what_would_be_in_it(asking: Portal) -> None:

@@ -163,6 +163,29 @@ def _draw_prompt(page: Transcript, event: Event) -> None:
         page.note(f"{event.get('who', 'somebody')}> {event.get('text', '')}", "cyan")
 
 
+def _draw_changed(page: Transcript, event: Event) -> None:
+    if page.is_full:
+        text = f"{event.get('who', 'somebody')} changed a message that waits: {event.get('text')}"
+        page.note(text, "dim")
+
+
+def _draw_moved(page: Transcript, event: Event) -> None:
+    if page.is_full:
+        page.note(f"{event.get('who', 'somebody')} moved a message that waits.", "dim")
+
+
+def _draw_steered(page: Transcript, event: Event) -> None:
+    del event
+    if page.is_full:
+        page.note("A message went into the running turn.", "dim")
+
+
+def _draw_aside(page: Transcript, event: Event) -> None:
+    if page.is_full:
+        page.note(f"{event.get('who', 'somebody')}, beside> {event.get('question', '')}", "cyan")
+        page.note(str(event.get("answer", "")), "dim")
+
+
 def _draw_dropped(page: Transcript, event: Event) -> None:
     page.note(f"A message will not be worked on: {event.get('reason', '')}", "yellow")
 
@@ -240,7 +263,11 @@ _DRAWN = {
     "session.closed": _draw_closed,
     "session.error": _draw_error,
     "prompt.accepted": _draw_prompt,
+    "prompt.changed": _draw_changed,
+    "prompt.moved": _draw_moved,
+    "prompt.steered": _draw_steered,
     "prompt.dropped": _draw_dropped,
+    "aside.answered": _draw_aside,
     "turn.started": _draw_turn_started,
     "turn.retrying": _draw_turn_retrying,
     "turn.ended": _draw_turn_ended,

@@ -158,6 +158,9 @@ class EventLog:
         await self._flusher.settle(stream)
         return found.event
 
+    async def settle(self, stream: Stream) -> None:
+        await self._flusher.settle(stream)
+
     async def forget(self, names: Sequence[str]) -> None:
         """For good. Who asks sees to it that nobody writes in these streams any more."""
         await self._database.write(lambda c: rows.forget(c, names))
@@ -170,6 +173,10 @@ class EventLog:
         if stream is not None:
             return stream.view
         return await self._database.read(lambda c: rows.view(c, name))
+
+    async def head(self, name: str) -> int:
+        """The seq of the last event that was said."""
+        return (await self._stream(name)).head
 
     async def after(self, name: str, seq: int, limit: int = PAGE) -> list[Recorded]:
         """One page behind `seq`: from memory where the reader is nearly up to date."""
@@ -253,6 +260,10 @@ class Writer:
     @property
     def view(self) -> View | None:
         return self._stream.view
+
+    async def settle(self) -> None:
+        """Until all that was said is on disk, and in the view."""
+        await self._log.settle(self._stream)
 
     def release(self) -> None:
         """Nothing more will be said for now. Twice is harmless, and so is a last word after it."""

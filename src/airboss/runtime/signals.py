@@ -27,6 +27,14 @@ class TurnFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestRead:
+    """A request that was put into a running turn is in the agent's history from here on. Where no
+    turn runs any more, one begins with it."""
+
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAnswered:
     """This model spoke, by its own name."""
 
@@ -71,9 +79,16 @@ Signal: TypeAlias = (
     TurnBegan
     | TurnIdle
     | TurnFailed
+    | RequestRead
     | ModelAnswered
     | UsageSeen
     | ModelReplaced
     | Retrying
     | RuntimeLost
 )
+
+
+def went_quiet(limit: float, working: bool | None) -> TurnFailed:
+    found = "says that it does not work on it" if working is False else "does not say what it does"
+    message = f"The agent runtime told nothing of this turn for {limit:g} s, and {found}."
+    return TurnFailed("runtime_quiet", message)

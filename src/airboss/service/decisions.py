@@ -59,7 +59,8 @@ class Decisions:
         self, found: InboxItem, rule: Rule, settled: ItemSettled, who: str
     ) -> ItemSettled:
         before = self.rules.current
-        kept = await self.rules.add(rule, who)
+        # Before all others: behind one that wants a person to be asked it would never speak.
+        kept = await self.rules.add(rule, who, place=0)
         try:
             return await self._settle(found, settled.model_copy(update={"rule": kept.id}))
         except BaseException:  # somebody was faster: nothing of this one stays
@@ -110,6 +111,7 @@ class Decisions:
             await self.sessions.settle(found.session, settled)
         except Conflict:
             raise self._too_late(found.id) from None
+        await self.inbox.settle()
         return settled
 
     def _find(self, item: str) -> InboxItem:

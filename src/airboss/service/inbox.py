@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.harness.desk import Precedents
+from airboss.harness.people import Precedents
 from airboss.log.log import EventLog, Writer
 from airboss.model.ids import ItemId, PromptId, SessionId
 from airboss.model.inbox import InboxView
@@ -74,6 +74,11 @@ class Inbox:
 
     async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents:
         return await precedents_of(self.log, session, prompt)
+
+    async def settle(self) -> None:
+        """Until the list shows what was told to it."""
+        if self._writer:
+            await self._writer.settle()
 
     # What people ask for.
 

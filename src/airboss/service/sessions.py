@@ -19,8 +19,9 @@ from airboss.errors import (
     TooMuch,
 )
 from airboss.harness.conversation import Conversation, OpenSession
-from airboss.harness.desk import NOT_WAITED_FOR, Office
+from airboss.harness.desk import Delivery
 from airboss.harness.models import Catalog, Route
+from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
@@ -179,9 +180,33 @@ class Sessions:
     def is_open(self, session: str) -> bool:
         return SessionId(session) in self._open
 
-    async def prompt(self, session: str, text: str, who: str) -> Receipt:
+    async def prompt(
+        self, session: str, text: str, who: str, delivery: Delivery = "queue"
+    ) -> Receipt:
         talk = await self._to_be_asked(session, text)
-        return await talk.prompt(text, who)
+        return await talk.prompt(text, who, delivery)
+
+    async def aside(self, session: str, question: str, who: str) -> str:
+        """Answered from the history of an open session, without a turn."""
+        return await (await self._talk(session)).aside(question, who)
+
+    async def queue(self, session: str) -> tuple[QueuedPrompt, ...]:
+        """What waits, in the order in which it will be worked on."""
+        return (await self.show(session)).queue
+
+    async def change(
+        self, session: str, prompt: str, text: str | None, position: int | None, who: str
+    ) -> tuple[QueuedPrompt, ...]:
+        """What a request that waits says, or its place; the queue behind that."""
+        talk = await self._talk(session)
+        await talk.desk.change(PromptId(prompt), text, position, who)
+        return await self.queue(session)
+
+    async def drop(self, session: str, prompt: str | None, who: str) -> tuple[QueuedPrompt, ...]:
+        """One request that waits, or all that people made; the queue behind that."""
+        desk = (await self._talk(session)).desk
+        await (desk.clear(who) if prompt is None else desk.drop(PromptId(prompt), who))
+        return await self.queue(session)
 
     async def ask(
         self,
@@ -267,16 +292,17 @@ class Sessions:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
         async with self._alone(session):
-            view = await self.show(session)
+            # It waits for what was said a moment ago: that the session was cut off.
+            writer = await self.log.writer(session)
+            view = _session(writer.view, session)
             if view.state != "interrupted" or not (view.items or view.asking == prompt):
                 return None
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             request = Request("", view.task, pause)
             with self._room():
-                writer = await self.log.writer(session)
                 talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
-                talk.desk.keep(view.items)
+                talk.people.keep(view.items)
                 self._open[view.id] = talk
             try:
                 goes_on = await talk.go_on(
@@ -294,11 +320,11 @@ class Sessions:
     async def settle(self, session: str, settled: ItemSettled) -> None:
         """A person's word on what the session asked; also while it waits to be resumed."""
         if self.is_open(session):
-            await self._open[SessionId(session)].desk.settle(settled)
+            await self._open[SessionId(session)].people.settle(settled)
             return
         async with self._alone(session):
             if self.is_open(session):  # meanwhile
-                await self._open[SessionId(session)].desk.settle(settled)
+                await self._open[SessionId(session)].people.settle(settled)
                 return
             view = await self.show(session)
             if all(item.id != settled.item for item in view.items):
