@@ -67,20 +67,20 @@ class AskedGuest(Guest):
         assert answer.status_code == 200, answer.text
         return answer.json()["items"]
 
-    async def item_of(self, session: str) -> Told:
-        """The first that the session asks."""
+    async def first(self, **query: str) -> Told:
+        """The first that waits, as soon as something does."""
         async with asyncio.timeout(20):
-            found = await self.waiting(session=session)
+            found = await self.waiting(**query)
             while not found:
                 await asyncio.sleep(0.02)
-                found = await self.waiting(session=session)
+                found = await self.waiting(**query)
         return found[0]
 
     async def ask(self, text: str) -> Told:
         """What a new session asks once it was told this."""
         session = await self.open()
         await self.prompt(session, text)
-        return await self.item_of(session)
+        return await self.first(session=session)
 
     async def say(self, item: str, verb: str, **body: Any) -> httpx2.Response:
         return await self.http.post(f"{INBOX}/{item}/{verb}", json=body)

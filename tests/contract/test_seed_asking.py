@@ -1,13 +1,29 @@
 """Agents that ask, over seed 001's API: callbacks beyond the seed's, and queries that answer."""
 
 from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.contract.asking import AskedGuest, asking_portal_in
 from tests.contract.guest import Told
+from tests.contract.job_guest import JobGuest, story
 from tests.portal import Portal
 
+ENTRY: dict[str, Any] = {
+    "models": {"driving": "rehearsal"},
+    "promptVariables": {},
+    "tasks": {
+        "name": {
+            "model": {"category": "driving"},
+            "prompt": ["Ask what name."],
+            "requireUserInput": False,
+        }
+    },
+    "jobs": {"naming": {"work": {"kind": "Ref", "taskId": "name"}}},
+    "grid": [],
+}
 BEYOND = {"onApproval", "onQuestion", "onItemSettled"}
 
 
@@ -140,3 +156,33 @@ async def test_a_query_to_a_session_that_is_not_there_is_refused_as_ever(
     await guest.stop(session)
     for name in (session, "ses_nobody"):
         assert await sent(guest, name, "hello") == {"error": "SessionNotFound"}
+
+
+async def test_the_streams_of_jobs_and_their_tasks_are_as_the_seed_has_them(
+    tmp_path: Path,
+) -> None:
+    """INT-3: the session of a task says what waits, and its task and its job do not."""
+    fixtures = ("--test", "--test-folder", str(tmp_path / "fixtures"))
+    portal = asking_portal_in(tmp_path, *fixtures)
+    portal.start()
+    try:
+        async with JobGuest.of(portal) as guest:
+            await guest.install(ENTRY)
+            run = await guest.start_job("naming")
+            async with AskedGuest.of(portal) as person:
+                item = await person.first(run=run)
+                told = await guest.hear(item["session"], "onQuestion")
+                assert told[-1]["itemId"] == item["id"]
+                assert await sent(person, item["session"], "Ada") == {}
+            heard = await guest.hear_job(run)
+            assert story(heard) == "0+ 0:yes jobSucceeded error"
+            task = heard[0]["taskId"]
+            names: list[str | None] = []
+            while (one := await guest.seed(f"copilot/task/{task}/live", method="GET")) != {
+                "error": "TaskClosed"
+            }:
+                names.append(one.get("callback"))
+            assert BEYOND.isdisjoint(names)
+            assert "taskSucceeded" in names
+    finally:
+        portal.stop()

@@ -1,4 +1,4 @@
-"""What the tasks of a run ask of people: asked for in the background while one of them waits."""
+"""What tasks at work ask of people: looked for in the background, for those who watch them."""
 
 import queue
 import threading
@@ -23,9 +23,9 @@ def tell_items(story: Story, items: Iterable[Json]) -> list[Json]:
 
 
 class Items:
-    """Asks for what waits in one run, never twice at once."""
+    """Asks for what waits, in one run or anywhere; never twice at once."""
 
-    def __init__(self, reach: Callable[[], Client], run: str) -> None:
+    def __init__(self, reach: Callable[[], Client], run: str | None = None) -> None:
         self._reach = reach
         self._run = run
         self._asked: queue.SimpleQueue[None] = queue.SimpleQueue()
@@ -54,6 +54,6 @@ class Items:
             try:
                 client = client or self._reach()
                 self._found.put(waiting(client, run=self._run))
-            except Trouble:  # asked again; that the server is away, the run's own stream says
+            except Trouble:  # asked again; that the server is away, the stream says
                 client = None
                 self._found.put(None)
