@@ -103,6 +103,7 @@ async def opened_services(
             approval_seconds=settings.approval_seconds,
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
+            loop_detection=settings.loop_detection,
         )
         entries = Entries(
             settings=settings,

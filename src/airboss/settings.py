@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from airboss.errors import SettingsInvalid
 
@@ -46,6 +55,49 @@ class Provider(_Frozen):
     models: tuple[str, ...] = Field(min_length=1)
 
 
+class LoopDetectors(_Frozen):
+    """Which kinds of repetition are looked for."""
+
+    repeat: bool = True
+    poll: bool = True
+    ping_pong: bool = True
+    errors: bool = True
+
+
+class LoopDetection(_Frozen):
+    """When an agent counts as repeating itself. What is no count becomes the default."""
+
+    enabled: bool = True
+    # So many calls are remembered of each agent in a turn.
+    history: int = 30
+    # From so many on the agent is told, from so many it is refused, and whatever it is stopped.
+    warning: int = 10
+    critical: int = 20
+    breaker: int = 30
+    # Calls in a row of one tool that does not exist.
+    unknown_tool: int = 10
+    # After so many refused calls the turn ends: an agent that does not listen costs money.
+    blocks: int = 5
+    # So many equal calls behind a compaction, and the turn ends.
+    after_compaction: int = 3
+    detectors: LoopDetectors = LoopDetectors()
+
+    @field_validator(
+        "history",
+        "warning",
+        "critical",
+        "breaker",
+        "unknown_tool",
+        "blocks",
+        "after_compaction",
+        mode="before",
+    )
+    @classmethod
+    def _be_a_count(cls, value: object, info: ValidationInfo) -> object:
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        return value if is_count else cls.model_fields[info.field_name or ""].default
+
+
 class Settings(_Frozen):
     """What a server is started with."""
 
@@ -80,6 +132,8 @@ class Settings(_Frozen):
     copilot_cli: FullPath | None = None
     # A turn without any sign of life is asked about after so many seconds.
     quiet_seconds: float = Field(default=60.0, gt=0)
+    # An agent that repeats itself is warned, then refused, then stopped.
+    loop_detection: LoopDetection = LoopDetection()
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
     # So many agents of jobs work at once; each is a conversation that costs money and memory.

@@ -48,7 +48,7 @@ async def perform(queue: RequestQueue, chance: random.Random, number: int) -> Ev
             return PromptDropped(prompt=some, reason="")
         case _:
             prompt, delivery = PromptId(f"pro_{number}"), chance.choice(DELIVERIES)
-            queue.add(prompt, Request(f"text {number}", None, delivery))
+            queue.add(prompt, Request(f"text {number}", None, None, delivery))
             return PromptAccepted(prompt=prompt, text=f"text {number}", who="me", delivery=delivery)
 
 

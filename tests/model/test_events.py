@@ -40,6 +40,7 @@ from airboss.model.events import (
     TurnStarted,
     Usage,
 )
+from airboss.model.gate_events import LoopNoticed, ToolVetoed
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, TurnId
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -154,6 +155,8 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ItemSettled(item=ITEM, outcome="deny", who="me", answer="Not now."),
     InboxArrived(item=InboxItem(id=ITEM, session=SESSION, asked=APPROVAL, asked_at=1)),
     InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
+    LoopNoticed(level="warning", detector="repeat", tool="bash", count=10, text="Again?"),
+    ToolVetoed(tool="bash", block="t", reason="Not again.", denied="tool-loop"),
 )
 
 

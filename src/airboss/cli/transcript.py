@@ -44,13 +44,13 @@ class Transcript:
     def draw(self, record: Record) -> None:
         area, _, what = record.kind.partition(".")
         event = record.event
-        if area in ("message", "reasoning"):
+        if draw := _DRAWN.get(record.kind):
+            draw(self, event)
+        elif area in ("message", "reasoning"):
             self.is_retrying = False
             self._draw_text(area, what, event)
         elif area == "tool":
             self._draw_tool(what, record)
-        elif draw := _DRAWN.get(record.kind):
-            draw(self, event)
         # A newer server may say more than we know.
 
     def note(self, text: str, *styles: str) -> None:
@@ -220,6 +220,18 @@ def _draw_error(page: Transcript, event: Event) -> None:
     page.note(f"{event.get('name', 'error')}: {event.get('message', '')}", "red")
 
 
+def _draw_loop(page: Transcript, event: Event) -> None:
+    """One that is refused is drawn as that."""
+    if event.get("level") == "warning":
+        page.note(f"The agent repeats itself: {visible_line(str(event.get('text', '')))}", "yellow")
+
+
+def _draw_veto(page: Transcript, event: Event) -> None:
+    tool, reason = str(event.get("tool", "")), str(event.get("reason", ""))
+    page.note(f"✗ Refused: {visible_line(tool)}. {visible_line(reason)}", "yellow")
+    page.denials.append(reason)
+
+
 def _draw_opened(page: Transcript, event: Event) -> None:
     if page.is_full:
         told = f"{event.get('model')} in {event.get('cwd')}, permissions {event.get('policy')}"
@@ -272,6 +284,8 @@ _DRAWN = {
     "turn.retrying": _draw_turn_retrying,
     "turn.ended": _draw_turn_ended,
     "permission.decided": _draw_permission,
+    "loop.noticed": _draw_loop,
+    "tool.vetoed": _draw_veto,
 }
 
 

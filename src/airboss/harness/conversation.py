@@ -8,6 +8,9 @@ from pathlib import Path
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.aside import answered
 from airboss.harness.desk import Delivery, Desk
+from airboss.harness.ear import Ear
+from airboss.harness.gate import Gate
+from airboss.harness.loops import Loops
 from airboss.harness.models import Route
 from airboss.harness.people import Office, People
 from airboss.harness.permissions import PolicyRule
@@ -22,41 +25,25 @@ from airboss.harness.turn import (
     Request,
     Turn,
     TurnReport,
-    in_words,
     within,
 )
 from airboss.log.log import Writer
 from airboss.model.events import (
-    BlockDelta,
     Event,
     PromptDropped,
-    PromptSteered,
     SessionClosed,
-    SessionError,
-    SessionIdle,
     SessionInterrupted,
     SessionReady,
     SessionResumed,
-    ToolEnded,
-    ToolStarted,
-    TurnStarted,
 )
-from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id, new_turn_id
+from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
 from airboss.runtime.life import Refused
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import (
-    ModelAnswered,
-    ModelReplaced,
-    RequestRead,
-    Retrying,
     RuntimeLost,
     Signal,
-    TurnBegan,
-    TurnFailed,
-    TurnIdle,
-    UsageSeen,
 )
 
 OpenSession = Callable[[SessionWish], Awaitable[RuntimeSession]]
@@ -85,6 +72,7 @@ class Conversation:
         seconds: float | None,
         on_lost: Callable[[SessionId], None],
         queue: Iterable[QueuedPrompt] = (),
+        loops: Loops | None = None,
     ) -> None:
         self.session = session
         self._writer = writer
@@ -94,7 +82,9 @@ class Conversation:
         self.people = People(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
         self.desk = Desk(queue, writer, redactor)
-        self._turn: Turn | None = None
+        self._ear = Ear(writer, redactor, self.desk)
+        watch, clean = loops or Loops(), redactor.text
+        self._gate = Gate(session, watch, self._hear, lambda: self._ear.turn, self._stop, clean)
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -111,7 +101,7 @@ class Conversation:
 
     @property
     def is_working(self) -> bool:
-        return self._turn is not None or bool(self.desk.queue)
+        return self._ear.turn is not None or bool(self.desk.queue)
 
     @property
     def is_ready(self) -> bool:
@@ -138,7 +128,7 @@ class Conversation:
         agent = await self._enter(open_session, wish, SessionResumed(who=who), SessionReady())
         pending = await agent.pending()
         if pending:
-            turn = self._start_turn(prompt, request)
+            turn = self._ear.start_turn(prompt, request)
             turn.put.set()
             self._last = asyncio.create_task(self._see_through(agent, turn))
             agent.go_on(pending)
@@ -181,6 +171,7 @@ class Conversation:
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
             decide=self.people.decide,
             answer=self.people.answer,
+            gate=self._gate,
             hear=self._hear,
             redactor=self._redactor,
             resume=resume,
@@ -193,7 +184,7 @@ class Conversation:
         self._must_be_open()
         if delivery == "refuse" and self.is_working:
             raise Conflict("The agent works, and the request was not to wait. It was not accepted.")
-        turn, prompt = self._turn, new_prompt_id()
+        turn, prompt = self._ear.turn, new_prompt_id()
         overtaking = delivery if turn and delivery in ("steer", "interrupt") else None
         asked = await self.desk.accept(text, who, None, prompt, overtaking)
         if turn and overtaking == "steer":
@@ -229,21 +220,21 @@ class Conversation:
                 await self._take_turn(agent, turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
                 _log.exception("A turn of session %s failed", self.session)
-                self._fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
-                self._end_if_still(turn, None)
+                self._ear.fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
+                self._ear.end_if_still(turn, None)
 
     async def _begin(self) -> tuple[Turn, str]:
         """The turn of the next request."""
         queue = self.desk.queue
         while True:
             await queue.some()
-            if self._turn is not None:  # the runtime woke the agent by itself: let it finish
-                await self._turn.over.wait()
+            if self._ear.turn is not None:  # the runtime woke the agent by itself: let it finish
+                await self._ear.turn.over.wait()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
                 if prompt := queue.first:
                     await self.desk.take_back(prompt)
-                if prompt and self._turn is None and (request := queue.take(prompt)):
-                    return self._start_turn(prompt, request), request.text
+                if prompt and self._ear.turn is None and (request := queue.take(prompt)):
+                    return self._ear.start_turn(prompt, request), request.text
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         try:
@@ -251,8 +242,8 @@ class Conversation:
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, Refused):
                 await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task
-            self._fail(turn, type(error).__name__, str(error), None)
-            self._end_if_still(turn, None)
+            self._ear.fail(turn, type(error).__name__, str(error), None)
+            self._ear.end_if_still(turn, None)
         turn.put.set()
         await self._see_through(agent, turn)
 
@@ -262,93 +253,21 @@ class Conversation:
             await within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
         if not turn.over.is_set():
             await agent.abort()
-            self._end_if_still(turn, "aborted")
-
-    def _start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
-        self._turn = self.desk.turn = Turn(new_turn_id(), prompt, request)
-        self._writer.say(TurnStarted(turn=self._turn.id, prompt=prompt))
-        return self._turn
+            self._ear.end_if_still(turn, "aborted")
 
     def _hear(self, told: Event | Signal) -> None:
         if self._ended:
             return
-        match told:
-            case BlockDelta():  # first: there are more of them than of all others
-                self._writer.say(told)
-            case RuntimeLost():
-                self._lose(told.reason)
-            case TurnIdle():
-                self._end_turn("aborted" if told.aborted else None)
-            case TurnBegan():
-                self._current()
-            case RequestRead():
-                self._note_read(PromptId(told.tag))
-            case TurnFailed() | ModelReplaced():
-                self._hear_failure(told)
-            case ModelAnswered() | UsageSeen() | Retrying():
-                # What comes late makes no turn of its own.
-                if self._turn is not None and (said := self._turn.note(told)):
-                    self._writer.say(said)
-            case _:
-                self._say(told)
+        if isinstance(told, RuntimeLost):
+            self._lose(told.reason)
+        else:
+            self._ear.hear(told)
 
-    def _say(self, told: Event) -> None:
-        if self._turn is not None and isinstance(told, ToolStarted | ToolEnded):
-            self._turn.note_tool(told)
-        self._writer.say(told)
-
-    def _note_read(self, prompt: PromptId) -> None:
-        """What was put into the running turn; where that has ended meanwhile, it begins one."""
-        request = self.desk.read(prompt)
-        if request and self._turn:
-            self._writer.say(PromptSteered(prompt=prompt, turn=self._turn.id))
-        elif request:
-            self._start_turn(prompt, request).put.set()
-
-    def _hear_failure(self, told: TurnFailed | ModelReplaced) -> None:
-        """One that comes while nothing runs is a turn of its own: nobody would end it later."""
-        if isinstance(told, ModelReplaced):
-            self._refuse_other_model(told)
-            return
-        stands_alone = self._turn is None
-        self._fail(self._current(), told.name, told.message, told.status, told.cause)
-        if stands_alone:
-            self._end_turn(None)
-
-    def _current(self) -> Turn:
-        """The running turn; where there is none, the runtime woke the agent by itself."""
-        turn = self._turn
-        if turn is None:
-            turn = self._start_turn()
-            turn.put.set()
-        return turn
-
-    def _fail(
-        self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
-    ) -> None:
-        """Told once: what else goes wrong in the same turn follows from it."""
-        clean, why = self._redactor.text(message), self._redactor.text(cause or "")
-        error = SessionError(name=name, message=clean, status=status, cause=why or None)
-        if turn.fail(error):
-            self._writer.say(error)
-
-    def _refuse_other_model(self, told: ModelReplaced) -> None:
-        turn = self._current()
-        turn.must_stop = turn.outcome != "failed"
-        self._fail(turn, "ModelReplaced", in_words(told), None)
-
-    def _end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
-        if self._turn is turn:
-            self._end_turn(outcome)
-
-    def _end_turn(self, outcome: Outcome | None) -> None:
-        turn, self._turn = self._turn, None
-        if turn is None:
-            return
-        self._writer.say(turn.end(outcome))
-        self.desk.turn_ended()
-        if outcome != "interrupted":
-            self._writer.say(SessionIdle())
+    def _stop(self, name: str, message: str) -> None:
+        """The running turn must not go on."""
+        turn = self._ear.stop(name, message)
+        if turn.request is None and self._agent:  # no worker waits for this one
+            self._aborted = asyncio.create_task(self._agent.abort())
 
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
@@ -356,9 +275,9 @@ class Conversation:
         self._lost = reason
         self._leave_people()
         told = TurnReport("interrupted", Failure("RuntimeLost", reason))
-        if self._turn:
-            self._turn.cut_short("interrupted", told)
-        self._end_turn("interrupted")
+        if self._ear.turn:
+            self._ear.turn.cut_short("interrupted", told)
+        self._ear.end_turn("interrupted")
         self.desk.settle(told)
         self._writer.say(SessionInterrupted(reason=reason))
         if self._worker:
@@ -367,12 +286,12 @@ class Conversation:
         self._on_lost(self.session)
 
     def _at_work(self) -> tuple[PromptId | None, Request | None]:
-        return (self._turn.prompt, self._turn.request) if self._turn else (None, None)
+        return (self._ear.turn.prompt, self._ear.turn.request) if self._ear.turn else (None, None)
 
     async def abort(self) -> TurnId | None:
         """End the running turn, with every process it started. What is queued comes next."""
         self._must_be_open()
-        turn = self._turn
+        turn = self._ear.turn
         if turn is None:
             return None
         await self._abort(turn)
@@ -386,13 +305,13 @@ class Conversation:
             if self._agent and not turn.over.is_set():
                 await self._agent.abort()
                 await within(_ABORT_SECONDS, turn.over)
-                self._end_if_still(turn, "aborted")
+                self._ear.end_if_still(turn, "aborted")
 
     async def withdraw(self, prompt: PromptId) -> None:
         """Not to be worked on, or no longer."""
         if self.desk.withdraw(prompt):
             return
-        if self._turn is not None and self._turn.prompt == prompt:
+        if self._ear.turn is not None and self._ear.turn.prompt == prompt:
             await self.abort()
 
     async def aside(self, question: str, who: str) -> str:
@@ -429,8 +348,8 @@ class Conversation:
     async def _end(self, outcome: Outcome, told: TurnReport) -> None:
         self._must_be_open()
         self._closing = True
-        if self._turn:
-            self._turn.cut_short(outcome, told)
+        if self._ear.turn:
+            self._ear.turn.cut_short(outcome, told)
         try:
             if self._worker:
                 self._worker.cancel()
@@ -438,6 +357,6 @@ class Conversation:
             if self._agent is not None:
                 await self._agent.close()
         finally:
-            self._end_turn(outcome)
+            self._ear.end_turn(outcome)
             self._ended = self.desk.is_over = True
             self.desk.settle(told)

@@ -18,7 +18,7 @@ from airboss.model.events import (
 )
 from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.model.task_events import ToolCall
-from airboss.runtime.signals import ModelAnswered, ModelReplaced, Retrying, UsageSeen
+from airboss.runtime.signals import ModelAnswered, Retrying, UsageSeen
 
 Outcome: TypeAlias = Literal["done", "failed", "aborted", "interrupted"]
 
@@ -182,13 +182,6 @@ def _job_call(started: ToolStarted) -> ToolCall | None:
     given: Any = json.loads(started.arguments)
     argument: Any = cast("dict[str, Any]", given).get(ARGUMENT) if isinstance(given, dict) else None
     return ToolCall(tool=started.name, argument=argument) if isinstance(argument, str) else None
-
-
-def in_words(told: ModelReplaced) -> str:
-    return (
-        f"The session asked for {told.asked} and the service took {told.got} instead "
-        f"({told.cause}). Choose a model that is offered."
-    )
 
 
 async def within(seconds: float, event: asyncio.Event) -> None:

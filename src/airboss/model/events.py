@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
+from airboss.model.gate_events import GateEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
 from airboss.model.run_events import RunEvent
@@ -281,7 +282,8 @@ Event: TypeAlias = Annotated[
     | ToolEnded
     | TaskEvent
     | RunEvent
-    | InboxEvent,
+    | InboxEvent
+    | GateEvent,
     Field(discriminator="kind"),
 ]
 

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
-from airboss.model.events import Event
+from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
+from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.permission import Decide
 from airboss.runtime.process import Runtime, in_words
 from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
 from airboss.runtime.signals import (
+    Compacted,
     ModelReplaced,
     RequestRead,
     RuntimeLost,
@@ -64,6 +66,8 @@ class SessionWish:
     tools: tuple[ToolOffer, ...] = ()
     # For those of them that are answered from outside.
     answer: AnswerCall | None = None
+    # What every call of a tool passes; it too is given anew.
+    gate: ToolGate | None = None
     resume: bool = False
     # On a resume: what was asked for when the session was cut off is asked again, and the turn
     # that it belongs to goes on.
@@ -97,6 +101,7 @@ class RuntimeSession:
         self._life = life
         self._asked = asked
         self._translator = Translator(asked.redactor, None if own_model else asked.model)
+        self._hooks = Hooks(asked.gate) if asked.gate else None
         self._sdk: CopilotSession | None = None
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
@@ -128,6 +133,7 @@ class RuntimeSession:
     async def open(self) -> None:
         asked, client = self._asked, self._life.client
         options = _options(asked, self._life)
+        options["hooks"] = self._hooks and self._hooks.for_the_sdk()
         if asked.resume:
             options["continue_pending_work"] = asked.goes_on
             opening = client.resume_session(asked.id, **options)
@@ -164,6 +170,8 @@ class RuntimeSession:
 
     def _begin_to_wait(self) -> None:
         self._busy, self._answered, self._steered = True, False, False
+        if self._hooks is not None:
+            self._hooks.go_on()
         self._idle.clear()
         self._heard_at = self._loop.time()
         self._listen_for_quiet()
@@ -193,6 +201,7 @@ class RuntimeSession:
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
+        self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
             await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
         if self._busy and self.alive:
@@ -257,11 +266,17 @@ class RuntimeSession:
         self._asked.hear(RuntimeLost(reason))
         self._finish()
 
-    def _tell(self, told: Event | Signal) -> None:
+    def _tell(self, told: Event | Signal | Compacted) -> None:
+        if self._asked.gate is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
+            self._asked.gate.hear(told)
         match told:
+            case Compacted():
+                return
             case TurnBegan():
                 self._busy = self._began = True
                 self._owes_idle = False
+                if self._hooks is not None:
+                    self._hooks.go_on()
                 self._idle.clear()
                 self._listen_for_quiet()
                 self._asked.hear(told)
@@ -321,6 +336,7 @@ class RuntimeSession:
             self._heard_at = self._loop.time()
             self._listen_for_quiet()
             return
+        self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
                 await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
@@ -338,8 +354,13 @@ class RuntimeSession:
             raise RuntimeUnavailable(f"Session {self.id} is not open.")
         return self._sdk
 
+    def _stop_hooks(self) -> None:
+        if self._hooks is not None:
+            self._hooks.stop()
+
     def _finish(self) -> None:
         self._over, self._busy = True, False
+        self._stop_hooks()
         self._idle.set()
         if self._quiet is not None:
             self._quiet.cancel()

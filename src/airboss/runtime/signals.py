@@ -60,6 +60,18 @@ class ModelReplaced:
     got: str
     cause: str
 
+    @property
+    def words(self) -> str:
+        return (
+            f"The session asked for {self.asked} and the service took {self.got} instead "
+            f"({self.cause}). Choose a model that is offered."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The conversation was too long for the model and was shortened. Only the gate minds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retrying:

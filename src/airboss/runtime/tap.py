@@ -26,6 +26,8 @@ _NOISE = frozenset(
     {
         "assistant.streaming_delta",
         "assistant.tool_call_delta",
+        "hook.end",
+        "hook.start",  # with all that the hook is told anyway, a tool's whole result too
         "pending_messages.modified",
         "session.background_tasks_changed",
         "session.skills_loaded",

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +20,13 @@ from airboss.errors import (
 )
 from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.desk import Delivery
+from airboss.harness.loops import Loops
 from airboss.harness.models import Catalog, Route
 from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import (
-    Event,
     SessionClosed,
     SessionOpened,
 )
@@ -40,12 +40,12 @@ from airboss.model.ids import (
 )
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.redaction import Redactor
-from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
+from airboss.model.views import QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
-from airboss.service.session_ends import closing, interrupting
-from airboss.settings import Policy
-from airboss.store.views import Place, ViewIndex
+from airboss.service.session_ends import closing, interrupt_left_open, tell_office
+from airboss.settings import LoopDetection, Policy
+from airboss.store.views import ViewIndex
 
 _SHOWN_SECONDS = 1.0
 _STOPPED = "The server was stopped."
@@ -67,6 +67,7 @@ class Sessions:
     approval_seconds: float
     quiet_seconds: float
     max_sessions: int
+    loop_detection: LoopDetection = field(default_factory=LoopDetection)
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     # A lock is there as long as somebody holds it or waits for it.
@@ -153,6 +154,7 @@ class Sessions:
             seconds,
             self._forget,
             queue,
+            Loops(self.loop_detection),
         )
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
@@ -258,7 +260,7 @@ class Sessions:
                 ends = closing(_session(writer.view, session), who)
                 await writer.append(*ends)
                 writer.release()
-                self._tell_office(view.id, ends)
+                tell_office(self.office, view.id, ends)
         return await self.show(session)
 
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
@@ -356,31 +358,7 @@ class Sessions:
 
     async def recover(self) -> list[SessionId]:
         """Sessions that an earlier server had open are interrupted; answers which they were."""
-        found: list[SessionId] = []
-        before: Place | None = None
-        while bodies := await self.index.page("session", OPEN_STATES, before, 100):
-            views = [SessionView.model_validate_json(body) for body in bodies]
-            before = Place(views[-1].created_at, views[-1].id)
-            found.extend(view.id for view in views)
-            async with asyncio.TaskGroup() as group:  # together: one write for many
-                for view in views:
-                    group.create_task(self._interrupt(view))
-        return found
-
-    async def _interrupt(self, view: SessionView) -> None:
-        writer = await self.log.writer(view.id)
-        ends = interrupting(view, writer.left_open)
-        await writer.append(*ends)
-        writer.release()
-        self._tell_office(view.id, ends)
-        if view.run is not None:
-            for item in view.items:  # its news may not have gone out before the end
-                self.office.arrived(item)
-
-    def _tell_office(self, session: SessionId, said: Iterable[Event]) -> None:
-        for event in said:
-            if isinstance(event, ItemSettled):
-                self.office.settled(session, event)
+        return await interrupt_left_open(self.log, self.index, self.office)
 
     async def stop(self) -> None:
         """The server ends: every open session is interrupted, all at the same time. One that is
