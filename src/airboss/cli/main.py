@@ -115,7 +115,7 @@ def serve(
         Path | None, typer.Option(metavar="DIR", help="Where the test mode finds its entries.")
     ] = None,
     permissions: Annotated[
-        Permissions | None, typer.Option(help="What sessions may do. [read-only]")
+        Permissions | None, typer.Option(help="What sessions may do. [ask]")
     ] = None,
     root: Annotated[
         list[Path] | None,
