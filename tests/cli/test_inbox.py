@@ -121,6 +121,12 @@ def test_a_question_is_answered_and_a_wrong_answer_is_told_the_choices(asking: P
     assert ended(asking, item)["result"]["content"] == "The person chose: Blue"
 
 
+def test_a_session_is_shown_with_what_it_asks(asking: Portal) -> None:
+    item = ask(asking, "what name")
+    shown = asking.run("show", item["session"]).stdout
+    assert f'Asks         What name? airboss answer {item["id"]} "…"' in shown
+
+
 def test_an_answer_can_come_from_a_file(asking: Portal) -> None:
     item = ask(asking, "what name")
     (asking.work / "name.txt").write_text("Ada\nLovelace\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -209,6 +210,27 @@ async def test_whoever_reads_a_question_in_its_session_can_answer_it_at_once(
         answer = await guest.say(asked["item"], "answer", answer="Ada")
         assert answer.status_code == 200, answer.text
         await guest.until(session, "idle")
+
+
+async def test_who_was_first_is_known_to_the_next_server_too(tmp_path: Path) -> None:
+    """APR-7: and what a session of a person asked is withdrawn with its server."""
+    portal = asking_portal_in(tmp_path)
+    portal.start()
+    try:
+        async with AskedGuest.of(portal) as guest:
+            decided, left = await guest.ask("touch it"), await guest.ask("what name")
+            answer = await guest.say(decided["id"], "decision", choice="deny")
+            assert answer.status_code == 200, answer.text
+        portal.kill()
+        portal.start()
+        async with AskedGuest.of(portal) as guest:
+            late = await guest.say(decided["id"], "decision", choice="allow-once")
+            assert refusal(late)[2] == "This was decided already: deny, by owner."
+            gone = await guest.say(left["id"], "answer", answer="Ada")
+            assert refusal(gone)[2].startswith("Nobody waits for this any more")
+            assert await guest.waiting() == []
+    finally:
+        portal.stop()
 
 
 async def test_nobody_decides_without_a_token(guest: AskedGuest) -> None:

@@ -8,6 +8,7 @@ from typing import cast
 from airboss.cli.client import Client, Json
 from airboss.cli.deciding import waiting
 from airboss.cli.frame import styled
+from airboss.cli.item_page import command_of, title_of
 from airboss.cli.listing import items_of
 from airboss.cli.run_items import tell_items
 from airboss.cli.run_story import FOR_PERSON, Story
@@ -133,6 +134,8 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
         ("Turns", str(told["turns"])),
         ("Usage", usage_words(told["usage"])),
     ]
+    asked = [item["asked"] for item in told["items"]]
+    facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
     _print_facts(out(), facts)
 
 

@@ -33,6 +33,17 @@ class Inbox:
     async def open(self) -> None:
         self._writer = await self.log.writer(INBOX)
         self._known = {item.id: item for item in self._view.items}
+        await self._remember()
+
+    async def _remember(self) -> None:
+        """Whoever comes late is told who was first, also by the next server."""
+        after = max(0, self._view.seq - _REMEMBERED)
+        for recorded in await self.log.after(INBOX, after, _REMEMBERED):
+            event = recorded.event
+            if isinstance(event, InboxSettled):
+                self._settled[event.item] = ItemSettled(
+                    item=event.item, outcome=event.outcome, who=event.who
+                )
 
     async def recover(self) -> None:
         """Behind the sessions' own recovery: what they do not ask any more is settled."""
