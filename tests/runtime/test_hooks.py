@@ -50,6 +50,8 @@ class Porter:
 
     def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
         self.heard.append(told)
+        if isinstance(told, ToolEnded) and told.text.startswith("broken"):
+            raise LookupError("The porter stumbles again.")
 
 
 def weigh(given: Mapping[str, Any]) -> str:
@@ -208,7 +210,7 @@ async def test_a_gate_that_fails_or_answers_nonsense_refuses(
 async def test_a_gate_that_fails_behind_a_call_changes_nothing(
     flight: Flight, listener: Listener
 ) -> None:
-    """GATE-6."""
+    """GATE-6: neither the call nor what is told of it."""
     await asked(flight, listener, Porter(), 'call weigh {"what": "broken"}')
     assert [ended.text for ended in listener.all(ToolEnded)] == ["broken: 3 kg"]
 

@@ -107,8 +107,9 @@ class Conversation:
     def is_ready(self) -> bool:
         return self._worker is not None and not self._closing and not self._ended
 
-    async def open(self, open_session: OpenSession, quiet_seconds: float) -> None:
-        await self._enter(open_session, self._wish(quiet_seconds, resume=False), SessionReady())
+    async def open(self, open_session: OpenSession, quiet_seconds: float, *, waits: bool) -> None:
+        wish = self._wish(quiet_seconds, resume=False)
+        await self._enter(open_session, wish, SessionReady(), waits=waits)
 
     async def resume(self, open_session: OpenSession, quiet_seconds: float, who: str) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
@@ -135,7 +136,7 @@ class Conversation:
         return bool(pending)
 
     async def _enter(
-        self, open_session: OpenSession, wish: SessionWish, *said: Event
+        self, open_session: OpenSession, wish: SessionWish, *said: Event, waits: bool = True
     ) -> RuntimeSession:
         try:
             self._agent = self.desk.agent = agent = await open_session(wish)
@@ -145,7 +146,7 @@ class Conversation:
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
-            await self._writer.append(*said)
+            await self._writer.tell(*said, waits=waits)
         except BaseException as error:
             self._never_opened(error)
             await agent.close()
@@ -330,11 +331,11 @@ class Conversation:
         else:
             self.people.cancel()
 
-    async def close(self, who: str, reason: str) -> None:
+    async def close(self, who: str, reason: str, *, waits: bool) -> None:
         self.people.cancel()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self.desk.queue]
-        await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
+        await self._writer.tell(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
         self._writer.release()
 
     async def interrupt(self, reason: str) -> None:

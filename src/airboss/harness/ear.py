@@ -6,7 +6,9 @@ from airboss.log.log import Writer
 from airboss.model.events import (
     BlockDelta,
     Event,
+    MessageEnded,
     PromptSteered,
+    ReasoningEnded,
     SessionError,
     SessionIdle,
     ToolEnded,
@@ -67,7 +69,8 @@ class Ear:
     def _say(self, told: Event) -> None:
         if self.turn is not None and isinstance(told, ToolStarted | ToolEnded):
             self.turn.note_tool(told)
-        self._writer.say(told)
+        # Behind the end of a text comes another block or the turn's end.
+        self._writer.say(told, urgent=not isinstance(told, MessageEnded | ReasoningEnded))
 
     def _note_read(self, prompt: PromptId) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
@@ -119,7 +122,6 @@ class Ear:
         turn, self.turn = self.turn, None
         if turn is None:
             return
-        self._writer.say(turn.end(outcome))
+        idle = () if outcome == "interrupted" else (SessionIdle(),)
+        self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
         self._desk.turn_ended()
-        if outcome != "interrupted":
-            self._writer.say(SessionIdle())

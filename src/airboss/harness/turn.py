@@ -129,6 +129,11 @@ class Turn:
         self.stirred.set()
         return is_first
 
+    @property
+    def is_of_task(self) -> bool:
+        """A task writes down what came of its turn: with the turn's end, and waits for both."""
+        return self.request is not None and self.request.task is not None
+
     def note(self, told: ModelAnswered | UsageSeen | Retrying) -> TurnRetrying | None:
         """What is known of it, and what is to be told of that."""
         match told:

@@ -88,6 +88,13 @@ class Hooks:
             "on_post_tool_use_failure": self._after,
         }
 
+    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+        """Whatever the gate makes of it, others are to hear it too."""
+        try:
+            self._gate.hear(told)
+        except Exception:  # noqa: BLE001  # the border: what happened has happened
+            _log.exception("The gate failed at what it was told")
+
     def stop(self) -> None:
         """No call is let through any more, and who still thinks about one is not waited for: the
         runtime would wait, even where the turn is to be stopped."""

@@ -13,6 +13,7 @@ from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.life import Life, Refused
+from airboss.runtime.options import options_of
 from airboss.runtime.permission import Decide
 from airboss.runtime.process import Runtime, in_words
 from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
@@ -27,7 +28,8 @@ from airboss.runtime.signals import (
     went_quiet,
 )
 from airboss.runtime.sweep import sweep_session
-from airboss.runtime.tools import AnswerCall, ToolOffer, sdk_tools
+from airboss.runtime.tap import forget_session
+from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Redacting, Translator
 
 if TYPE_CHECKING:
@@ -132,7 +134,7 @@ class RuntimeSession:
 
     async def open(self) -> None:
         asked, client = self._asked, self._life.client
-        options = _options(asked, self._life)
+        options = options_of(asked, self._life)
         options["hooks"] = self._hooks and self._hooks.for_the_sdk()
         if asked.resume:
             options["continue_pending_work"] = asked.goes_on
@@ -220,6 +222,7 @@ class RuntimeSession:
             self._life.leave(self.id)
             with contextlib.suppress(RuntimeUnavailable):
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
+            forget_session(self._life.client, self.id)
         await self._errands.rest(_CLOSE_SECONDS)
         await sweep_session(self.id)
 
@@ -267,8 +270,8 @@ class RuntimeSession:
         self._finish()
 
     def _tell(self, told: Event | Signal | Compacted) -> None:
-        if self._asked.gate is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
-            self._asked.gate.hear(told)
+        if self._hooks is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
+            self._hooks.hear(told)
         match told:
             case Compacted():
                 return
@@ -365,33 +368,6 @@ class RuntimeSession:
         if self._quiet is not None:
             self._quiet.cancel()
         self._errands.end()
-
-
-def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
-    """What every session is opened with. What a repository brings and would run stays off."""
-    from copilot import PermissionNoResult
-
-    def no_answer(*_: object) -> PermissionNoResult:
-        """Its presence makes the runtime ask; the answer is ours, from the raw event."""
-        return PermissionNoResult()
-
-    return {
-        "model": asked.model,
-        "provider": None if asked.provider is None else dict(asked.provider),
-        "github_token": asked.github_token,
-        "working_directory": str(asked.cwd),
-        "client_name": "airboss",
-        "tools": sdk_tools(asked.tools),
-        "streaming": True,
-        "include_sub_agent_streaming_events": False,
-        "on_permission_request": no_answer,
-        "on_event": life.tap.on_event(asked.id),
-        "enable_config_discovery": False,
-        "enable_file_hooks": False,  # left out, a repository's hooks do run
-        "request_extensions": False,
-        "enable_mcp_apps": False,
-        "enable_session_telemetry": False,
-    }
 
 
 def _gone(error: Refused, session: str) -> AirbossError:

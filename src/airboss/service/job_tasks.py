@@ -225,7 +225,8 @@ class JobTasks:
         )
         name = started.task_run
         own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
-        await own.once("accepted", accepted)
+        # Nothing runs before the session that it asks for is on disk, and this with it.
+        own.say_once("accepted", accepted)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
         performer = Performer(own, agents, self.redactor)
         waits_for = _waits_for(view, step.path) if is_begun else None

@@ -85,10 +85,12 @@ class Sessions:
         *,
         task: TaskRunId | None = None,
         run: RunId | None = None,
+        waits: bool = True,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
         this session's own, instead of the server's. Nobody sits in front of one that works for a
-        task, so what it asks waits for as long as it takes."""
+        task, so what it asks waits for as long as it takes. Who asks it at once need not wait
+        until it is shown as ready: that is on disk with the request."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
@@ -107,7 +109,7 @@ class Sessions:
                     raise
                 talk = self._open[session] = self._conversation(session, writer, route, rule)
             try:
-                await talk.open(self.open_session, self.quiet_seconds)
+                await talk.open(self.open_session, self.quiet_seconds, waits=waits)
             except BaseException as error:
                 self._forget(session)
                 await asyncio.shield(self._give_up(writer, error))
@@ -244,24 +246,30 @@ class Sessions:
                 view = await self.show(session)
         return view
 
-    async def close(self, session: str, who: str) -> SessionView:
-        """Twice is as good as once."""
+    async def close(self, session: str, who: str, *, waits: bool = True) -> SessionView:
+        """Twice is as good as once. Who writes down something else at once need not wait until it
+        is on disk; the agent is gone in any case when this answers."""
         async with self._alone(session):
             view = await self.show(session)
             talk = self._open.get(view.id)
             if talk is not None:
                 try:
-                    await talk.close(who, f"Closed by {who}.")
+                    await talk.close(who, f"Closed by {who}.", waits=waits)
                 finally:
                     self._forget(view.id)
             elif view.state != "closed":
-                writer = await self.log.writer(session)
-                # A request may have been accepted since: the writer has waited for it.
-                ends = closing(_session(writer.view, session), who)
-                await writer.append(*ends)
-                writer.release()
-                tell_office(self.office, view.id, ends)
+                await self._close_remembered(session, who)
         return await self.show(session)
+
+    async def _close_remembered(self, session: str, who: str) -> None:
+        writer = await self.log.writer(session)
+        # The writer has waited for what was said meanwhile: a request, or the end.
+        view = _session(writer.view, session)
+        if view.state != "closed":
+            ends = closing(view, who)
+            await writer.append(*ends)
+            tell_office(self.office, view.id, ends)
+        writer.release()
 
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
