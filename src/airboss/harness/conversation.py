@@ -9,7 +9,7 @@ from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.aside import answered
 from airboss.harness.desk import Delivery, Desk
 from airboss.harness.ear import Ear
-from airboss.harness.gate import Gate
+from airboss.harness.gate import Checks, Gate
 from airboss.harness.loops import Loops
 from airboss.harness.models import Route
 from airboss.harness.people import Office, People
@@ -84,7 +84,10 @@ class Conversation:
         self.desk = Desk(queue, writer, redactor)
         self._ear = Ear(writer, redactor, self.desk)
         watch, clean = loops or Loops(), redactor.text
-        self._gate = Gate(session, watch, self._hear, lambda: self._ear.turn, self._stop, clean)
+        checks = Checks(ask=self.people.permit)
+        self.gate = Gate(
+            session, watch, self._hear, lambda: self._ear.turn, self._stop, clean, checks
+        )
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -172,7 +175,7 @@ class Conversation:
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
             decide=self.people.decide,
             answer=self.people.answer,
-            gate=self._gate,
+            gate=self.gate,
             hear=self._hear,
             redactor=self._redactor,
             resume=resume,
