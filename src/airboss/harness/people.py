@@ -112,7 +112,7 @@ class People:
         return await self._wait(asked, request)
 
     async def permit(self, use: ToolUse, why: str) -> bool:
-        """For a check of the gate that wants a person to be asked, whatever rules and policy say."""
+        """For a check of the gate that wants a person asked, whatever rules and policy say."""
         raw = {"toolName": use.tool, "toolArgs": dict(use.arguments)}
         wish = PermissionWish("", None, "hook", use.tool, (), None, None, use.tool, raw)
         return answer_of(await self._leave(wish, why)).allowed
