@@ -82,7 +82,7 @@ class Conversation:
         self.people = People(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
         self.desk = Desk(queue, writer, redactor)
-        self._ear = Ear(writer, redactor, self.desk)
+        self._ear = Ear(writer, redactor, self.desk, self.people.cancel)
         watch, clean = loops or Loops(), redactor.text
         checks = Checks(ask=self.people.permit)
         self.gate = Gate(

@@ -1,5 +1,7 @@
 """Hears what the runtime tells of one session, and says it in the log: turns, blocks, failures."""
 
+from collections.abc import Callable
+
 from airboss.harness.desk import Desk
 from airboss.harness.turn import Outcome, Request, Turn
 from airboss.log.log import Writer
@@ -34,8 +36,12 @@ from airboss.runtime.signals import (
 class Ear:
     """Knows the turn that runs. That the runtime is gone is not for it to hear."""
 
-    def __init__(self, writer: Writer, redactor: Redactor, desk: Desk) -> None:
+    def __init__(
+        self, writer: Writer, redactor: Redactor, desk: Desk, withdraw: Callable[[], None]
+    ) -> None:
+        """`withdraw` takes back what the agent asked of people in a turn that ends."""
         self.turn: Turn | None = None
+        self._withdraw = withdraw
         self._writer = writer
         self._redactor = redactor
         self._desk = desk
@@ -123,6 +129,8 @@ class Ear:
         turn, self.turn = self.turn, None
         if turn is None:
             return
+        if outcome != "interrupted":
+            self._withdraw()
         idle = () if outcome == "interrupted" else (SessionIdle(),)
         self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
         self._desk.turn_ended()
