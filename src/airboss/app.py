@@ -25,6 +25,7 @@ from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
+from airboss.service.budgets import Budgets
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.retention import Retention, ended_in
@@ -84,7 +85,8 @@ async def opened_services(
         redactor = Redactor(secrets)
         rules = Rules(RuleStore(database), redactor)
         await rules.load()
-        inbox = Inbox(log, lambda: rules.current)
+        budgets = Budgets(log)
+        inbox = Inbox(log, lambda: rules.current, budgets)
         await inbox.open()
         sessions = Sessions(
             log=log,
@@ -114,7 +116,7 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             keys=RunKeys(database),
-            make_room=functools.partial(_engine_room, settings, folder, sessions),
+            make_room=functools.partial(_engine_room, settings, folder, sessions, budgets),
         )
         tasks = TaskRuns(
             log=log,
@@ -125,6 +127,7 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             stop_job_task=runs.stop_task,
+            budgets=budgets,
         )
         entries.is_busy = lambda: tasks.is_busy or runs.is_busy
         entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
@@ -176,14 +179,14 @@ async def opened_services(
 
 
 def _engine_room(
-    settings: Settings, folder: DataFolder, sessions: Sessions, runs: Runs
+    settings: Settings, folder: DataFolder, sessions: Sessions, budgets: Budgets, runs: Runs
 ) -> EngineRoom:
     from airboss.engine.durable import Engine
     from airboss.engine.slots import Slots
     from airboss.service.job_tasks import JobTasks
 
     slots = Slots(settings.max_tasks)
-    hands = JobTasks(runs, sessions, slots, settings.permissions)
+    hands = JobTasks(runs, sessions, slots, settings.permissions, budgets)
     return EngineRoom(Engine(folder.path, hands), hands, slots)
 
 

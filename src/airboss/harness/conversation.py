@@ -7,6 +7,7 @@ from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.desk import Desk, Office
+from airboss.harness.keeper import LIMIT_REACHED, Keeper
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.questions import ASK_USER_OFFER
@@ -91,6 +92,7 @@ class Conversation:
         self._rule = rule
         self._redactor = redactor
         self.desk = Desk(session, writer, rule, redactor, office, seconds, self._at_work)
+        self._keeper = Keeper(self.desk, route.multiplier, lambda: self._turn, self._refuse)
         self._on_lost = on_lost
         self._queue = RequestQueue(queue)
         self._turn: Turn | None = None
@@ -178,7 +180,7 @@ class Conversation:
             provider=self._route.provider,
             github_token=self._route.github_token,
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
-            decide=self.desk.decide,
+            decide=self._keeper.decide,
             answer=self.desk.answer,
             hear=self._hear,
             redactor=self._redactor,
@@ -242,7 +244,15 @@ class Conversation:
                     return self._start_turn(prompt, request), request.text
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
+        refusal = await self._keeper.hold(turn, before_turn=True)
+        if refusal is not None:
+            if refusal.reason is not None:
+                self._fail(turn, LIMIT_REACHED, refusal.reason, None)
+            self._end_if_still(turn, "aborted")
+            turn.put.set()
+            return
         try:
+            self._keeper.sent(turn)
             await agent.send(text)
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, Refused):
@@ -261,13 +271,15 @@ class Conversation:
             self._end_if_still(turn, "aborted")
 
     def _start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
-        self._turn = Turn(new_turn_id(), prompt, request)
-        self._writer.say(TurnStarted(turn=self._turn.id, prompt=prompt))
-        return self._turn
+        turn = self._turn = Turn(new_turn_id(), prompt, request)
+        self._writer.say(TurnStarted(turn=turn.id, prompt=prompt))
+        self._keeper.begin(turn)
+        return turn
 
     def _hear(self, told: Event | Signal) -> None:
         if self._ended:
             return
+        self._keeper.hear()
         match told:
             case BlockDelta():  # first: there are more of them than of all others
                 self._writer.say(told)
@@ -281,7 +293,9 @@ class Conversation:
                 self._hear_failure(told)
             case ModelReplaced():
                 self._refuse_other_model(told)
-            case ModelAnswered() | UsageSeen() | Retrying():
+            case UsageSeen():
+                self._keeper.count(self._turn, told)
+            case ModelAnswered() | Retrying():
                 if self._turn is not None:  # what comes late makes no turn of its own
                     self._note(self._turn, told)
             case _:
@@ -307,7 +321,7 @@ class Conversation:
             turn.put.set()
         return turn
 
-    def _note(self, turn: Turn, told: ModelAnswered | UsageSeen | Retrying) -> None:
+    def _note(self, turn: Turn, told: ModelAnswered | Retrying) -> None:
         if isinstance(told, Retrying):
             reason = self._redactor.text(told.reason)
             self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
@@ -335,14 +349,21 @@ class Conversation:
         )
         self._fail(turn, "ModelReplaced", message, None)
 
+    def _refuse(self, turn: Turn, reason: str) -> None:
+        """Somebody said no at a limit in the middle of it."""
+        turn.must_stop = turn.outcome != "failed"
+        self._fail(turn, LIMIT_REACHED, reason, None)
+
     def _end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
         if self._turn is turn:
             self._end_turn(outcome)
 
     def _end_turn(self, outcome: Outcome | None) -> None:
-        turn, self._turn = self._turn, None
+        turn = self._turn
         if turn is None:
             return
+        self._keeper.end(turn)
+        self._turn = None
         self._writer.say(turn.end(outcome))
         if outcome != "interrupted":
             self._writer.say(SessionIdle())
@@ -382,6 +403,7 @@ class Conversation:
         if turn is None or self._agent is None:
             return None
         self.desk.cancel()
+        self._keeper.cancel()
         # Said before the runtime has the request, an abort would pass it by.
         await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:

@@ -10,7 +10,7 @@ from airboss.entry.tools import ARGUMENT, JOB_TOOLS
 from airboss.model.events import ToolEnded, ToolStarted, TurnEnded, Usage
 from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.model.task_events import ToolCall
-from airboss.runtime.signals import ModelAnswered, UsageSeen
+from airboss.runtime.signals import ModelAnswered
 
 Outcome: TypeAlias = Literal["done", "failed", "aborted", "interrupted"]
 
@@ -111,17 +111,8 @@ class Turn:
     _called: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     _completed: set[str] = field(default_factory=set[str])
 
-    def note(self, told: ModelAnswered | UsageSeen) -> None:
-        match told:
-            case ModelAnswered():
-                self.models[told.model] = None
-            case UsageSeen():
-                self.usage = Usage(
-                    requests=self.usage.requests + 1,
-                    input_tokens=self.usage.input_tokens + told.input_tokens,
-                    output_tokens=self.usage.output_tokens + told.output_tokens,
-                    cost=self.usage.cost + told.cost,
-                )
+    def note(self, told: ModelAnswered) -> None:
+        self.models[told.model] = None
 
     def note_tool(self, told: ToolStarted | ToolEnded) -> None:
         """A sub-agent's calls count like the agent's own: the agent handed that work to it, and

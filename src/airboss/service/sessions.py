@@ -38,6 +38,7 @@ from airboss.model.ids import (
     new_session_id,
 )
 from airboss.model.inbox_events import ItemSettled
+from airboss.model.limits import Limits
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
@@ -83,6 +84,7 @@ class Sessions:
         *,
         task: TaskRunId | None = None,
         run: RunId | None = None,
+        limits: Limits | None = None,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
         this session's own, instead of the server's. Nobody sits in front of one that works for a
@@ -93,7 +95,13 @@ class Sessions:
         session = new_session_id()
         rule = self._rule(policy, folder)
         opened = SessionOpened(
-            model=wanted, cwd=str(folder), policy=rule.policy, who=who, task=task, run=run
+            model=wanted,
+            cwd=str(folder),
+            policy=rule.policy,
+            who=who,
+            task=task,
+            run=run,
+            limits=limits or Limits(),
         )
         async with self._alone(session):
             with self._room():

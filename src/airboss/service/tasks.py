@@ -26,6 +26,7 @@ from airboss.model.task_runs import (
     tell_story,
 )
 from airboss.model.views import SessionView, View
+from airboss.service.budgets import Budgets, untold_by
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.own_sessions import BY_A_TASK, OwnSessions
@@ -87,6 +88,7 @@ class TaskRuns:
     redactor: Redactor
     # Ends a task of a run, which is not among ours.
     stop_job_task: Callable[[TaskRunId, str], Awaitable[None]]
+    budgets: Budgets
     _running: dict[TaskRunId, _Running] = field(default_factory=dict[TaskRunId, _Running])
     _watching: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
     _stopping: bool = False
