@@ -20,12 +20,12 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
+from airboss.service.budgets import Budgets
 from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
-from airboss.service.budgets import Budgets
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.retention import Retention, ended_in

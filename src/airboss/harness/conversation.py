@@ -293,11 +293,8 @@ class Conversation:
                 self._hear_failure(told)
             case ModelReplaced():
                 self._refuse_other_model(told)
-            case UsageSeen():
-                self._keeper.count(self._turn, told)
-            case ModelAnswered() | Retrying():
-                if self._turn is not None:  # what comes late makes no turn of its own
-                    self._note(self._turn, told)
+            case ModelAnswered() | UsageSeen() | Retrying():
+                self._note(self._turn, told)
             case _:
                 self._say(told)
 
@@ -321,11 +318,14 @@ class Conversation:
             turn.put.set()
         return turn
 
-    def _note(self, turn: Turn, told: ModelAnswered | Retrying) -> None:
-        if isinstance(told, Retrying):
+    def _note(self, turn: Turn | None, told: ModelAnswered | UsageSeen | Retrying) -> None:
+        """What comes late makes no turn of its own, and what was used counts all the same."""
+        if isinstance(told, UsageSeen):
+            self._keeper.count(turn, told)
+        elif turn is not None and isinstance(told, Retrying):
             reason = self._redactor.text(told.reason)
             self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
-        else:
+        elif turn is not None and isinstance(told, ModelAnswered):
             turn.note(told)
 
     def _fail(

@@ -172,7 +172,7 @@ class Desk:
         self.watch.hold()
         pause = request.pause if request else None
         if pause is not None:
-            pause.begin(_reason(asked))
+            pause.begin(reason_of(asked))
         try:
             settled = await self._settled(waiting)
         except asyncio.CancelledError:
@@ -252,11 +252,12 @@ def limit_print(asked: LimitReached) -> str:
     return f"limit {asked.scope} {asked.limit}"
 
 
-def _reason(asked: Asked) -> str:
+def reason_of(asked: Asked) -> str:
     match asked.kind:
         case "approval.asked":
             return f"a person to decide: {asked.title}"
         case "question.asked":
             return f"a person to answer: {asked.question}"
         case "limit.reached":
-            return f"a person to decide: the limit of {asked.allowed:g} {asked.limit} of the {asked.scope}"
+            limit = f"{asked.allowed:g} {asked.limit} of the {asked.scope}"
+            return f"a person to decide: the limit of {limit} is reached"

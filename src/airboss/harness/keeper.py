@@ -1,4 +1,4 @@
-"""Keeps one session within its limits: counts what it uses, and asks a person where one is reached."""
+"""Keeps one session within its limits: counts what it uses, asks where one is reached."""
 
 import asyncio
 import time
@@ -140,11 +140,7 @@ class Keeper:
                 budget.grant([granted_by(asked)])
             return settled
         finally:
-            budget.is_asked = False
-            for waiting in budget.waiting:
-                if not waiting.done():
-                    waiting.set_result(None)
-            budget.waiting.clear()
+            budget.release()
 
     async def _wait_for_others(self, budget: Budget, reached: Reached) -> None:
         """Another session of the same work asks just now: one answer is enough."""
@@ -155,7 +151,7 @@ class Keeper:
         pause = request.pause if request else None
         self.desk.watch.hold()
         if pause is not None:
-            pause.begin(f"a person to decide: {reached}")
+            pause.begin(f"a person to decide: {reached} is reached")
         try:
             await answered
             if pause is not None and not self.desk.items:
@@ -222,4 +218,4 @@ class Keeper:
 
 
 def _reason(reached: Reached, settled: ItemSettled) -> str | None:
-    return f"{settled.who} said no at {reached}." if settled.who else None
+    return f"{settled.who} said no at {reached} ({reached.used:g} used)." if settled.who else None

@@ -26,7 +26,7 @@ class Reached:
     before_turn: bool = False
 
     def __str__(self) -> str:
-        return f"the limit of {self.allowed:g} {self.limit} of the {self.scope}, at {self.used:g}"
+        return f"the limit of {self.allowed:g} {self.limit} of the {self.scope}"
 
 
 @dataclass
@@ -50,6 +50,14 @@ class Budget:
             if one.scope == self.scope:
                 upto = float("inf") if one.upto is None else one.upto
                 self._upto[one.limit] = max(upto, self._upto.get(one.limit, 0))
+
+    def release(self) -> None:
+        """Who waited looks again."""
+        self.is_asked = False
+        for waiting in self.waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+        self.waiting.clear()
 
     def reached(self, *, before_turn: bool) -> Reached | None:
         """The first limit that is reached; that of turns only where another one would begin."""

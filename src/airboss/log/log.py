@@ -158,6 +158,9 @@ class EventLog:
         await self._flusher.settle(stream)
         return found.event
 
+    async def settle(self, stream: Stream) -> None:
+        await self._flusher.settle(stream)
+
     async def forget(self, names: Sequence[str]) -> None:
         """For good. Who asks sees to it that nobody writes in these streams any more."""
         await self._database.write(lambda c: rows.forget(c, names))
@@ -253,6 +256,10 @@ class Writer:
     @property
     def view(self) -> View | None:
         return self._stream.view
+
+    async def settle(self) -> None:
+        """Until all that was said is on disk, and in the view."""
+        await self._log.settle(self._stream)
 
     def release(self) -> None:
         """Nothing more will be said for now. Twice is harmless, and so is a last word after it."""

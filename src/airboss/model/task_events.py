@@ -151,7 +151,7 @@ class TaskEnded(Frozen):
     outcome: TaskOutcome
     reason: Words
     who: Words | None = None
-    # What no mission's end has told: of one that was cut off, and of agents that woke by themselves.
+    # What no mission's end has told: of one that was cut off, of agents that woke by themselves.
     usage: Usage = Usage()
 
 

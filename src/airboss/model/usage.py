@@ -42,27 +42,27 @@ class Usage(Spent):
 
     def __add__(self, other: "Usage") -> "Usage":
         known = [one for one in (self.multiplier, other.multiplier) if one is not None]
-        return Usage(
-            **_sums(self, other, 1),
-            sub_agents=Spent(**_sums(self.sub_agents, other.sub_agents, 1)),
-            turns=self.turns + other.turns,
-            milliseconds=self.milliseconds + other.milliseconds,
-            multiplier=max(known, default=None),
-        )
+        return self._with(other, 1, max(known, default=None))
 
     def beyond(self, told: "Usage") -> "Usage":
         """What is in this and was not told yet."""
+        return self._with(told, -1, self.multiplier)
+
+    def _with(self, other: "Usage", sign: int, multiplier: float | None) -> "Usage":
         return Usage(
-            **_sums(self, told, -1),
-            sub_agents=Spent(**_sums(self.sub_agents, told.sub_agents, -1)),
-            turns=max(0, self.turns - told.turns),
-            milliseconds=max(0, self.milliseconds - told.milliseconds),
-            multiplier=self.multiplier,
+            **_spent(self, other, sign).model_dump(),
+            sub_agents=_spent(self.sub_agents, other.sub_agents, sign),
+            turns=max(0, self.turns + sign * other.turns),
+            milliseconds=max(0, self.milliseconds + sign * other.milliseconds),
+            multiplier=multiplier,
         )
 
 
-def _sums(one: Spent, other: Spent, sign: int) -> dict[str, int | float]:
-    return {
-        name: max(0, getattr(one, name) + sign * getattr(other, name))
-        for name in Spent.model_fields
-    }
+def _spent(one: Spent, other: Spent, sign: int) -> Spent:
+    return Spent(
+        requests=max(0, one.requests + sign * other.requests),
+        input_tokens=max(0, one.input_tokens + sign * other.input_tokens),
+        output_tokens=max(0, one.output_tokens + sign * other.output_tokens),
+        cached_tokens=max(0, one.cached_tokens + sign * other.cached_tokens),
+        cost=max(0.0, one.cost + sign * other.cost),
+    )

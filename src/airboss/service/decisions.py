@@ -92,6 +92,7 @@ class Decisions:
             await self.sessions.settle(found.session, settled)
         except Conflict:
             raise self._too_late(found.id) from None
+        await self.inbox.settle()
         return settled
 
     async def _find(self, item: str) -> InboxItem:

@@ -80,6 +80,11 @@ class Inbox:
     def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
         return self.allowed.of(task)
 
+    async def settle(self) -> None:
+        """Until the list shows what was told to it."""
+        if self._writer:
+            await self._writer.settle()
+
     # What people ask for.
 
     async def show(self) -> InboxView:

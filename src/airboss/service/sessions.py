@@ -42,6 +42,7 @@ from airboss.model.limits import Limits
 from airboss.model.redaction import Redactor
 from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
+from airboss.service.held import held_back, until_decided
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.session_ends import closing, interrupting
 from airboss.settings import Policy
@@ -206,6 +207,8 @@ class Sessions:
 
     async def withdraw(self, session: str, prompt: PromptId) -> None:
         """What was asked is not worked on, or no longer; the session goes on."""
+        if not self.is_open(session) and (asked := held_back(await self.show(session), prompt)):
+            await self.settle(session, ItemSettled(item=asked.item, outcome="cancelled"))
         await (await self._talk(session)).withdraw(prompt)
 
     async def _to_be_asked(self, session: str, text: str) -> Conversation:
@@ -274,15 +277,17 @@ class Sessions:
     ) -> Asked | None:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
+        await until_decided(self.log, self.office, session, prompt, pause)
         async with self._alone(session):
-            view = await self.show(session)
+            # It waits for what was said a moment ago: that the session was cut off.
+            writer = await self.log.writer(session)
+            view = _session(writer.view, session)
             if view.state != "interrupted" or not (view.items or view.asking == prompt):
                 return None
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             request = Request("", view.task, pause)
             with self._room():
-                writer = await self.log.writer(session)
                 talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
                 talk.desk.keep(view.items)
                 self._open[view.id] = talk
