@@ -34,6 +34,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnRetrying,
     TurnStarted,
+    TurnUsage,
     Usage,
 )
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, TurnId
@@ -55,6 +56,7 @@ from airboss.model.run_events import (
     RunError,
     RunResumed,
     RunRetried,
+    WorkCut,
     WorkGoing,
     WorkStarted,
     WorkStopped,
@@ -106,6 +108,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     PromptDropped(prompt=PROMPT, reason="Closed."),
     TurnStarted(turn=TURN, prompt=PROMPT),
     TurnRetrying(turn=TURN, reason="overloaded"),
+    TurnUsage(turn=TURN, usage=Usage(requests=1, turns=1, multiplier=0.5)),
     TurnEnded(turn=TURN, outcome="done", models=("m",), usage=Usage(requests=2, cost=0.5)),
     PermissionDecided(request="r", wish="shell", about="ls", allowed=False, by="me", reason="no"),
     ReasoningStarted(block="r"),
@@ -137,6 +140,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     WorkWaiting(path="0.1", reason="a place"),
     WorkGoing(path="0.1"),
     WorkStopped(work=0, path="0.1", task_run=TASK, succeeded=True, usage=Usage(cost=1.5)),
+    WorkCut(path="0.1", task_run=TASK, usage=Usage(requests=1)),
     RunEnding(outcome="canceled", reason="Stopped by me.", who="me"),
     RunError(name="OSError", message="full", stack="…", cause="disk"),
     RunEnded(outcome="canceled", reason="Stopped by me.", who="me"),

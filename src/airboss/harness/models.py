@@ -28,9 +28,9 @@ class Route:
     """What the runtime needs to know to reach a model. It holds secrets: it is never shown."""
 
     model: str
-    multiplier: float = 0
     provider: Mapping[str, Any] | None = field(default=None, repr=False)
     github_token: str | None = field(default=None, repr=False)
+    multiplier: float = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,16 @@ class Catalog:
         for offer in self._rehearsed() if source else ():
             if source and offer.id == model:
                 wire = _wire("openai", source.base_url, source.api_key)
-                return Route(model, offer.multiplier, wire)
+                return Route(model, wire, multiplier=offer.multiplier)
         for provider in self.providers:
             prefix, _, name = model.partition("/")
             if prefix == provider.name and name in provider.models:
                 key = self.environ.get(provider.key_variable or "")
-                return Route(name, provider=_wire(provider.type, provider.base_url, key))
+                return Route(name, _wire(provider.type, provider.base_url, key))
         for offer in await self._of_copilot():
             if offer.id == model:
-                return Route(model, offer.multiplier, github_token=self.identity.token)
+                token = self.identity.token
+                return Route(model, github_token=token, multiplier=offer.multiplier)
         told = f"No model {model} is offered. `airboss models` lists those that are."
         raise ModelIdNotFound(f"{told} {self.problem}" if self.problem else told)
 

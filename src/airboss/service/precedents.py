@@ -33,6 +33,8 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
     prompts = {one.prompt for one in alike}
     for name in dict.fromkeys(one.session for one in alike):
         marks: dict[ItemId, str] = {}
+        # What is done again is used again, and what was granted for it is granted again.
+        earlier: set[ItemId] = set()
         async for event in _events(log, name):
             match event:
                 case ApprovalAsked() if event.prompt in prompts:
@@ -41,7 +43,10 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
                     marks[event.item] = question_print(event.question)
                 case LimitReached() if event.prompt in prompts:
                     marks[event.item] = limit_print(event)
+                    earlier |= {event.item} if event.prompt != prompt else set()
                 case ItemSettled() if event.item in marks and event.outcome in _PERSONS:
+                    found[marks[event.item]].append(event)
+                case ItemSettled() if event.item in earlier and event.outcome == "go-on":
                     found[marks[event.item]].append(event)
                 case _:
                     pass
