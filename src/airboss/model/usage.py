@@ -4,7 +4,7 @@ from airboss.model.words import Frozen
 
 
 class Spent(Frozen):
-    """What calls of models took. The cost is in the words of the runtime: premium requests."""
+    """What calls of models took. The cost is as the runtime says it: the multiplier of each."""
 
     requests: int = 0
     input_tokens: int = 0
