@@ -81,10 +81,10 @@ async def first_line(process: asyncio.subprocess.Process) -> str:
 
 
 @contextlib.asynccontextmanager
-async def rehearsal(folder: Path) -> AsyncGenerator[Source]:
+async def rehearsal(folder: Path, words: str = SCRIPT) -> AsyncGenerator[Source]:
     """The scripted model, in a process of its own."""
     script = folder / "script.yaml"
-    script.write_text(SCRIPT, encoding="utf-8")
+    script.write_text(words, encoding="utf-8")
     module = ("-m", "airboss.runtime.rehearsal", "--script", str(script), "--port", "0")
     async with running(sys.executable, *module) as process:
         ready = json.loads(await first_line(process))

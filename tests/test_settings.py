@@ -38,6 +38,13 @@ def test_a_provider_is_read_from_the_file(file: Path) -> None:
     assert load_settings(file, {}) == Settings(providers=(local,))
 
 
+def test_a_command_is_one_text_or_a_list_of_words(file: Path) -> None:
+    file.write_text('notify_command = ["notify-send", "It waits"]\n', "utf-8")
+    told = load_settings(file, {})
+    assert told.notify_command == ("notify-send", "It waits")
+    assert load_settings(None, {"notify_command": "notify-send 'It waits'"}) == told
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -46,6 +53,11 @@ def test_a_provider_is_read_from_the_file(file: Path) -> None:
         ('permissions = "all"', "permissions: Input should be 'ask'"),
         ("port = ", "cannot be read: Invalid value"),
         ('tls_key = "/k"', "tls_certificate and tls_key go together"),
+        ('notify_command = ""', "notify_command: Tuple should have at least 1 item"),
+        ('notify_command = "say \'x"', "notify_command: Value error, No closing quotation"),
+        ('webhook_url = "ftp://x"', "webhook_url: String should match pattern"),
+        ('webhook_url = "https://me:word@x"', "webhook_url: String should match pattern"),
+        ('webhook_secret = "word"', "webhook_secret: Extra inputs are not permitted"),
         (
             '[[providers]]\nname = "a b"\nbase_url = "ftp://x"\nmodels = []',
             "providers.0.name: String should match pattern",

@@ -1,5 +1,6 @@
 """The composition root: settings, store, log, runtime, services. Everything is made here once."""
 
+import asyncio
 import contextlib
 import functools
 import os
@@ -16,6 +17,7 @@ from airboss.http.services import Services
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog, now_ms
 from airboss.model.redaction import Redactor
+from airboss.runtime.environment import agents_environment
 from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
@@ -28,6 +30,7 @@ from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
+from airboss.service.notices import Channel, Notices, take_secret
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
 from airboss.service.runs import EngineRoom, Runs
@@ -37,6 +40,7 @@ from airboss.service.tasks import TaskRuns
 from airboss.service.trust import Trust
 from airboss.settings import Settings
 from airboss.store.database import Database
+from airboss.store.deliveries import Deliveries
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
@@ -66,12 +70,13 @@ async def opened_services(
     stop: Callable[[], None],
 ) -> AsyncGenerator[Services]:
     """Every part, started in order and ended in the opposite one."""
+    webhook_secret = await asyncio.to_thread(take_secret, settings, os.environ)
     environ = dict(os.environ)
     identity = find_identity(environ)
     script = load_rehearsal(settings, identity)
     async with contextlib.AsyncExitStack() as stack:
         rehearsal = await _serve_rehearsal(stack, script, settings)
-        secrets = _secrets(settings, identity, access, rehearsal)
+        secrets = _secrets(settings, identity, access, rehearsal, webhook_secret)
         database = Database(folder.database)
         stack.push_async_callback(database.close)
         await database.open()
@@ -100,6 +105,7 @@ async def opened_services(
             approval_seconds=settings.approval_seconds,
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
+            loop_detection=settings.loop_detection,
         )
         entries = Entries(
             settings=settings,
@@ -133,6 +139,12 @@ async def opened_services(
         entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
         stack.push_async_callback(entries.close)
         await entries.start()
+        channels = _channels(settings, environ, secrets, folder.owner_id(), webhook_secret)
+        if channels:
+            place = _public_url(settings, url)
+            notices = Notices(log, Deliveries(database), channels, place, redactor)
+            stack.push_async_callback(notices.close)
+            await notices.start()
         interrupted = await sessions.recover()
         await inbox.recover()
         await sweep_owner(folder.owner_id(), interrupted)
@@ -204,13 +216,49 @@ async def _serve_rehearsal(
     return RehearsalSource(server.base_url, server.api_key, offers, settings.rehearsal is None)
 
 
+def _channels(
+    settings: Settings,
+    environ: dict[str, str],
+    secrets: tuple[str, ...],
+    owner: str,
+    webhook_secret: str | None,
+) -> tuple[Channel, ...]:
+    channels: list[Channel] = []
+    if settings.notify_command:
+        from airboss.service.notice_command import CommandChannel
+
+        names = _key_variables(settings)
+        clean = agents_environment(environ, owner=owner, secrets=secrets, secret_names=names)
+        channels.append(CommandChannel(settings.notify_command, clean, str(Path.home())))
+    if settings.webhook_url and webhook_secret:
+        from airboss.service.webhook import WebhookChannel
+
+        private = settings.webhook_private
+        channels.append(WebhookChannel(settings.webhook_url, webhook_secret, private))
+    return tuple(channels)
+
+
+def _public_url(settings: Settings, url: str) -> str:
+    """Where people come in: by the proxy, where one stands in front."""
+    proxied = settings.trusted_proxy and settings.hosts
+    return f"https://{settings.hosts[0]}" if proxied else url
+
+
+def _key_variables(settings: Settings) -> tuple[str, ...]:
+    return tuple(p.key_variable for p in settings.providers if p.key_variable)
+
+
 def _secrets(
-    settings: Settings, identity: Identity, access: Access, rehearsal: RehearsalSource | None
+    settings: Settings,
+    identity: Identity,
+    access: Access,
+    rehearsal: RehearsalSource | None,
+    webhook_secret: str | None,
 ) -> tuple[str, ...]:
     """Every value that must never be seen: in a log, an event, or an agent's environment."""
     keys = [os.environ.get(provider.key_variable or "", "") for provider in settings.providers]
     tokens = [os.environ.get(name, "") for name in TOKEN_VARIABLES]
-    known = [access.token or "", identity.token or "", *keys, *tokens]
+    known = [access.token or "", identity.token or "", *keys, *tokens, webhook_secret or ""]
     if rehearsal:
         known.append(rehearsal.api_key)
     return tuple(dict.fromkeys(value for value in known if value))
@@ -229,7 +277,7 @@ def _plan(
         path=settings.copilot_cli,
         environ=environ,
         secrets=secrets,
-        secret_names=tuple(p.key_variable for p in settings.providers if p.key_variable),
+        secret_names=_key_variables(settings),
         signed_in_user=identity.token is None,
     )
 

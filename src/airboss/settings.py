@@ -1,13 +1,23 @@
 """Every setting once, with its default and reason. Options win over the file, it over defaults."""
 
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from airboss.errors import SettingsInvalid
 
@@ -18,8 +28,20 @@ POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
 FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
+def _in_words(command: object) -> object:
+    """A command may be written as one text; no shell ever sees it."""
+    return shlex.split(command) if isinstance(command, str) else command
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Command = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Field(min_length=1),
+    BeforeValidator(_in_words),
+]
 
 
 class Provider(_Frozen):
@@ -31,6 +53,49 @@ class Provider(_Frozen):
     # The key itself is never in a file of ours: only the name of the variable that holds it.
     key_variable: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     models: tuple[str, ...] = Field(min_length=1)
+
+
+class LoopDetectors(_Frozen):
+    """Which kinds of repetition are looked for."""
+
+    repeat: bool = True
+    poll: bool = True
+    ping_pong: bool = True
+    errors: bool = True
+
+
+class LoopDetection(_Frozen):
+    """When an agent counts as repeating itself. What is no count becomes the default."""
+
+    enabled: bool = True
+    # So many calls are remembered of each agent in a turn.
+    history: int = 30
+    # From so many on the agent is told, from so many it is refused, and whatever it is stopped.
+    warning: int = 10
+    critical: int = 20
+    breaker: int = 30
+    # Calls in a row of one tool that does not exist.
+    unknown_tool: int = 10
+    # After so many refused calls the turn ends: an agent that does not listen costs money.
+    blocks: int = 5
+    # So many equal calls behind a compaction, and the turn ends.
+    after_compaction: int = 3
+    detectors: LoopDetectors = LoopDetectors()
+
+    @field_validator(
+        "history",
+        "warning",
+        "critical",
+        "breaker",
+        "unknown_tool",
+        "blocks",
+        "after_compaction",
+        mode="before",
+    )
+    @classmethod
+    def _be_a_count(cls, value: object, info: ValidationInfo) -> object:
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        return value if is_count else cls.model_fields[info.field_name or ""].default
 
 
 class Settings(_Frozen):
@@ -67,6 +132,8 @@ class Settings(_Frozen):
     copilot_cli: FullPath | None = None
     # A turn without any sign of life is asked about after so many seconds.
     quiet_seconds: float = Field(default=60.0, gt=0)
+    # An agent that repeats itself is warned, then refused, then stopped.
+    loop_detection: LoopDetection = LoopDetection()
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
     # So many agents of jobs work at once; each is a conversation that costs money and memory.
@@ -77,6 +144,14 @@ class Settings(_Frozen):
     keep_days: float | None = Field(default=None, gt=0)
     # What ended first is deleted while the database holds more than this.
     keep_megabytes: int | None = Field(default=None, gt=0)
+    # What is run when something waits for a person: one text, or a list of words.
+    notify_command: Command | None = None
+    # Where it is posted to. A login in the address would be shown in logs, so there is none.
+    webhook_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$")
+    # What it is signed with is never here: it comes by AIRBOSS_WEBHOOK_SECRET, or in this file.
+    webhook_secret_file: FullPath | None = None
+    # Else an address could make us knock at doors inside this network.
+    webhook_private: bool = False
 
 
 def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:

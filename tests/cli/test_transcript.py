@@ -66,6 +66,20 @@ def test_a_denial_says_what_to_do_and_is_not_repeated() -> None:
     ]
 
 
+def test_a_loop_is_told_and_a_refusal_is_not_repeated() -> None:
+    loop = {"kind": "loop.noticed", "level": "warning", "tool": "bash", "text": "Again?"}
+    veto = {"kind": "tool.vetoed", "tool": "bash", "reason": "Not again.", "denied": "tool-loop"}
+    started = {"kind": "tool.started", "block": "t", "name": "bash", "arguments": "{}"}
+    message = "Denied by preToolUse hook: Not again."
+    ended = {"kind": "tool.ended", "block": "t", "text": "", "error": {"message": message}}
+    critical = {**loop, "level": "critical"}
+    assert drawn(loop, started, critical, veto, ended)[1].splitlines() == [
+        "The agent repeats itself: Again?",
+        "✗ Refused: bash. Not again.",
+        "✗ bash: denied",
+    ]
+
+
 def test_reasoning_is_for_viewers_and_not_for_pipes() -> None:
     thought = {"kind": "reasoning.ended", "block": "r", "text": "Hm."}
     assert drawn(thought) == ("", "")

@@ -4,6 +4,7 @@
 import asyncio
 import contextlib
 import shutil
+import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -11,6 +12,7 @@ from typing import TypeAlias
 import httpx2
 import pytest
 
+from airboss.engine.durable import FILE
 from tests.crash.chaos import Target, Trial, make_trial, run_trial
 from tests.crash.chaos_checks import LATE_MS
 from tests.crash.chaos_tree import Tree
@@ -204,6 +206,50 @@ async def test_a_run_that_was_being_stopped_is_stopped_by_the_next_server(
     assert await trial.watch.heard("run.ending")
     await asyncio.sleep(delay)
     await trial.kill("server")
+    with contextlib.suppress(httpx2.HTTPError):
+        await stop
+    assert await trial.conclude("canceled") == []
+
+
+def read_engine(trial: Trial) -> bytes:
+    with contextlib.closing(sqlite3.connect(trial.portal.data / FILE)) as file:
+        return file.serialize()
+
+
+async def lose_power(trial: Trial, left: bytes) -> None:
+    """The server ends, and of the engine's file only this is left. Its commits wait for no disk;
+    those of the log do."""
+    await asyncio.to_thread(trial.portal.kill)
+    for end in ("-wal", "-shm"):
+        (trial.portal.data / f"{FILE}{end}").unlink(missing_ok=True)
+    (trial.portal.data / FILE).write_bytes(left)
+    await trial.start()
+
+
+async def test_places_that_a_loss_of_power_took_are_walked_again_and_nothing_is_done_again(
+    begin: Begin,
+) -> None:
+    trial = begin("plain", "tool", "plain")
+    await trial.start()
+    await trial.accept()
+    assert await trial.watch.heard("run.work.started")
+    left = read_engine(trial)
+    assert await trial.watch.heard("run.work.stopped", 2)
+    await lose_power(trial, left)
+    assert await trial.conclude() == []
+    done = [told for told in attempts(trial) if told.endswith("done")]
+    assert [told.partition(" ")[0] for told in done] == ["t0", "t1", "t2"]
+
+
+async def test_a_stop_that_a_loss_of_power_took_from_the_engine_holds(begin: Begin) -> None:
+    trial = begin("plain", "plain")
+    await trial.start()
+    await trial.accept()
+    assert await trial.watch.heard("tool.started")
+    left = read_engine(trial)
+    stop = asyncio.create_task(trial.watch.client.post(f"/api/v1/runs/{trial.run}/stop"))
+    assert await trial.watch.heard("run.ending")
+    await lose_power(trial, left)
     with contextlib.suppress(httpx2.HTTPError):
         await stop
     assert await trial.conclude("canceled") == []

@@ -90,3 +90,41 @@ async def test_random_trees_walk_the_same_way_again(seed: int, tmp_path: Path) -
             await finish(tmp_path, diary, works, opened)
             assert {name: diary.read(name) for name in works} == before
             assert statuses(tmp_path) == [("SUCCESS",)]
+
+
+async def copy_now_and_then(folder: Path, copies: list[bytes]) -> None:
+    """The engine's file, as long as not all in it has ended."""
+    while True:
+        await asyncio.sleep(0.01)
+        if (folder / FILE).exists() and statuses(folder) != [("SUCCESS",)]:
+            with closing(sqlite3.connect(folder / FILE)) as file:
+                copies.append(file.serialize())
+
+
+def put_back(folder: Path, copy: bytes) -> None:
+    for end in ("-wal", "-shm"):
+        (folder / f"{FILE}{end}").unlink(missing_ok=True)
+    (folder / FILE).write_bytes(copy)
+
+
+def has_ended(folder: Path, run: str) -> bool:
+    asked = "SELECT status FROM workflow_status WHERE workflow_uuid = ?"
+    with closing(sqlite3.connect(folder / FILE)) as file:
+        return file.execute(asked, (run,)).fetchone() == ("SUCCESS",)
+
+
+async def test_what_a_loss_of_power_takes_from_the_engine_is_not_done_again(tmp_path: Path) -> None:
+    """Its commits wait for no disk: its file may be older than what was written down since."""
+    dice = Random(3)  # noqa: S311
+    works = {f"run_{number}": random_work(dice) for number in range(6)}
+    copies: list[bytes] = []
+    with closing(Diary(tmp_path / "diary.sqlite")) as diary:
+        copying = asyncio.create_task(copy_now_and_then(tmp_path, copies))
+        await finish(tmp_path, diary, works, [*works])
+        copying.cancel()
+        before = {name: diary.read(name) for name in works}
+        for copy in (copies[0], copies[len(copies) // 2], copies[-1]):
+            put_back(tmp_path, copy)
+            left = [name for name in works if not has_ended(tmp_path, name)]
+            await finish(tmp_path, diary, works, left)
+            assert {name: diary.read(name) for name in works} == before

@@ -12,6 +12,7 @@ from airboss.harness.turn import Failure, TurnReport
 from airboss.http.services import Services
 from airboss.model.events import Recorded
 from airboss.model.ids import TaskRunId
+from airboss.runtime.hooks import ToolOutcome, ToolUse
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.service.access import Access
 from airboss.settings import Settings
@@ -118,3 +119,20 @@ async def test_a_fault_of_ours_ends_one_turn_and_the_next_request_works(
     assert report == TurnReport("failed", fault)
     again = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
     assert (await again.report()).outcome == "done"
+
+
+async def test_a_loop_in_a_turn_that_nobody_asked_for_ends_it(house: House, tmp_path: Path) -> None:
+    """LOOP-10 (b): the runtime may wake the agent itself, and no worker waits for that turn."""
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    agent, use = house.agents[0], ToolUse("view", {"path": "a"})
+    gate = agent._asked.gate  # pyright: ignore[reportPrivateUsage]
+    assert gate is not None, "every session has its gate before it can work (GATE-8)"
+    agent.hear({"type": "assistant.turn_start", "data": {}})
+    for _ in range(25):
+        await gate.before(use)
+        await gate.after(use, ToolOutcome("the same"))
+    told = await house.until_idle(view.id, view.seq)
+    kinds = [recorded.event.kind for recorded in told]
+    assert kinds[-3:] == ["session.error", "turn.ended", "session.idle"]
+    assert told[-2].event.model_dump(include={"outcome"}) == {"outcome": "failed"}

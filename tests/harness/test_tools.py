@@ -21,12 +21,14 @@ def test_each_wants_one_string_and_says_what_it_is_for(offer: ToolOffer) -> None
     assert list(schema["properties"]) == schema["required"] == ["argument"]
     assert schema["properties"]["argument"]["type"] == "string"
     assert offer.description.startswith("Report ")
+    assert offer.handle
     assert isinstance(offer.handle({"argument": ""}), str)
 
 
 @each
 @pytest.mark.parametrize("given", [{}, {"argument": None}, {"argument": 5}, {"reason": "x"}])
 def test_a_call_without_it_is_refused_with_a_hint(offer: ToolOffer, given: dict[str, Any]) -> None:
+    assert offer.handle
     refusal = offer.handle(given)
     assert isinstance(refusal, ToolRefusal)
     assert f"{offer.name} needs one string named “argument”" in refusal.reason

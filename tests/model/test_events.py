@@ -8,13 +8,17 @@ from pydantic import ValidationError
 
 from airboss.model.events import (
     EVENT,
+    AsideAnswered,
     Event,
     MessageDelta,
     MessageEnded,
     MessageStarted,
     PermissionDecided,
     PromptAccepted,
+    PromptChanged,
     PromptDropped,
+    PromptMoved,
+    PromptSteered,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
@@ -37,6 +41,7 @@ from airboss.model.events import (
     TurnUsage,
     Usage,
 )
+from airboss.model.gate_events import LoopNoticed, ToolVetoed
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, TurnId
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -105,7 +110,11 @@ ONE_OF_EACH: tuple[Event, ...] = (
     SessionError(name="Quota", message="Too many", status=429, stack="…", cause="rate"),
     SessionIdle(),
     PromptAccepted(prompt=PROMPT, text="Say „hello“\n😀\x00", who="me", redacted=1),
+    PromptChanged(prompt=PROMPT, text="Say less", who="me"),
+    PromptMoved(prompt=PROMPT, before=PromptId("pro_2"), who="me"),
+    PromptSteered(prompt=PROMPT, turn=TURN),
     PromptDropped(prompt=PROMPT, reason="Closed."),
+    AsideAnswered(who="me", question="Which file?", answer="This one."),
     TurnStarted(turn=TURN, prompt=PROMPT),
     TurnRetrying(turn=TURN, reason="overloaded"),
     TurnUsage(turn=TURN, usage=Usage(requests=1, turns=1, multiplier=0.5)),
@@ -150,6 +159,8 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ItemSettled(item=ITEM, outcome="deny", who="me", answer="Not now."),
     InboxArrived(item=InboxItem(id=ITEM, session=SESSION, asked=APPROVAL, asked_at=1)),
     InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
+    LoopNoticed(level="warning", detector="repeat", tool="bash", count=10, text="Again?"),
+    ToolVetoed(tool="bash", block="t", reason="Not again.", denied="tool-loop"),
 )
 
 

@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 
 from airboss.model.events import (
+    AsideAnswered,
     Event,
     MessageEnded,
     MessageStarted,
+    Overtaking,
     PermissionDecided,
     PromptAccepted,
+    PromptChanged,
     PromptDropped,
+    PromptMoved,
+    PromptSteered,
     ReasoningEnded,
     ReasoningStarted,
     SessionClosed,
@@ -37,8 +42,10 @@ OPENED = SessionOpened(model="m", cwd="/work", policy="read-only", who="me")
 ASKED = PromptAccepted(prompt=FIRST, text="\n  Count to three\nand stop", who="me")
 ASKED_AGAIN = PromptAccepted(prompt=SECOND, text="And four", who="me")
 WAITING, WAITING_AGAIN = (
-    QueuedPrompt(prompt=asked.prompt, text=asked.text) for asked in (ASKED, ASKED_AGAIN)
+    QueuedPrompt(prompt=asked.prompt, text=asked.text, who="me") for asked in (ASKED, ASKED_AGAIN)
 )
+
+CHANGED = WAITING.model_copy(update={"text": "Count to two"})
 
 
 def view_of(events: Sequence[Event]) -> View | None:
@@ -93,6 +100,32 @@ STARTED = [OPENED, TurnStarted(turn=TURN)]
             [OPENED, ASKED, ASKED_AGAIN],
             PromptDropped(prompt=FIRST, reason=""),
             {"queue": (WAITING_AGAIN,), **TITLE},
+        ),
+        (
+            [OPENED, ASKED, ASKED_AGAIN],
+            PromptSteered(prompt=FIRST, turn=TURN),
+            {"queue": (WAITING_AGAIN,), **TITLE},
+        ),
+        (
+            [OPENED, ASKED, ASKED_AGAIN],
+            PromptChanged(prompt=FIRST, text="Count to two", who="you"),
+            {"queue": (CHANGED, WAITING_AGAIN), **TITLE},
+        ),
+        (
+            [OPENED, ASKED, ASKED_AGAIN],
+            PromptMoved(prompt=SECOND, before=FIRST, who="you"),
+            {"queue": (WAITING_AGAIN, WAITING), **TITLE},
+        ),
+        (
+            [OPENED, ASKED, ASKED_AGAIN],
+            PromptMoved(prompt=FIRST, who="you"),
+            {"queue": (WAITING_AGAIN, WAITING), **TITLE},
+        ),
+        ([OPENED, ASKED], PromptMoved(prompt=SECOND, who="you"), {"queue": (WAITING,), **TITLE}),
+        (
+            [OPENED, ASKED],
+            AsideAnswered(who="me", question="?", answer="!"),
+            {"queue": (WAITING,), **TITLE},
         ),
         (
             [OPENED, ASKED, ASKED_AGAIN],
@@ -179,9 +212,27 @@ def test_a_story_of_two_requests_an_interruption_and_a_resumption() -> None:
 def test_the_title_is_the_first_line_of_the_first_request(text: str, title: str) -> None:
     asked = PromptAccepted(prompt=FIRST, text=text, who="me")
     view = view_of([OPENED, asked])
-    assert view == expected(2, title=title, queue=(QueuedPrompt(prompt=FIRST, text=text),))
+    waiting = QueuedPrompt(prompt=FIRST, text=text, who="me")
+    assert view == expected(2, title=title, queue=(waiting,))
 
 
 def test_a_view_comes_back_from_json_as_it_was() -> None:
     view = expected(3, queue=(WAITING,), error="x", usage=Usage(cost=0.1))
     assert SessionView.model_validate_json(view.model_dump_json()) == view
+
+
+def test_what_steers_goes_before_what_does_not_and_what_interrupts_before_all() -> None:
+    def asked(name: str, delivery: Overtaking | None) -> PromptAccepted:
+        return PromptAccepted(prompt=PromptId(name), text=name, who="me", delivery=delivery)
+
+    story = [
+        asked("first", None),
+        asked("steer", "steer"),
+        asked("second", None),
+        asked("steer again", "steer"),
+        asked("interrupt", "interrupt"),
+    ]
+    view = view_of([OPENED, *story])
+    assert isinstance(view, SessionView)
+    names = [queued.prompt for queued in view.queue]
+    assert names == ["interrupt", "steer", "steer again", "first", "second"]

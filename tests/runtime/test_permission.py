@@ -14,6 +14,7 @@ def test_a_shell_command_is_read_with_the_paths_it_may_touch() -> None:
     }
     assert wish({"requestId": "p1", "permissionRequest": request}) == PermissionWish(
         request_id="p1",
+        call="call_1",
         kind="shell",
         tool=None,
         paths=("notes.txt",),
@@ -38,4 +39,4 @@ def test_reading_writing_fetching_and_tools_name_what_they_are_about() -> None:
 def test_what_nobody_knows_is_still_a_wish() -> None:
     assert wish({"permissionRequest": {"kind": "telepathy", "path": 3}}).kind == "telepathy"
     assert wish({"requestId": "p1", "permissionRequest": "?"}).kind == "unknown"
-    assert wish({}) == PermissionWish("", "unknown", None, (), None, None, "", {})
+    assert wish({}) == PermissionWish("", None, "unknown", None, (), None, None, "", {})

@@ -25,6 +25,7 @@ from airboss.model.events import (
 from airboss.model.ids import new_session_id
 from airboss.runtime import session as session_module
 from airboss.runtime.life import Life
+from airboss.runtime.options import options_of
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import (
@@ -367,12 +368,11 @@ async def test_the_same_repositorys_hook_would_run_if_we_did_not_say_no(
 ) -> None:
     """Without this, the test above could pass for a hook that never works."""
     proof = await bring(flight.folder)
-    said = session_module._options  # pyright: ignore[reportPrivateUsage]
 
     def careless(asked: SessionWish, life: Life) -> dict[str, Any]:
-        return {**said(asked, life), "enable_file_hooks": None}
+        return {**options_of(asked, life), "enable_file_hooks": None}
 
-    monkeypatch.setattr(session_module, "_options", careless)
+    monkeypatch.setattr(session_module, "options_of", careless)
     session = await flight.session(listener)
     await session.send("shell echo hi")
     await listener.until(TurnIdle)

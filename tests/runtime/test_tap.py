@@ -70,6 +70,16 @@ async def test_the_sdk_is_spared_the_news_of_sessions_that_nobody_hears(
     assert heard == []
 
 
+async def test_the_sdk_forgets_a_session_that_was_closed(
+    flight: Flight, listener: Listener
+) -> None:
+    client: Any = (await flight.runtime.life()).client
+    session = await flight.session(listener)
+    assert list(client._sessions) == [session.id]
+    await session.close()
+    assert list(client._sessions) == []
+
+
 async def test_without_the_tap_sessions_work_by_the_sdks_public_events(
     flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from airboss.model.events import (
 )
 from airboss.model.redaction import MASK, Redactor
 from airboss.runtime.signals import (
+    Compacted,
     ModelAnswered,
     ModelReplaced,
     Retrying,
@@ -80,7 +81,7 @@ def complete(content: str, **more: Any) -> dict[str, Any]:
 
 def tell(
     heard: Iterable[Mapping[str, Any]], translator: Translator | None = None
-) -> list[Event | Signal]:
+) -> list[Event | Signal | Compacted]:
     translator = translator or Translator(Redactor((SECRET,)))
     return [told for event in heard for told in translator.hear(event)]
 
@@ -356,3 +357,10 @@ def test_the_deltas_of_every_block_add_up_to_its_end(
                 pass
     assert said == ended
     assert SECRET not in "".join(said.values())
+
+
+def test_a_compaction_is_told_where_it_worked_and_was_the_agents_own() -> None:
+    """LOOP-9: it arms the guard."""
+    done = raw("session.compaction_complete", success=True)
+    failed = raw("session.compaction_complete", success=False)
+    assert tell([done, failed, {**done, "agentId": "helper"}]) == [Compacted()]

@@ -2,18 +2,20 @@
 
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from airboss.cli.client import Client, Json
-from airboss.cli.keyboard import counted_presses
+from airboss.cli.keyboard import Typing, counted_presses, typing
+from airboss.cli.queue import ask, queue_of
 from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line, waited
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
 from airboss.cli.transcript import Transcript
 from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.typed import HELP, Typed, typed
 
 _TICK_SECONDS = 0.1
 # A turn's end and the session's rest are two events, a moment apart.
@@ -22,6 +24,7 @@ _OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
 _LIMITS = {
     name: name.replace("M", "_m") for name in ("turns", "tokens", "cost", "minutes", "idleMinutes")
 }
+_TAKEN = {"queue": "Queued", "steer": "Steers", "interrupt": "Interrupts"}
 _RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
 
@@ -55,22 +58,64 @@ class Chat:
     said: Pen
     beside: Pen
     page: Transcript
+    # Begun and not finished on the keyboard when the last turn ended.
+    rest: str = ""
 
-    def turn(self, text: str) -> Exit:
-        """Send one message and show what comes of it."""
+    def turn(self, text: str, *, is_listening: bool = False) -> Exit:
+        """Send one message and show what comes of it; of what is typed meanwhile, too."""
         client = self.reach()  # since the last turn the server may have moved
         self._wake(client)
-        sent = client.post(f"/api/v1/sessions/{self.id}/prompts", {"text": text})
-        if sent.get("redacted"):
-            self.page.note("Secrets in your message were removed before it was stored.", "yellow")
+        prompt = self._send(client, Typed("queue", text))
         follower = Follower(self.reach, self.id, self.wish.patience)
         feed = Feed(follower, self.seq)
         try:
-            with counted_presses() as presses:
-                return self._listen(feed, str(sent.get("prompt", "")), presses)
+            with counted_presses() as presses, typing() if is_listening else _no_keys() as keys:
+                outcome = self._listen(feed, prompt, presses, keys)
+                self.rest = keys.text
+                return outcome
         finally:
             feed.leave()
             self.page.end_line()
+
+    def ask_aside(self, question: str) -> None:
+        """A question while nothing runs."""
+        client = self.reach()
+        self._wake(client)
+        self.page.note(waited("Asking", lambda: ask(client, self.id, question)), "cyan")
+
+    def show_queue(self) -> None:
+        items = queue_of(self.reach(), self.id)
+        for item in items:
+            self.page.note(visible_line(f"{item['prompt']} {item['text']}"), "dim")
+        if not items:
+            self.page.note("Nothing waits.", "dim")
+
+    def _send(self, client: Client, said: Typed) -> str:
+        body = {"text": said.text, "delivery": said.verb}
+        sent = client.post(f"/api/v1/sessions/{self.id}/prompts", body)
+        if sent.get("redacted"):
+            self.page.note("Secrets in your message were removed before it was stored.", "yellow")
+        return str(sent.get("prompt", ""))
+
+    def _take(self, said: Typed, turn: "_Turn", feed: Feed) -> None:
+        """What was typed while the agent works."""
+        if said.verb == "btw":
+            threading.Thread(target=self._ask, args=(said.text, feed), daemon=True).start()
+            return
+        try:
+            if said.verb == "list":
+                self.show_queue()
+            else:
+                turn.prompts.append(self._send(self.reach(), said))
+                self.page.note(f"{_TAKEN[said.verb]}: {visible_line(said.text)}", "cyan")
+        except Trouble as trouble:
+            self.page.note(str(trouble), "red")
+
+    def _ask(self, question: str, feed: Feed) -> None:
+        try:
+            feed.tell(Remark(ask(self.reach(), self.id, question)))
+        except Trouble as trouble:
+            feed.tell(Remark(f"The question was not answered: {trouble}"))
 
     def close(self) -> None:
         self.reach().post(f"/api/v1/sessions/{self.id}/close")
@@ -85,8 +130,8 @@ class Chat:
             path = f"/api/v1/sessions/{self.id}/resume"
             waited("Resuming the session", lambda: client.post(path))
 
-    def _listen(self, feed: Feed, prompt: str, presses: Sequence[int]) -> Exit:
-        turn = _Turn(prompt)
+    def _listen(self, feed: Feed, prompt: str, presses: list[int], keys: Typing) -> Exit:
+        turn = _Turn([prompt])
         waiting = Waiting(self.beside)
         try:
             while turn.is_going:
@@ -97,18 +142,24 @@ class Chat:
                     turn.hear(heard)
                 else:
                     turn.wait(_TICK_SECONDS)
+                    if keys.text:
+                        self.page.end_line()  # what is typed is seen on a line of its own
                     if self.page.is_at_line_start:
-                        waiting.show(_doing(turn, self.page))
+                        waiting.show(f"> {keys.text}" if keys.text else _doing(turn, self.page))
+                for line in keys.lines():
+                    waiting.hide()
+                    self._take(typed(line), turn, feed)
                 self._heed(presses, turn, feed)
         finally:
             waiting.hide()
         return Exit.FAILED if turn.outcome is None else turn.outcome
 
-    def _heed(self, presses: Sequence[int], turn: "_Turn", feed: Feed) -> None:
+    def _heed(self, presses: list[int], turn: "_Turn", feed: Feed) -> None:
         if presses and not turn.is_told_to_stop:
+            presses.pop(0)
             turn.is_told_to_stop = True
             threading.Thread(target=self._abort, args=(feed,), daemon=True).start()
-        if len(presses) > 1:
+        if presses:
             raise Trouble("Left before the agent had stopped.", Exit.STOPPED)
 
     def _abort(self, feed: Feed) -> None:
@@ -132,15 +183,20 @@ class Chat:
                 pass
 
 
+@contextmanager
+def _no_keys() -> Generator[Typing]:
+    yield Typing()
+
+
 def _doing(turn: "_Turn", page: Transcript) -> str:
     return "Stopping (Ctrl-C again leaves)" if turn.is_told_to_stop else f"{page.doing} …"
 
 
 @dataclass
 class _Turn:
-    """What became of one message."""
+    """What became of one message, and of those that were typed behind it."""
 
-    prompt: str
+    prompts: list[str]
     id: str | None = None
     outcome: Exit | None = None
     is_going: bool = True
@@ -158,14 +214,23 @@ class _Turn:
     def _hear(self, kind: str, event: dict[str, Any]) -> None:
         if self.outcome is not None:
             self.is_going = kind not in _RESTING
-        elif kind == "turn.started" and event.get("prompt") == self.prompt:
-            self.id = str(event.get("turn"))
+        elif kind == "turn.started" and event.get("prompt") in self.prompts:
+            self.id, self.is_told_to_stop = str(event.get("turn")), False
+            self.prompts.remove(str(event["prompt"]))
         elif kind == "turn.ended" and self.id is not None and event.get("turn") == self.id:
-            self.outcome = _OUTCOMES.get(str(event.get("outcome")), Exit.FAILED)
-        elif kind == "prompt.dropped" and event.get("prompt") == self.prompt:
-            self.outcome = Exit.STOPPED if self.is_told_to_stop else Exit.FAILED
+            self.id = None
+            self._settle(_OUTCOMES.get(str(event.get("outcome")), Exit.FAILED))
+        elif kind == "prompt.steered" and event.get("prompt") in self.prompts:
+            self.prompts.remove(str(event["prompt"]))
+        elif kind == "prompt.dropped" and event.get("prompt") in self.prompts:
+            self.prompts.remove(str(event["prompt"]))
+            self._settle(Exit.STOPPED if self.is_told_to_stop else Exit.FAILED)
         elif kind in ("session.interrupted", "session.closed"):
             self.is_going = False
+
+    def _settle(self, outcome: Exit) -> None:
+        if not self.prompts and self.id is None:
+            self.outcome = outcome
 
     def wait(self, seconds: float) -> None:
         """Once the outcome is known, the session's rest is waited for, but not for ever."""
@@ -229,10 +294,11 @@ def _converse(chat: Chat) -> Exit:
         # Line editing and a history of this conversation, where the system has them.
         import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
     chat.page.note("Ctrl-C stops the agent, Ctrl-D leaves, a line ending in \\ goes on.", "dim")
+    chat.page.note(HELP, "dim")
     is_leaving = False
     while True:
         try:
-            text = _read(chat.said)
+            text = _read(chat.said, chat.rest)
         except EOFError:
             chat.said.line()
             return Exit.DONE
@@ -240,18 +306,24 @@ def _converse(chat: Chat) -> Exit:
             chat.said.line()
             if is_leaving:
                 return Exit.DONE
-            is_leaving = True
+            is_leaving, chat.rest = True, ""
             chat.page.note("Ctrl-C again leaves.", "dim")
             continue
-        is_leaving = False
+        is_leaving, chat.rest = False, ""
         if text.strip():
             _take_turn(chat, text)
 
 
 def _take_turn(chat: Chat, text: str) -> None:
     """In a conversation a refusal, or a server that is away, is no reason to leave."""
+    said = typed(text)
     try:
-        chat.turn(text)
+        if said.verb == "btw":
+            chat.ask_aside(said.text)
+        elif said.verb == "list":
+            chat.show_queue()
+        else:
+            chat.turn(said.text, is_listening=True)
     except _Gone:
         raise
     except Trouble as trouble:
@@ -260,19 +332,20 @@ def _take_turn(chat: Chat, text: str) -> None:
         chat.page.note(str(trouble), "red")
 
 
-def _read(pen: Pen) -> str:
+def _read(pen: Pen, begun: str = "") -> str:
     """One message: a line, or several of which all but the last end in a backslash."""
     lines: list[str] = []
     while True:
-        line = _read_line("… " if lines else "> ", pen)
+        line = _read_line("… ", pen) if lines else _read_line("> ", pen, begun)
         if not line.endswith("\\"):
             return "\n".join([*lines, line])
         lines.append(line[:-1])
 
 
-def _read_line(sign: str, pen: Pen) -> str:
+def _read_line(sign: str, pen: Pen, begun: str = "") -> str:
     if pen.is_terminal:
-        return input(sign)
+        with _begun(begun):
+            return input(sign)
     # The output goes to a file: what belongs to the keyboard stays out of it.
     aside().write(sign)
     return input()
@@ -290,3 +363,16 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise Refused(f"--limit {name} needs a number: {name}=10") from None
     return found
+
+
+@contextmanager
+def _begun(text: str) -> Generator[None]:
+    """The line begins with what was typed while the agent worked, where lines are edited."""
+    readline = sys.modules.get("readline") if text else None
+    if readline is not None:
+        readline.set_startup_hook(lambda: readline.insert_text(text))
+    try:
+        yield
+    finally:
+        if readline is not None:
+            readline.set_startup_hook(None)

@@ -91,10 +91,21 @@ class Client:
         given = {name: value for name, value in query.items() if value is not None}
         return self._call("GET", path, params=given)
 
-    def post(self, path: str, body: Json | None = None, *, key: str | None = None) -> Json:
+    def post(
+        self,
+        path: str,
+        body: Json | None = None,
+        *,
+        key: str | None = None,
+        seconds: float = _ANSWER_SECONDS,
+    ) -> Json:
         """With a `key` the server knows the same request again, and does it once."""
         headers = {"Idempotency-Key": key} if key else {}
-        return self._call("POST", path, json=body or {}, headers=headers)
+        patience = httpx2.Timeout(seconds, connect=_CONNECT_SECONDS)
+        return self._call("POST", path, json=body or {}, headers=headers, timeout=patience)
+
+    def patch(self, path: str, body: Json) -> Json:
+        return self._call("PATCH", path, json=body)
 
     def delete(self, path: str, /, **query: Any) -> Json:
         return self._call("DELETE", path, params=query)

@@ -10,7 +10,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airboss.cli import entry_commands, rule_commands, run_commands, task_commands
+from airboss.cli import (
+    entry_commands,
+    rule_commands,
+    run_commands,
+    session_commands,
+    task_commands,
+)
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
@@ -50,6 +56,7 @@ tokens_app = typer.Typer(help="Tokens with a name, for other people and programs
 app.add_typer(tokens_app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
+app.add_typer(session_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules")
 
@@ -115,6 +122,12 @@ def serve(
     max_tasks: Annotated[
         int | None, typer.Option(min=1, help="So many agents of jobs work at once. [4]")
     ] = None,
+    notify_command: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Run this when something waits for you.")
+    ] = None,
+    webhook: Annotated[
+        str | None, typer.Option(metavar="URL", help="Post it there; see AIRBOSS_WEBHOOK_SECRET.")
+    ] = None,
     rehearsal: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A script for the rehearsal model.")
     ] = None,
@@ -146,6 +159,8 @@ def serve(
         "permissions": permissions.value if permissions else None,
         "roots": tuple(whole(path) for path in root) if root else None,
         "max_tasks": max_tasks,
+        "notify_command": notify_command,
+        "webhook_url": webhook,
         "rehearsal": whole(rehearsal),
         "copilot_cli": whole(copilot_cli),
     }

@@ -43,13 +43,13 @@ class Transcript:
     def draw(self, record: Record) -> None:
         area, _, what = record.kind.partition(".")
         event = record.event
-        if area in ("message", "reasoning"):
+        if draw := _DRAWN.get(record.kind):
+            draw(self, event)
+        elif area in ("message", "reasoning"):
             self.is_retrying = False
             self._draw_text(area, what, event)
         elif area == "tool":
             self._draw_tool(what, record)
-        elif draw := _DRAWN.get(record.kind):
-            draw(self, event)
         # A newer server may say more than we know.
 
     def note(self, text: str, *styles: str) -> None:
@@ -161,6 +161,29 @@ def _draw_prompt(page: Transcript, event: Event) -> None:
         page.note(f"{event.get('who', 'somebody')}> {event.get('text', '')}", "cyan")
 
 
+def _draw_changed(page: Transcript, event: Event) -> None:
+    if page.is_full:
+        text = f"{event.get('who', 'somebody')} changed a message that waits: {event.get('text')}"
+        page.note(text, "dim")
+
+
+def _draw_moved(page: Transcript, event: Event) -> None:
+    if page.is_full:
+        page.note(f"{event.get('who', 'somebody')} moved a message that waits.", "dim")
+
+
+def _draw_steered(page: Transcript, event: Event) -> None:
+    del event
+    if page.is_full:
+        page.note("A message went into the running turn.", "dim")
+
+
+def _draw_aside(page: Transcript, event: Event) -> None:
+    if page.is_full:
+        page.note(f"{event.get('who', 'somebody')}, beside> {event.get('question', '')}", "cyan")
+        page.note(str(event.get("answer", "")), "dim")
+
+
 def _draw_dropped(page: Transcript, event: Event) -> None:
     page.note(f"A message will not be worked on: {event.get('reason', '')}", "yellow")
 
@@ -195,6 +218,18 @@ def _draw_error(page: Transcript, event: Event) -> None:
     page.note(f"{event.get('name', 'error')}: {event.get('message', '')}", "red")
 
 
+def _draw_loop(page: Transcript, event: Event) -> None:
+    """One that is refused is drawn as that."""
+    if event.get("level") == "warning":
+        page.note(f"The agent repeats itself: {visible_line(str(event.get('text', '')))}", "yellow")
+
+
+def _draw_veto(page: Transcript, event: Event) -> None:
+    tool, reason = str(event.get("tool", "")), str(event.get("reason", ""))
+    page.note(f"✗ Refused: {visible_line(tool)}. {visible_line(reason)}", "yellow")
+    page.denials.append(reason)
+
+
 def _draw_opened(page: Transcript, event: Event) -> None:
     if page.is_full:
         told = f"{event.get('model')} in {event.get('cwd')}, permissions {event.get('policy')}"
@@ -220,11 +255,17 @@ _DRAWN = {
     "session.closed": _draw_closed,
     "session.error": _draw_error,
     "prompt.accepted": _draw_prompt,
+    "prompt.changed": _draw_changed,
+    "prompt.moved": _draw_moved,
+    "prompt.steered": _draw_steered,
     "prompt.dropped": _draw_dropped,
+    "aside.answered": _draw_aside,
     "turn.started": _draw_turn_started,
     "turn.retrying": _draw_turn_retrying,
     "turn.ended": _draw_turn_ended,
     "permission.decided": _draw_permission,
+    "loop.noticed": _draw_loop,
+    "tool.vetoed": _draw_veto,
 }
 
 

@@ -49,7 +49,11 @@ class Workflows:
                 "log_level": "WARNING",
                 "max_executor_threads": _THREADS,
                 # A local file is always there, and needs no asking before each statement.
-                "db_engine_kwargs": {"pool_pre_ping": False, "pool_size": _THREADS + 4},
+                "db_engine_kwargs": {
+                    "pool_pre_ping": False,
+                    "pool_size": _THREADS + 4,
+                    "connect_args": {"factory": tables.Relaxed},
+                },
                 # We send no messages; closing waits for this one.
                 "notification_listener_polling_interval_sec": 0.2,
             }

@@ -6,12 +6,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
-from airboss.harness.desk import Desk, Office
+from airboss.harness.aside import answered
+from airboss.harness.desk import Delivery, Desk
+from airboss.harness.ear import Ear
+from airboss.harness.gate import Gate
 from airboss.harness.keeper import LIMIT_REACHED, Keeper
+from airboss.harness.loops import Loops
 from airboss.harness.models import Route
+from airboss.harness.people import Office, People
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.questions import ASK_USER_OFFER
-from airboss.harness.queue import RequestQueue
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
     Asked,
@@ -26,36 +30,21 @@ from airboss.harness.turn import (
 )
 from airboss.log.log import Writer
 from airboss.model.events import (
-    BlockDelta,
     Event,
-    PromptAccepted,
     PromptDropped,
     SessionClosed,
-    SessionError,
-    SessionIdle,
     SessionInterrupted,
     SessionReady,
     SessionResumed,
-    ToolEnded,
-    ToolStarted,
-    TurnRetrying,
-    TurnStarted,
 )
-from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id, new_turn_id
-from airboss.model.redaction import MASK, Redactor
+from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
+from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
 from airboss.runtime.life import Refused
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import (
-    ModelAnswered,
-    ModelReplaced,
-    Retrying,
     RuntimeLost,
     Signal,
-    TurnBegan,
-    TurnFailed,
-    TurnIdle,
-    UsageSeen,
 )
 
 OpenSession = Callable[[SessionWish], Awaitable[RuntimeSession]]
@@ -66,7 +55,6 @@ _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
 _NOTICED_SECONDS = 2.0
 _CLOSED = "The session was closed."
-_WITHDRAWN = "It was withdrawn."
 
 _log = logging.getLogger(__name__)
 
@@ -85,17 +73,20 @@ class Conversation:
         seconds: float | None,
         on_lost: Callable[[SessionId], None],
         queue: Iterable[QueuedPrompt] = (),
+        loops: Loops | None = None,
     ) -> None:
         self.session = session
         self._writer = writer
         self._route = route
         self._rule = rule
         self._redactor = redactor
-        self.desk = Desk(session, writer, rule, redactor, office, seconds, self._at_work)
-        self._keeper = Keeper(self.desk, route.multiplier, lambda: self._turn, self._refuse)
+        self.people = People(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
-        self._queue = RequestQueue(queue)
-        self._turn: Turn | None = None
+        self.desk = Desk(queue, writer, redactor)
+        self._keeper = Keeper(self.people, route.multiplier, lambda: self._ear.turn, self._stop)
+        self._ear = Ear(writer, redactor, self.desk, self._keeper)
+        watch, clean = loops or Loops(), redactor.text
+        self._gate = Gate(session, watch, self._hear, lambda: self._ear.turn, self._stop, clean)
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -112,14 +103,15 @@ class Conversation:
 
     @property
     def is_working(self) -> bool:
-        return self._turn is not None or bool(self._queue)
+        return self._ear.turn is not None or bool(self.desk.queue)
 
     @property
     def is_ready(self) -> bool:
         return self._worker is not None and not self._closing and not self._ended
 
-    async def open(self, open_session: OpenSession, quiet_seconds: float) -> None:
-        await self._enter(open_session, self._wish(quiet_seconds, resume=False), SessionReady())
+    async def open(self, open_session: OpenSession, quiet_seconds: float, *, waits: bool) -> None:
+        wish = self._wish(quiet_seconds, resume=False)
+        await self._enter(open_session, wish, SessionReady(), waits=waits)
 
     async def resume(self, open_session: OpenSession, quiet_seconds: float, who: str) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
@@ -139,24 +131,24 @@ class Conversation:
         agent = await self._enter(open_session, wish, SessionResumed(who=who), SessionReady())
         pending = await agent.pending()
         if pending:
-            turn = self._start_turn(prompt, request)
+            turn = self._ear.start_turn(prompt, request)
             turn.put.set()
             self._last = asyncio.create_task(self._see_through(agent, turn))
             agent.go_on(pending)
         return bool(pending)
 
     async def _enter(
-        self, open_session: OpenSession, wish: SessionWish, *said: Event
+        self, open_session: OpenSession, wish: SessionWish, *said: Event, waits: bool = True
     ) -> RuntimeSession:
         try:
-            self._agent = agent = await open_session(wish)
+            self._agent = self.desk.agent = agent = await open_session(wish)
         except BaseException as error:
             self._never_opened(error)
             raise
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
-            await self._writer.append(*said)
+            await self._writer.tell(*said, waits=waits)
         except BaseException as error:
             self._never_opened(error)
             await agent.close()
@@ -167,10 +159,10 @@ class Conversation:
 
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
-        self._ended = True
+        self._ended = self.desk.is_over = True
         foreseen = isinstance(error, AirbossError)
         reason = self._redactor.text(str(error)) if foreseen else "The start was cut off."
-        self._settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
+        self.desk.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
     def _wish(self, quiet_seconds: float, *, resume: bool, goes_on: bool = False) -> SessionWish:
         return SessionWish(
@@ -181,7 +173,8 @@ class Conversation:
             github_token=self._route.github_token,
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
             decide=self._keeper.decide,
-            answer=self.desk.answer,
+            answer=self.people.answer,
+            gate=self._gate,
             hear=self._hear,
             redactor=self._redactor,
             resume=resume,
@@ -189,34 +182,35 @@ class Conversation:
             quiet_limit=quiet_seconds,
         )
 
-    async def prompt(self, text: str, who: str) -> Receipt:
-        return (await self.ask(text, who, None, new_prompt_id())).receipt
+    async def prompt(self, text: str, who: str, delivery: Delivery = "queue") -> Receipt:
+        """A person's request. What is to overtake others does so where a turn runs."""
+        self._must_be_open()
+        if delivery == "refuse" and self.is_working:
+            raise Conflict("The agent works, and the request was not to wait. It was not accepted.")
+        turn, prompt = self._ear.turn, new_prompt_id()
+        overtaking = delivery if turn and delivery in ("steer", "interrupt") else None
+        asked = await self.desk.accept(text, who, None, prompt, overtaking)
+        if turn and overtaking == "steer":
+            await self.desk.steer(prompt, turn)
+        else:
+            self.desk.queue.let_go(prompt)
+        if turn and overtaking == "interrupt":
+            await self._abort(turn)
+        return asked.receipt
 
     async def ask(
         self,
         text: str,
         who: str,
-        task: TaskRunId | None,
+        task: TaskRunId,
         prompt: PromptId,
         pause: Pause | None = None,
     ) -> Asked:
         """What comes of it is told in any case, also when the session ends before."""
         self._must_be_open()
-        clean = self._redactor.text(text)
-        redacted = clean.count(MASK) - text.count(MASK)
-        event = PromptAccepted(prompt=prompt, text=clean, who=who, redacted=redacted, task=task)
-        request = Request(event.text, task, pause)
-        self._queue.add(prompt, request)
-        try:
-            seq = await self._writer.append(event)
-        except BaseException as error:
-            self._queue.take(prompt)
-            if not isinstance(error, AirbossError) and not self._ended:
-                # It may be on disk, or will be: a resumed session is not to work on it.
-                self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
-            raise
-        self._queue.allow(prompt)
-        return Asked(Receipt(prompt, seq, redacted), request.answer)
+        asked = await self.desk.accept(text, who, task, prompt, pause=pause)
+        self.desk.queue.let_go(prompt)
+        return asked
 
     def _must_be_open(self) -> None:
         if self._ended or self._closing:
@@ -229,26 +223,28 @@ class Conversation:
                 await self._take_turn(agent, turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
                 _log.exception("A turn of session %s failed", self.session)
-                self._fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
-                self._end_if_still(turn, None)
+                self._ear.fail(turn, type(error).__name__, f"A fault in Airboss: {error}", None)
+                self._ear.end_if_still(turn, None)
 
     async def _begin(self) -> tuple[Turn, str]:
         """The turn of the next request."""
+        queue = self.desk.queue
         while True:
-            await self._queue.some()
-            if self._turn is not None:  # the runtime woke the agent by itself: let it finish
-                await self._turn.over.wait()
+            await queue.some()
+            if self._ear.turn is not None:  # the runtime woke the agent by itself: let it finish
+                await self._ear.turn.over.wait()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
-                prompt = self._queue.first
-                if prompt and self._turn is None and (request := self._queue.take(prompt)):
-                    return self._start_turn(prompt, request), request.text
+                if prompt := queue.first:
+                    await self.desk.take_back(prompt)
+                if prompt and self._ear.turn is None and (request := queue.take(prompt)):
+                    return self._ear.start_turn(prompt, request), request.text
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         refusal = await self._keeper.hold(turn, before_turn=True)
         if refusal is not None:
             if refusal.reason is not None:
-                self._fail(turn, LIMIT_REACHED, refusal.reason, None)
-            self._end_if_still(turn, "aborted")
+                self._ear.fail(turn, LIMIT_REACHED, refusal.reason, None)
+            self._ear.end_if_still(turn, "aborted")
             turn.put.set()
             return
         try:
@@ -257,8 +253,8 @@ class Conversation:
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, Refused):
                 await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task
-            self._fail(turn, type(error).__name__, str(error), None)
-            self._end_if_still(turn, None)
+            self._ear.fail(turn, type(error).__name__, str(error), None)
+            self._ear.end_if_still(turn, None)
         turn.put.set()
         await self._see_through(agent, turn)
 
@@ -268,178 +264,95 @@ class Conversation:
             await within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
         if not turn.over.is_set():
             await agent.abort()
-            self._end_if_still(turn, "aborted")
-
-    def _start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
-        turn = self._turn = Turn(new_turn_id(), prompt, request)
-        self._writer.say(TurnStarted(turn=turn.id, prompt=prompt))
-        self._keeper.begin(turn)
-        return turn
+            self._ear.end_if_still(turn, "aborted")
 
     def _hear(self, told: Event | Signal) -> None:
         if self._ended:
             return
-        self._keeper.hear()
-        match told:
-            case BlockDelta():  # first: there are more of them than of all others
-                self._writer.say(told)
-            case RuntimeLost():
-                self._lose(told.reason)
-            case TurnIdle():
-                self._end_turn("aborted" if told.aborted else None)
-            case TurnBegan():
-                self._current()
-            case TurnFailed():
-                self._hear_failure(told)
-            case ModelReplaced():
-                self._refuse_other_model(told)
-            case ModelAnswered() | UsageSeen() | Retrying():
-                self._note(self._turn, told)
-            case _:
-                self._say(told)
+        if isinstance(told, RuntimeLost):
+            self._lose(told.reason)
+        else:
+            self._ear.hear(told)
 
-    def _say(self, told: Event) -> None:
-        if self._turn is not None and isinstance(told, ToolStarted | ToolEnded):
-            self._turn.note_tool(told)
-        self._writer.say(told)
-
-    def _hear_failure(self, told: TurnFailed) -> None:
-        """One that comes while nothing runs is a turn of its own: nobody would end it later."""
-        stands_alone = self._turn is None
-        self._fail(self._current(), told.name, told.message, told.status, told.cause)
-        if stands_alone:
-            self._end_turn(None)
-
-    def _current(self) -> Turn:
-        """The running turn; where there is none, the runtime woke the agent by itself."""
-        turn = self._turn
-        if turn is None:
-            turn = self._start_turn()
-            turn.put.set()
-        return turn
-
-    def _note(self, turn: Turn | None, told: ModelAnswered | UsageSeen | Retrying) -> None:
-        """What comes late makes no turn of its own, and what was used counts all the same."""
-        if isinstance(told, UsageSeen):
-            self._keeper.count(turn, told)
-        elif turn is not None and isinstance(told, Retrying):
-            reason = self._redactor.text(told.reason)
-            self._writer.say(TurnRetrying(turn=turn.id, reason=reason))
-        elif turn is not None and isinstance(told, ModelAnswered):
-            turn.note(told)
-
-    def _fail(
-        self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
-    ) -> None:
-        """Told once: what else goes wrong in the same turn follows from it."""
-        if turn.outcome != "failed":
-            turn.outcome = "failed"
-            clean, why = self._redactor.text(message), self._redactor.text(cause or "")
-            error = SessionError(name=name, message=clean, status=status, cause=why or None)
-            turn.error = Failure(error.name, error.message, status)
-            self._writer.say(error)
-        turn.stirred.set()
-
-    def _refuse_other_model(self, told: ModelReplaced) -> None:
-        turn = self._current()
-        turn.must_stop = turn.outcome != "failed"
-        message = (
-            f"The session asked for {told.asked} and the service took {told.got} instead "
-            f"({told.cause}). Choose a model that is offered."
-        )
-        self._fail(turn, "ModelReplaced", message, None)
-
-    def _refuse(self, turn: Turn, reason: str) -> None:
-        """Somebody said no at a limit in the middle of it."""
-        turn.must_stop = turn.outcome != "failed"
-        self._fail(turn, LIMIT_REACHED, reason, None)
-
-    def _end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
-        if self._turn is turn:
-            self._end_turn(outcome)
-
-    def _end_turn(self, outcome: Outcome | None) -> None:
-        turn = self._turn
-        if turn is None:
-            return
-        self._keeper.end(turn)
-        self._turn = None
-        self._writer.say(turn.end(outcome))
-        if outcome != "interrupted":
-            self._writer.say(SessionIdle())
+    def _stop(self, name: str, message: str) -> None:
+        """The running turn must not go on."""
+        turn = self._ear.stop(name, message)
+        if turn.request is None and self._agent:  # no worker waits for this one
+            self._aborted = asyncio.create_task(self._agent.abort())
 
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
-        self._ended = True
+        self._ended = self.desk.is_over = True
         self._lost = reason
-        self._leave_desk()
+        self._leave_people()
         told = TurnReport("interrupted", Failure("RuntimeLost", reason))
-        if self._turn:
-            self._turn.cut_short("interrupted", told)
-        self._end_turn("interrupted")
-        self._settle(told)
+        if self._ear.turn:
+            self._ear.turn.cut_short("interrupted", told)
+        self._ear.end_turn("interrupted")
+        self.desk.settle(told)
         self._writer.say(SessionInterrupted(reason=reason))
         if self._worker:
             self._worker.cancel()
         self._writer.release()
         self._on_lost(self.session)
 
-    def _settle(self, told: TurnReport) -> None:
-        """The session ended before it came to what is in its queue. A task has its answer by that;
-        only what a person asked for waits for a resume."""
-        for prompt, request in self._queue.items():
-            request.settle(told)
-            if request.task and told.error:
-                self._queue.take(prompt)
-                self._writer.say(PromptDropped(prompt=prompt, reason=told.error.message))
-
     def _at_work(self) -> tuple[PromptId | None, Request | None]:
-        return (self._turn.prompt, self._turn.request) if self._turn else (None, None)
+        return (self._ear.turn.prompt, self._ear.turn.request) if self._ear.turn else (None, None)
 
     async def abort(self) -> TurnId | None:
         """End the running turn, with every process it started. What is queued comes next."""
         self._must_be_open()
-        turn = self._turn
-        if turn is None or self._agent is None:
+        turn = self._ear.turn
+        if turn is None:
             return None
-        self.desk.cancel()
+        await self._abort(turn)
+        return turn.id
+
+    async def _abort(self, turn: Turn) -> None:
+        self.people.cancel()
         self._keeper.cancel()
         # Said before the runtime has the request, an abort would pass it by.
         await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:
-            if not turn.over.is_set():
+            if self._agent and not turn.over.is_set():
                 await self._agent.abort()
                 await within(_ABORT_SECONDS, turn.over)
-                self._end_if_still(turn, "aborted")
-        return turn.id
+                self._ear.end_if_still(turn, "aborted")
 
     async def withdraw(self, prompt: PromptId) -> None:
         """Not to be worked on, or no longer."""
-        if request := self._queue.take(prompt):
-            self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
-            request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
-        elif self._turn is not None and self._turn.prompt == prompt:
+        if self.desk.withdraw(prompt):
+            return
+        if self._ear.turn is not None and self._ear.turn.prompt == prompt:
             await self.abort()
 
-    def _leave_desk(self) -> None:
+    async def aside(self, question: str, who: str) -> str:
+        """Answered from the session's history, which stays as it is; a running turn goes on."""
+        self._must_be_open()
+        told = await answered(self._agent, self._redactor, question, who)
+        self._must_be_open()
+        await self._writer.append(told)
+        return told.answer
+
+    def _leave_people(self) -> None:
         """What a run asks stays asked: the session is resumed and asks for the same."""
         view = self._writer.view
         if isinstance(view, SessionView) and view.run:
-            self.desk.leave()
+            self.people.leave()
         else:
-            self.desk.cancel()
+            self.people.cancel()
 
-    async def close(self, who: str, reason: str) -> None:
-        self.desk.cancel()
+    async def close(self, who: str, reason: str, *, waits: bool) -> None:
+        self.people.cancel()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
-        dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._queue]
-        await self._writer.append(*dropped, SessionClosed(reason=reason, who=who))
+        dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self.desk.queue]
+        await self._writer.tell(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
         self._writer.release()
 
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
         told = TurnReport("interrupted", Failure("ServerStopped", reason))
-        self._leave_desk()
+        self._leave_people()
         await self._end("interrupted", told)
         await self._writer.append(SessionInterrupted(reason=reason))
         self._writer.release()
@@ -447,8 +360,8 @@ class Conversation:
     async def _end(self, outcome: Outcome, told: TurnReport) -> None:
         self._must_be_open()
         self._closing = True
-        if self._turn:
-            self._turn.cut_short(outcome, told)
+        if self._ear.turn:
+            self._ear.turn.cut_short(outcome, told)
         try:
             if self._worker:
                 self._worker.cancel()
@@ -456,6 +369,6 @@ class Conversation:
             if self._agent is not None:
                 await self._agent.close()
         finally:
-            self._end_turn(outcome)
-            self._ended = True
-            self._settle(told)
+            self._ear.end_turn(outcome)
+            self._ended = self.desk.is_over = True
+            self.desk.settle(told)

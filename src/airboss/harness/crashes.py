@@ -15,6 +15,7 @@ _FINAL: Final = frozenset(
         "ModelIdNotFound",
         "ModelReplaced",
         "NotSignedIn",
+        "ToolLoop",
     }
 )
 _PASSING: Final = frozenset({408, 429})

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.harness.desk import Desk
 from airboss.harness.limits import Budget, Reached
+from airboss.harness.people import People
 from airboss.harness.permissions import record
 from airboss.harness.turn import Turn, within
 from airboss.model.events import TurnUsage
@@ -32,11 +32,11 @@ class Refusal:
 class Keeper:
     """`multiplier` is that of the session's model."""
 
-    desk: Desk
+    people: People
     multiplier: float | None
     # The turn that runs; and what is done when somebody has said no in the middle of it.
     current: Callable[[], Turn | None]
-    refuse: Callable[[Turn, str], None]
+    refuse: Callable[[str, str], object]
     _own: Budget | None = None
     # For whom the session works, also where the runtime wakes its agent.
     _task: TaskRunId | None = None
@@ -46,24 +46,24 @@ class Keeper:
     _listening: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
-        view = self.desk.writer.view
+        view = self.people.writer.view
         if isinstance(view, SessionView):
             self._task = view.task
             self._own = Budget("session", view.limits, view.usage)
-            for budget in (self._own, *self.desk.office.budgets(view.task)):
+            for budget in (self._own, *self.people.office.budgets(view.task)):
                 budget.grant(view.granted)
 
     @property
     def _budgets(self) -> tuple[Budget, ...]:
         """The narrow ones first: they are reached first."""
-        _, request = self.desk.at_work()
+        _, request = self.people.at_work()
         own = () if self._own is None else (self._own,)
-        return (*own, *self.desk.office.budgets(request.task if request else self._task))
+        return (*own, *self.people.office.budgets(request.task if request else self._task))
 
     # What is used.
 
     def begin(self, turn: Turn) -> None:
-        self.desk.watch.start()
+        self.people.watch.start()
         self._heard_at = time.monotonic()
         if any(budget.limits.idle_minutes is not None for budget in self._budgets):
             self._listening = asyncio.create_task(self._listen(turn))
@@ -82,9 +82,10 @@ class Keeper:
         )
         usage = Usage(sub_agents=spent) if seen.sub_agent else Usage(**dict(spent))
         if turn is not None:
-            usage += Usage(milliseconds=self.desk.watch.lap())
+            usage += Usage(milliseconds=self.people.watch.lap())
         self._spend(turn, usage)
-        self.desk.writer.say(TurnUsage(turn=turn.id if turn else None, usage=usage))
+        told = TurnUsage(turn=turn.id if turn else None, usage=usage)
+        self.people.writer.say(told, urgent=False)
 
     def end(self, turn: Turn) -> None:
         self._lap(turn)
@@ -93,7 +94,7 @@ class Keeper:
             self._listening = None
 
     def _lap(self, turn: Turn) -> None:
-        if milliseconds := self.desk.watch.lap():
+        if milliseconds := self.people.watch.lap():
             self._spend(turn, Usage(milliseconds=milliseconds))
 
     def _spend(self, turn: Turn | None, usage: Usage) -> None:
@@ -109,12 +110,12 @@ class Keeper:
         turn = self.current()
         refusal = None if turn is None else await self.hold(turn)
         if turn is None or refusal is None:
-            return await self.desk.decide(wish)
+            return await self.people.decide(wish)
         if refusal.reason is None:
             return PermissionAnswer(allowed=False, reason="It was stopped.")
         answer = PermissionAnswer(allowed=False, reason=refusal.reason)
-        self.desk.writer.say(record(wish, answer, "limit", self.desk.redactor))
-        self.refuse(turn, refusal.reason)
+        self.people.writer.say(record(wish, answer, "limit", self.people.redactor))
+        self.refuse(LIMIT_REACHED, refusal.reason)
         return answer
 
     async def hold(self, turn: Turn, *, before_turn: bool = False) -> Refusal | None:
@@ -135,7 +136,7 @@ class Keeper:
     async def _ask(self, budget: Budget, reached: Reached) -> ItemSettled:
         budget.is_asked = True
         try:
-            asked, settled = await self.desk.ask_limit(reached)
+            asked, settled = await self.people.ask_limit(reached)
             if settled.outcome == "go-on":
                 budget.grant([granted_by(asked)])
             return settled
@@ -147,19 +148,19 @@ class Keeper:
         answered = asyncio.get_running_loop().create_future()
         budget.waiting.append(answered)
         self._shared.add(answered)
-        _, request = self.desk.at_work()
+        _, request = self.people.at_work()
         pause = request.pause if request else None
-        self.desk.watch.hold()
+        self.people.watch.hold()
         if pause is not None:
             pause.begin(f"a person to decide: {reached} is reached")
         try:
             await answered
-            if pause is not None and not self.desk.items:
+            if pause is not None and not self.people.items:
                 await pause.end()
         finally:
             self._shared.discard(answered)
-            if not self.desk.items:
-                self.desk.watch.go_on()
+            if not self.people.items:
+                self.people.watch.go_on()
 
     def cancel(self) -> None:
         """The turn is stopped: it waits for nobody."""
@@ -175,7 +176,7 @@ class Keeper:
 
     async def _listen(self, turn: Turn) -> None:
         while not turn.over.is_set():
-            if self.desk.items or self._shared:  # it is not the agent who is waited for
+            if self.people.items or self._shared:  # it is not the agent who is waited for
                 self._heard_at = time.monotonic()
             quiet = time.monotonic() - self._heard_at
             reached = [budget.idle(quiet / 60) for budget in self._budgets]
@@ -193,8 +194,8 @@ class Keeper:
     async def _goes_on(self, reached: Reached, turn: Turn) -> bool:
         """Whoever speaks first is heard: the person, or the agent."""
         self._sign_of_life.clear()
-        _, request = self.desk.at_work()
-        asking = asyncio.ensure_future(self.desk.ask_limit(reached))
+        _, request = self.people.at_work()
+        asking = asyncio.ensure_future(self.people.ask_limit(reached))
         alive = asyncio.ensure_future(self._sign_of_life.wait())
         over = asyncio.ensure_future(turn.over.wait())
         try:
@@ -213,7 +214,7 @@ class Keeper:
         if settled.outcome == "go-on" or turn.over.is_set():
             return True
         if reason := _reason(reached, settled):
-            self.refuse(turn, reason)
+            self.refuse(LIMIT_REACHED, reason)
         return False
 
 

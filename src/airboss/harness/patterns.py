@@ -13,6 +13,17 @@ _PARTS = re.compile(r"\\[*?\\]|.", re.DOTALL)
 # about, never too few.
 _BETWEEN = re.compile(r"[;&|\n\r`(){}]")
 _KEYWORDS = re.compile(r"\A(?:(?:if|then|elif|else|while|until|do|time|exec|!)\s+)+")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://(.*)", re.IGNORECASE | re.DOTALL)
+_INSIDE = re.compile(r"[=<>;&|()`,:]")
+# What these are given is a command in turn.
+_RUNNERS = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "exec", "command", "builtin", "env"}
+    | {"sudo", "doas", "nohup", "nice", "timeout", "time", "xargs", "setsid", "stdbuf", "watch"}
+    | {"ssh"}
+)
+# Each is looked up on the disk; what has more is unclear.
+_MOST_WORDS = 1000
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 # One way of writing these leads to one host, another to another.
 _AMBIGUOUS = re.compile("[ßẞς\u200c\u200d]")
@@ -68,14 +79,51 @@ def pieces(command: str) -> tuple[str, ...]:
     return tuple(piece for piece in found if piece.strip("$\"' \t"))
 
 
-def spellings(piece: str) -> tuple[str, ...]:
-    """Other ways to write the same: for those who forbid it, not for those who allow it."""
+def spellings(piece: str) -> set[str]:
+    """Other ways to write the same, and what it runs in turn: for those who forbid it, not for
+    those who allow it."""
     bare = _KEYWORDS.sub("", piece)
+    words = words_of(bare)
+    while words and _ASSIGNMENT.match(words[0]):
+        words = words[1:]
+    found = {piece, bare, " ".join(bare.split()), " ".join(words)}
+    if not words:
+        return found
+    name = words[0].rpartition("/")[2]
+    found.add(" ".join([name, *words[1:]]))
+    if name in _RUNNERS:
+        for number, word in enumerate(words[1:], start=1):
+            found |= {" ".join(words[number:]), *pieces(word)}
+    return found
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command without their quotes, as well as they can be told."""
     try:
-        words = " ".join(shlex.split(bare))
+        return shlex.split(command)
     except ValueError:
-        words = bare
-    return (piece, bare, " ".join(bare.split()), words)
+        return command.replace("'", " ").replace('"', " ").split()
+
+
+def guessed_hosts(command: str, *, bare: bool) -> tuple[str | None, ...]:
+    """The hosts that a command seems to call; with `bare` also words that only look like one. None
+    is one that is not beyond doubt."""
+    words = words_of(command)
+    found: list[str | None] = [None] if len(words) > _MOST_WORDS else []
+    for word in words[:_MOST_WORDS]:
+        if address := _ADDRESS.search(word):
+            found.append(host_of(f"http://{address[1]}"))
+        elif bare and "." in word:
+            host = host_name(re.split(r"[/:]", word.rpartition("@")[2])[0])
+            found += [host] if host else []
+    return tuple(found)
+
+
+def guessed_paths(command: str) -> tuple[str, ...] | None:
+    """The words that may be files, `--file=x` and `>x` too; None where there are too many."""
+    parts = [part for word in words_of(command) for part in (word, *_INSIDE.split(word))]
+    found = dict.fromkeys(part for part in parts if part and not part.startswith("-"))
+    return tuple(found) if len(found) <= _MOST_WORDS else None
 
 
 def host_of(url: str) -> str | None:

@@ -2,22 +2,24 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from airboss.harness.turn import Request
+from airboss.model.events import Overtaking
 from airboss.model.ids import PromptId
-from airboss.model.views import QueuedPrompt
+from airboss.model.views import QueuedPrompt, place
 
 
 class RequestQueue:
-    """What was asked for and not begun. What is not on disk yet has its place, and is not taken."""
+    """What was asked for and not begun. What is held has its place, and is not taken: it is not on
+    disk yet, is being changed, or is on its way into the running turn."""
 
     def __init__(self, queued: Iterable[QueuedPrompt] = ()) -> None:
-        self._requests: dict[PromptId, Request] = {}
-        self._ready: set[PromptId] = set()
+        self._requests = {
+            one.prompt: Request(one.text, one.task, None, one.delivery) for one in queued
+        }
+        self._ready = set(self._requests)
         self._stirred = asyncio.Event()
-        for one in queued:
-            self.add(one.prompt, Request(one.text, one.task))
-            self.allow(one.prompt)
 
     def __len__(self) -> int:
         return len(self._requests)
@@ -28,13 +30,21 @@ class RequestQueue:
     def __iter__(self) -> Iterator[PromptId]:
         return iter(list(self._requests))
 
+    def __getitem__(self, prompt: PromptId) -> Request:
+        return self._requests[prompt]
+
     def items(self) -> list[tuple[PromptId, Request]]:
         return list(self._requests.items())
 
     def add(self, prompt: PromptId, request: Request) -> None:
-        self._requests[prompt] = request
+        """Held until it is let go."""
+        waiting: list[Overtaking | None] = [other.delivery for other in self._requests.values()]
+        self._insert(place(waiting, request.delivery), prompt, request)
 
-    def allow(self, prompt: PromptId) -> None:
+    def hold(self, prompt: PromptId) -> None:
+        self._ready.discard(prompt)
+
+    def let_go(self, prompt: PromptId) -> None:
         """From now on it may be taken."""
         if prompt in self._requests:
             self._ready.add(prompt)
@@ -44,6 +54,20 @@ class RequestQueue:
         """Out of the queue; None where it was taken before."""
         self._ready.discard(prompt)
         return self._requests.pop(prompt, None)
+
+    def change(self, prompt: PromptId, text: str) -> None:
+        if request := self._requests.get(prompt):
+            self._requests[prompt] = replace(request, text=text)
+
+    def move(self, prompt: PromptId, before: PromptId | None) -> None:
+        if request := self._requests.pop(prompt, None):
+            names = list(self._requests)
+            at = names.index(before) if before and before in names else len(names)
+            self._insert(at, prompt, request)
+
+    def _insert(self, at: int, prompt: PromptId, request: Request) -> None:
+        items = list(self._requests.items())
+        self._requests = dict([*items[:at], (prompt, request), *items[at:]])
 
     @property
     def first(self) -> PromptId | None:

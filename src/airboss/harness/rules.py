@@ -9,6 +9,8 @@ from typing import Any, Final, cast
 
 from airboss.harness.patterns import (
     fits,
+    guessed_hosts,
+    guessed_paths,
     host_fits,
     host_of,
     literal,
@@ -16,6 +18,7 @@ from airboss.harness.patterns import (
     plain,
     spellings,
 )
+from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.permission import PermissionWish
 
@@ -34,6 +37,8 @@ _MORE: Final = (
     "sandboxPathGrant",
     "managedApprovalRequired",
 )
+# Knows the shapes of secrets, but no values.
+NOTHING_SECRET: Final = Redactor()
 # A rule for a longer command would not be read by anybody.
 _LONGEST: Final = 2000
 
@@ -48,12 +53,15 @@ def holds(rule: Rule, wish: PermissionWish, cwd: Path) -> bool:
     return _holds(rule, _Asked(wish, cwd))
 
 
-def suggest(wish: PermissionWish, cwd: Path) -> Rule | None:
+def suggest(wish: PermissionWish, cwd: Path, redactor: Redactor = NOTHING_SECRET) -> Rule | None:
     """What “always allow this” writes down: this wish and hardly another. None where no words
-    would be narrow enough."""
+    would be narrow enough, or where one of them is a secret."""
     asked = _Asked(wish, cwd)
     rule = _narrowest(wish, asked)
-    return rule if rule and _holds(rule, asked) else None
+    if rule is None or not _holds(rule, asked):
+        return None
+    words = rule.model_dump(exclude={"verdict"}, exclude_none=True).values()
+    return None if any(redactor.count(text) for text in words) else rule
 
 
 def _narrowest(wish: PermissionWish, asked: "_Asked") -> Rule | None:
@@ -83,8 +91,8 @@ def _allows(rule: Rule, asked: "_Asked") -> bool:
     kind = asked.wish.kind
     if kind not in UNDERSTOOD or asked.wants_more or not _is_named(rule, kind):
         return False
-    if kind == "shell" and rule.command is None and (rule.path or rule.host):
-        return False  # which files and hosts a command touches is guessed
+    if kind == "shell" and (rule.path or rule.host):
+        return False  # nobody knows which files and hosts a command touches
     return (
         (rule.tool is None or (asked.tool is not None and fits(rule.tool, asked.tool)))
         and (rule.command is None or _allows_command(rule.command, asked))
@@ -105,9 +113,9 @@ def _allows_command(pattern: str, asked: "_Asked") -> bool:
     command, segments = asked.wish.command, asked.segments
     if command is None:
         return False
-    if plain(pattern) == command:
-        return True
-    if segments is None or (asked.writes and ">" not in pattern):
+    if (whole := plain(pattern)) is not None:
+        return whole == command
+    if segments is None or asked.hides_commands or (asked.writes and ">" not in pattern):
         return False
     return _all((*pieces(command), *segments), lambda piece: fits(pattern, piece))
 
@@ -132,24 +140,25 @@ def _catches_tool(pattern: str, asked: "_Asked") -> bool:
 
 
 def _catches_command(pattern: str, asked: "_Asked") -> bool:
-    command = asked.wish.command
-    if command is None:
+    if asked.wish.command is None:
         return asked.wish.kind == "shell"
-    parts = (command, *pieces(command), *(asked.segments or ()))
-    return any(fits(pattern, said) for part in parts for said in spellings(part))
+    return any(fits(pattern, said) for said in asked.spellings)
 
 
 def _catches_path(pattern: str, asked: "_Asked") -> bool:
-    paths = (*asked.real_paths, *asked.said_paths)
+    paths = (*asked.real_paths, *asked.said_paths, *asked.guessed_paths)
     if not paths:
         return asked.wish.kind in WITH_PATHS
-    return any(map(_path_fits(pattern, asked), paths)) or asked.has_unclear_path
+    return None in paths or any(map(_path_fits(pattern, asked), paths))
 
 
 def _catches_host(pattern: str, asked: "_Asked") -> bool:
-    if not asked.hosts:
+    # “Every host” is not meant for every word with a dot in it.
+    guessed = guessed_hosts(asked.wish.command or "", bare=pattern != "*")
+    hosts = (*asked.hosts, *guessed)
+    if not hosts:
         return asked.wish.kind == "url"
-    return any(host is None or host_fits(pattern, host) for host in asked.hosts)
+    return any(host is None or host_fits(pattern, host) for host in hosts)
 
 
 def _path_fits(pattern: str, asked: "_Asked") -> Callable[[str | None], bool]:
@@ -204,6 +213,28 @@ class _Asked:
         return tuple(text for text in texts if text) if clear else None
 
     @cached_property
+    def spellings(self) -> frozenset[str]:
+        command = self.wish.command or ""
+        parts = (command, *pieces(command), *(self.segments or ()))
+        return frozenset(said for part in parts for said in spellings(part))
+
+    @cached_property
+    def hides_commands(self) -> bool:
+        """Whether the runtime says that a part runs what cannot be read in it."""
+        parts = _list(self.wish.raw.get("commandSegments"))
+        return any(_field(part, "hasUnboundExecutableContent") for part in parts)
+
+    @cached_property
+    def guessed_paths(self) -> tuple[str | None, ...]:
+        """The runtime tells none, so every word of a command may be one."""
+        guessed = guessed_paths(self.wish.command or "")
+        if guessed is None:
+            return (None,)
+        words = [os.path.expanduser(word) for word in guessed]
+        said = [os.path.normpath(os.path.join(self.folder, word)) for word in words]
+        return tuple(dict.fromkeys([*said, *(self._real(word) for word in words)]))
+
+    @cached_property
     def writes(self) -> bool:
         return bool(self.wish.raw.get("hasWriteFileRedirection")) or ">" in (
             self.wish.command or ""
@@ -232,10 +263,6 @@ class _Asked:
     @cached_property
     def real_paths(self) -> tuple[str | None, ...]:
         return tuple(dict.fromkeys(self._real(path) for path in self._paths))
-
-    @property
-    def has_unclear_path(self) -> bool:
-        return None in self.real_paths
 
     def _real(self, path: str) -> str | None:
         try:

@@ -7,10 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
-from airboss.model.events import ToolEnded, ToolStarted, TurnEnded, Usage
+from airboss.model.events import (
+    Overtaking,
+    SessionError,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnRetrying,
+    Usage,
+)
 from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.model.task_events import ToolCall
-from airboss.runtime.signals import ModelAnswered
+from airboss.runtime.signals import ModelAnswered, Retrying
 
 Outcome: TypeAlias = Literal["done", "failed", "aborted", "interrupted"]
 
@@ -80,6 +88,7 @@ class Request:
     text: str
     task: TaskRunId | None = None
     pause: Pause | None = None
+    delivery: Overtaking | None = None
     answer: "asyncio.Future[TurnReport]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -111,8 +120,28 @@ class Turn:
     _called: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     _completed: set[str] = field(default_factory=set[str])
 
-    def note(self, told: ModelAnswered) -> None:
-        self.models[told.model] = None
+    def fail(self, error: SessionError) -> bool:
+        """It ought to be over soon. Whether this is the first that went wrong in it."""
+        is_first = self.outcome != "failed"
+        if is_first:
+            self.outcome = "failed"
+            self.error = Failure(error.name, error.message, error.status)
+        self.stirred.set()
+        return is_first
+
+    @property
+    def is_of_task(self) -> bool:
+        """A task writes down what came of its turn: with the turn's end, and waits for both."""
+        return self.request is not None and self.request.task is not None
+
+    def note(self, told: ModelAnswered | Retrying) -> TurnRetrying | None:
+        """What is known of it, and what is to be told of that."""
+        match told:
+            case Retrying():
+                return TurnRetrying(turn=self.id, reason=told.reason)
+            case ModelAnswered():
+                self.models[told.model] = None
+        return None
 
     def note_tool(self, told: ToolStarted | ToolEnded) -> None:
         """A sub-agent's calls count like the agent's own: the agent handed that work to it, and

@@ -174,6 +174,16 @@ class EventLog:
             return stream.view
         return await self._database.read(lambda c: rows.view(c, name))
 
+    async def head(self, name: str) -> int:
+        """The seq of the last event that was said."""
+        return (await self._stream(name)).head
+
+    async def last_view(self, name: str) -> View | None:
+        """Behind all that was said a moment ago."""
+        if stream := self._streams.get(name):
+            await self._flusher.settle(stream)
+        return await self.view(name)
+
     async def after(self, name: str, seq: int, limit: int = PAGE) -> list[Recorded]:
         """One page behind `seq`: from memory where the reader is nearly up to date."""
         stream = self._streams.get(name)
@@ -228,14 +238,22 @@ class Writer:
     _stream: Stream
     left_open: tuple[OpenBlock, ...]
 
-    def say(self, event: Event, *, urgent: bool = True) -> None:
+    def say(self, *events: Event, urgent: bool = True) -> None:
         """Without waiting: in order, on disk within a batch, deltas shown at once. What is not
         urgent begins no write: who appends next would have to wait for that one first."""
-        self._log.say(self._stream, event, urgent=urgent)
+        for event in events:
+            self._log.say(self._stream, event, urgent=urgent)
 
     async def append(self, *events: Event) -> int:
         """All of it on disk, or StoreUnavailable and nothing of it was said."""
         return await self._log.append(self._stream, *events)
+
+    async def tell(self, *events: Event, waits: bool) -> None:
+        """On disk when this answers, or with what somebody waits for next."""
+        if waits:
+            await self.append(*events)
+        else:
+            self.say(*events, urgent=False)
 
     async def once(self, origin: str, event: Event) -> Event:
         """What is worked on again after a crash says it again: the first time counts, and it is on

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Delete, Insert, bindparam, delete, func, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import insert as upsert
 
@@ -75,55 +75,56 @@ def _merged_row(run: Run) -> Row:
     return (run.stream, last, run.at, kind, "", "merged", run.block, run.end_seq, packed)
 
 
-# Compiled once, and given tuples: with a dictionary for each row a batch costs three times as much.
-_INSERT_EVENTS = str(insert(events).compile(dialect=sqlite.dialect(paramstyle="qmark")))
-_FORGET_DELTAS = delete(events).where(
-    events.c.stream == bindparam("of_stream"),
-    events.c.seq.between(bindparam("first"), bindparam("last")),
+def _compiled(statement: Insert | Delete) -> str:
+    """Once, and given tuples: with a dictionary for each row a batch costs three times as much."""
+    return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark")))
+
+
+_INSERT_EVENTS = _compiled(insert(events))
+_INSERT_STARTS = _compiled(insert(open_starts))
+_INSERT_ORIGINS = _compiled(insert(origins))
+_FORGET_DELTAS = _compiled(
+    delete(events).where(
+        events.c.stream == bindparam("of_stream"),
+        events.c.seq.between(bindparam("first"), bindparam("last")),
+    )
 )
-_FORGET_START = delete(open_starts).where(
-    open_starts.c.stream == bindparam("of_stream"), open_starts.c.seq == bindparam("of_seq")
+_FORGET_START = _compiled(
+    delete(open_starts).where(
+        open_starts.c.stream == bindparam("of_stream"), open_starts.c.seq == bindparam("of_seq")
+    )
 )
 _ADD_VIEW = upsert(views)
-_WRITE_VIEW = _ADD_VIEW.on_conflict_do_update(
-    index_elements=["stream"],
-    set_={name: _ADD_VIEW.excluded[name] for name in ("state", "seq", "body")},
+_WRITE_VIEW = _compiled(
+    _ADD_VIEW.on_conflict_do_update(
+        index_elements=["stream"],
+        set_={name: _ADD_VIEW.excluded[name] for name in ("state", "seq", "body")},
+    )
 )
 
 
 def write(connection: Connection, batch: Batch) -> None:
+    # A run has no seq of anybody else between its first and its last.
     stored = [
-        {"of_stream": run.stream, "first": run.marks.seqs[0], "last": run.marks.seqs[-1]}
-        for run in batch.runs
-        if run.stored
+        (run.stream, run.marks.seqs[0], run.marks.seqs[-1]) for run in batch.runs if run.stored
     ]
-    if stored:  # a run has no seq of anybody else between its first and its last
-        connection.execute(_FORGET_DELTAS, stored)
-    rows = [*batch.rows, *(_merged_row(run) for run in batch.runs)]
-    if rows:
-        connection.exec_driver_sql(_INSERT_EVENTS, rows)
-    if batch.opened:
-        starts = [{"stream": stream, "seq": seq} for stream, seq in batch.opened]
-        connection.execute(insert(open_starts), starts)
-    if batch.closed:
-        starts = [{"of_stream": stream, "of_seq": seq} for stream, seq in batch.closed]
-        connection.execute(_FORGET_START, starts)
-    if batch.origins:
-        named = [{"stream": s, "origin": origin, "seq": seq} for s, origin, seq in batch.origins]
-        connection.execute(insert(origins), named)
-    if batch.views:
-        connection.execute(_WRITE_VIEW, [_view_row(view) for view in batch.views])
+    works: list[tuple[str, Sequence[tuple[Any, ...]]]] = [
+        (_FORGET_DELTAS, stored),
+        (_INSERT_EVENTS, [*batch.rows, *(_merged_row(run) for run in batch.runs)]),
+        (_INSERT_STARTS, batch.opened),
+        (_FORGET_START, batch.closed),
+        (_INSERT_ORIGINS, batch.origins),
+        (_WRITE_VIEW, [_view_row(view) for view in batch.views]),
+    ]
+    for statement, given in works:
+        if given:
+            connection.exec_driver_sql(statement, list(given))
 
 
-def _view_row(view: View) -> dict[str, Any]:
-    return {
-        "stream": view.id,
-        "kind": view.stream_kind,
-        "state": view.state,
-        "created_at": view.created_at,
-        "seq": view.seq,
-        "body": view.model_dump_json(),
-    }
+def _view_row(view: View) -> tuple[str, str, str, int, int, str]:
+    """The columns of `views`, in their order."""
+    body = view.model_dump_json()
+    return (view.id, view.stream_kind, view.state, view.created_at, view.seq, body)
 
 
 def forget(connection: Connection, streams: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
+from airboss.model.gate_events import GateEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
 from airboss.model.limits import Limits
@@ -12,6 +13,9 @@ from airboss.model.run_events import RunEvent
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
+
+# How a request is to overtake those that wait: into the running turn, or instead of it.
+Overtaking: TypeAlias = Literal["steer", "interrupt"]
 
 
 class ToolResult(Frozen):
@@ -88,7 +92,8 @@ class SessionIdle(Frozen):
 
 
 class PromptAccepted(Frozen):
-    """A request of a person is on disk, behind those that were accepted before it."""
+    """A request of a person is on disk, behind those that were accepted before it; one that
+    steers or interrupts goes before them."""
 
     kind: Literal["prompt.accepted"] = "prompt.accepted"
     prompt: PromptId
@@ -97,6 +102,35 @@ class PromptAccepted(Frozen):
     redacted: int = 0
     # The task run that made the request, where no person did.
     task: TaskRunId | None = None
+    # Meant for the running turn, or instead of it.
+    delivery: Overtaking | None = None
+
+
+class PromptChanged(Frozen):
+    """A request that waits says something else now."""
+
+    kind: Literal["prompt.changed"] = "prompt.changed"
+    prompt: PromptId
+    text: Words
+    who: Words
+    redacted: int = 0
+
+
+class PromptMoved(Frozen):
+    """A request that waits comes right before another one now, or last."""
+
+    kind: Literal["prompt.moved"] = "prompt.moved"
+    prompt: PromptId
+    before: PromptId | None = None
+    who: Words
+
+
+class PromptSteered(Frozen):
+    """The agent has read the request in the middle of a turn; it gets none of its own."""
+
+    kind: Literal["prompt.steered"] = "prompt.steered"
+    prompt: PromptId
+    turn: TurnId
 
 
 class PromptDropped(Frozen):
@@ -105,6 +139,16 @@ class PromptDropped(Frozen):
     kind: Literal["prompt.dropped"] = "prompt.dropped"
     prompt: PromptId
     reason: Words
+
+
+class AsideAnswered(Frozen):
+    """A question beside the work was answered from the session's history, which it is no part of.
+    Whoever asked has the answer when this is said."""
+
+    kind: Literal["aside.answered"] = "aside.answered"
+    who: Words
+    question: Words
+    answer: Words
 
 
 class TurnStarted(Frozen):
@@ -230,7 +274,11 @@ Event: TypeAlias = Annotated[
     | SessionError
     | SessionIdle
     | PromptAccepted
+    | PromptChanged
+    | PromptMoved
+    | PromptSteered
     | PromptDropped
+    | AsideAnswered
     | TurnStarted
     | TurnRetrying
     | TurnUsage
@@ -247,7 +295,8 @@ Event: TypeAlias = Annotated[
     | ToolEnded
     | TaskEvent
     | RunEvent
-    | InboxEvent,
+    | InboxEvent
+    | GateEvent,
     Field(discriminator="kind"),
 ]
 

@@ -1,12 +1,17 @@
 """What a person sees of a stream right now: a fold over its events, nothing else."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal, TypeAlias
 
 from airboss.model.events import (
     Event,
+    Overtaking,
     PermissionDecided,
     PromptAccepted,
+    PromptChanged,
     PromptDropped,
+    PromptMoved,
+    PromptSteered,
     SessionClosed,
     SessionError,
     SessionIdle,
@@ -52,6 +57,8 @@ class QueuedPrompt(Frozen):
     text: str
     # Where a task asks.
     task: TaskRunId | None = None
+    who: str = ""
+    delivery: Overtaking | None = None
 
 
 class SessionView(Frozen):
@@ -112,6 +119,45 @@ def _without(queue: tuple[QueuedPrompt, ...], prompt: PromptId | None) -> tuple[
     return tuple(queued for queued in queue if queued.prompt != prompt)
 
 
+def place(waiting: Sequence[Overtaking | None], delivery: Overtaking | None) -> int:
+    """Where a new request goes among those that wait: what interrupts comes first, what steers
+    before all that does not."""
+    match delivery:
+        case None:
+            return len(waiting)
+        case "interrupt":
+            return 0
+        case "steer":
+            return next((at for at, other in enumerate(waiting) if other is None), len(waiting))
+
+
+def _with(queue: tuple[QueuedPrompt, ...], event: PromptAccepted) -> tuple[QueuedPrompt, ...]:
+    queued = QueuedPrompt(
+        prompt=event.prompt,
+        text=event.text,
+        task=event.task,
+        who=event.who,
+        delivery=event.delivery,
+    )
+    at = place([other.delivery for other in queue], event.delivery)
+    return (*queue[:at], queued, *queue[at:])
+
+
+def _changed(queue: tuple[QueuedPrompt, ...], event: PromptChanged) -> tuple[QueuedPrompt, ...]:
+    return tuple(
+        queued.model_copy(update={"text": event.text}) if queued.prompt == event.prompt else queued
+        for queued in queue
+    )
+
+
+def _moved(queue: tuple[QueuedPrompt, ...], event: PromptMoved) -> tuple[QueuedPrompt, ...]:
+    meant = tuple(queued for queued in queue if queued.prompt == event.prompt)
+    others = _without(queue, event.prompt)
+    names = [queued.prompt for queued in others]
+    at = names.index(event.before) if event.before and event.before in names else len(others)
+    return (*others[:at], *meant, *others[at:])
+
+
 def _item(view: SessionView, at: int, asked: Asked) -> InboxItem:
     return InboxItem(
         id=asked.item,
@@ -139,10 +185,13 @@ def _changes(  # noqa: C901 - one arm a kind
         case SessionResumed():
             return {"state": "opening", "error": None}
         case PromptAccepted():
-            queued = QueuedPrompt(prompt=event.prompt, text=event.text, task=event.task)
             title = view.title or _title(event.text)
-            return {"queue": (*view.queue, queued), "title": title}
-        case PromptDropped():
+            return {"queue": _with(view.queue, event), "title": title}
+        case PromptChanged():
+            return {"queue": _changed(view.queue, event)}
+        case PromptMoved():
+            return {"queue": _moved(view.queue, event)}
+        case PromptDropped() | PromptSteered():
             return {"queue": _without(view.queue, event.prompt)}
         case TurnStarted():
             queue = _without(view.queue, event.prompt)

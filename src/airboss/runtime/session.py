@@ -2,27 +2,34 @@
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
-from airboss.model.events import Event
+from airboss.model.events import Event, ToolEnded, ToolStarted
+from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
+from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.life import Life, Refused
+from airboss.runtime.options import options_of
 from airboss.runtime.permission import Decide
 from airboss.runtime.process import Runtime, in_words
 from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
 from airboss.runtime.signals import (
+    Compacted,
     ModelReplaced,
+    RequestRead,
     RuntimeLost,
     Signal,
     TurnBegan,
-    TurnFailed,
     TurnIdle,
+    went_quiet,
 )
 from airboss.runtime.sweep import sweep_session
-from airboss.runtime.tools import AnswerCall, ToolOffer, sdk_tools
+from airboss.runtime.tap import forget_session
+from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Redacting, Translator
 
 if TYPE_CHECKING:
@@ -33,9 +40,11 @@ T = TypeVar("T")
 Hear: TypeAlias = Callable[[Event | Signal], None]
 
 _OPEN_SECONDS = 60.0
-_ABORT_SECONDS = 3.0
+# Together with the sweep an abort takes less than a second, whatever the runtime does.
+_ABORT_SECONDS = 0.4
 _CLOSE_SECONDS = 2.0
 _WORKING_SECONDS = 5.0
+_REMEMBERED = 32
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,8 @@ class SessionWish:
     tools: tuple[ToolOffer, ...] = ()
     # For those of them that are answered from outside.
     answer: AnswerCall | None = None
+    # What every call of a tool passes; it too is given anew.
+    gate: ToolGate | None = None
     resume: bool = False
     # On a resume: what was asked for when the session was cut off is asked again, and the turn
     # that it belongs to goes on.
@@ -92,6 +103,7 @@ class RuntimeSession:
         self._life = life
         self._asked = asked
         self._translator = Translator(asked.redactor, None if own_model else asked.model)
+        self._hooks = Hooks(asked.gate) if asked.gate else None
         self._sdk: CopilotSession | None = None
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
@@ -100,6 +112,11 @@ class RuntimeSession:
         # A turn that was ended in the runtime's place: its own word for that may still come.
         self._owes_idle = False
         self._answered = False
+        # The runtime's ids: of what was put into a running turn and not read yet, and of all that
+        # was read lately.
+        self._steering: dict[str, str] = {}
+        self._read: deque[str] = deque(maxlen=_REMEMBERED)
+        self._steered = False
         self._over = False
         self._replaced: ModelReplaced | None = None
         self._quiet: asyncio.TimerHandle | None = None
@@ -117,7 +134,8 @@ class RuntimeSession:
 
     async def open(self) -> None:
         asked, client = self._asked, self._life.client
-        options = _options(asked, self._life)
+        options = options_of(asked, self._life)
+        options["hooks"] = self._hooks and self._hooks.for_the_sdk()
         if asked.resume:
             options["continue_pending_work"] = asked.goes_on
             opening = client.resume_session(asked.id, **options)
@@ -153,7 +171,9 @@ class RuntimeSession:
             raise
 
     def _begin_to_wait(self) -> None:
-        self._busy, self._answered = True, False
+        self._busy, self._answered, self._steered = True, False, False
+        if self._hooks is not None:
+            self._hooks.go_on()
         self._idle.clear()
         self._heard_at = self._loop.time()
         self._listen_for_quiet()
@@ -161,10 +181,31 @@ class RuntimeSession:
     async def _say(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T:
         return await self._life.ask(ask(self._opened.rpc), _WORKING_SECONDS)
 
+    async def steer(self, tag: str, text: str) -> None:
+        """Put a request into the running turn. It is read between two steps of the agent, which
+        `RequestRead` tells by its tag; an abort before that forgets it."""
+        name = await self._life.ask(self._opened.send(text, mode="immediate"))
+        self._steering[name] = tag
+        if name in self._read:  # its event was faster than this answer
+            self._tell_read(name)
+
+    async def take_back(self, tag: str, text: str) -> None:
+        """What was put into a turn and not read is not to be read any more. When this returns, it
+        was read and that was told, or it never will be."""
+        for name in [name for name, other in self._steering.items() if other == tag]:
+            with contextlib.suppress(RuntimeUnavailable):
+                await self._life.ask(take_back(self._opened, name, text), _WORKING_SECONDS)
+            self._steering.pop(name, None)
+
+    async def aside(self, question: str, seconds: float) -> str:
+        """Answered from the history, by the same model, while a turn runs as well."""
+        return await self._life.ask(aside(self._opened, question), seconds)
+
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
+        self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
-            await self._life.ask(self._opened.abort(), _ABORT_SECONDS)
+            await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
         if self._busy and self.alive:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._idle.wait(), _ABORT_SECONDS)
@@ -181,13 +222,14 @@ class RuntimeSession:
             self._life.leave(self.id)
             with contextlib.suppress(RuntimeUnavailable):
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
+            forget_session(self._life.client, self.id)
         await self._errands.rest(_CLOSE_SECONDS)
         await sweep_session(self.id)
 
     async def is_processing(self) -> bool:
         """Whether the runtime says that it works on a turn."""
-        said = await self._life.ask(self._opened.rpc.metadata.is_processing(), _WORKING_SECONDS)
-        return bool(said.processing)
+        said = is_at_work(self._opened, with_commands=self._steered)
+        return await self._life.ask(said, _WORKING_SECONDS)
 
     # What the runtime tells.
 
@@ -203,12 +245,20 @@ class RuntimeSession:
                 self._requests.ask_outside(self._say, raw["data"])
             case "permission.completed" | "external_tool.completed":
                 self._errands.drop(str(raw["data"].get("requestId")))
+            case "user.message" if not raw.get("agentId"):
+                self._tell_read(str(raw["data"].get("messageId")))
             case "assistant.message" if not raw.get("agentId"):
                 self._answered = not raw["data"].get("toolRequests")
             case _:
                 pass
         for told in self._translator.hear(raw):
             self._tell(told)
+
+    def _tell_read(self, name: str) -> None:
+        self._read.append(name)
+        if tag := self._steering.pop(name, None):
+            self._steered = True
+            self._asked.hear(RequestRead(tag))
 
     def lost(self, reason: str) -> None:
         """The process is gone. Said once, after every block is closed."""
@@ -219,11 +269,17 @@ class RuntimeSession:
         self._asked.hear(RuntimeLost(reason))
         self._finish()
 
-    def _tell(self, told: Event | Signal) -> None:
+    def _tell(self, told: Event | Signal | Compacted) -> None:
+        if self._hooks is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
+            self._hooks.hear(told)
         match told:
+            case Compacted():
+                return
             case TurnBegan():
                 self._busy = self._began = True
                 self._owes_idle = False
+                if self._hooks is not None:
+                    self._hooks.go_on()
                 self._idle.clear()
                 self._listen_for_quiet()
                 self._asked.hear(told)
@@ -283,14 +339,15 @@ class RuntimeSession:
             self._heard_at = self._loop.time()
             self._listen_for_quiet()
             return
+        self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
-                await self._life.ask(self._opened.abort(), _ABORT_SECONDS)
+                await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
         await sweep_session(self.id)
         if working is False and self._answered:
             self._end_turn(TurnIdle())
         elif not self._over:
-            self._end_turn(_quiet_failure(self._asked.quiet_limit, working), TurnIdle())
+            self._end_turn(went_quiet(self._asked.quiet_limit, working), TurnIdle())
 
     # Housekeeping.
 
@@ -300,48 +357,20 @@ class RuntimeSession:
             raise RuntimeUnavailable(f"Session {self.id} is not open.")
         return self._sdk
 
+    def _stop_hooks(self) -> None:
+        if self._hooks is not None:
+            self._hooks.stop()
+
     def _finish(self) -> None:
         self._over, self._busy = True, False
+        self._stop_hooks()
         self._idle.set()
         if self._quiet is not None:
             self._quiet.cancel()
         self._errands.end()
 
 
-def _options(asked: SessionWish, life: Life) -> dict[str, Any]:
-    """What every session is opened with. What a repository brings and would run stays off."""
-    from copilot import PermissionNoResult
-
-    def no_answer(*_: object) -> PermissionNoResult:
-        """Its presence makes the runtime ask; the answer is ours, from the raw event."""
-        return PermissionNoResult()
-
-    return {
-        "model": asked.model,
-        "provider": None if asked.provider is None else dict(asked.provider),
-        "github_token": asked.github_token,
-        "working_directory": str(asked.cwd),
-        "client_name": "airboss",
-        "tools": sdk_tools(asked.tools),
-        "streaming": True,
-        "include_sub_agent_streaming_events": False,
-        "on_permission_request": no_answer,
-        "on_event": life.tap.on_event(asked.id),
-        "enable_config_discovery": False,
-        "enable_file_hooks": False,  # left out, a repository's hooks do run
-        "request_extensions": False,
-        "enable_mcp_apps": False,
-        "enable_session_telemetry": False,
-    }
-
-
 def _gone(error: Refused, session: str) -> AirbossError:
     if "not found" in str(error).lower() and "session" in str(error).lower():
         return SessionGone(f"The agent runtime has no record of session {session} any more.")
     return in_words(error)
-
-
-def _quiet_failure(limit: float, working: bool | None) -> TurnFailed:
-    found = "says that it does not work on it" if working is False else "does not say what it does"
-    message = f"The agent runtime told nothing of this turn for {limit:g} s, and {found}."
-    return TurnFailed("runtime_quiet", message)

@@ -27,6 +27,14 @@ class TurnFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestRead:
+    """A request that was put into a running turn is in the agent's history from here on. Where no
+    turn runs any more, one begins with it."""
+
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelAnswered:
     """This model spoke, by its own name."""
 
@@ -53,6 +61,18 @@ class ModelReplaced:
     got: str
     cause: str
 
+    @property
+    def words(self) -> str:
+        return (
+            f"The session asked for {self.asked} and the service took {self.got} instead "
+            f"({self.cause}). Choose a model that is offered."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The conversation was too long for the model and was shortened. Only the gate minds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
@@ -72,9 +92,16 @@ Signal: TypeAlias = (
     TurnBegan
     | TurnIdle
     | TurnFailed
+    | RequestRead
     | ModelAnswered
     | UsageSeen
     | ModelReplaced
     | Retrying
     | RuntimeLost
 )
+
+
+def went_quiet(limit: float, working: bool | None) -> TurnFailed:
+    found = "says that it does not work on it" if working is False else "does not say what it does"
+    message = f"The agent runtime told nothing of this turn for {limit:g} s, and {found}."
+    return TurnFailed("runtime_quiet", message)

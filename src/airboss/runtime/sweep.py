@@ -21,6 +21,7 @@ from airboss.runtime.environment import LIFE, OWNER
 SESSION: Final = "COPILOT_AGENT_SESSION_ID"
 _GONE_SECONDS = 2.0
 _ROUNDS = 4
+_PIECE_BYTES = 1 << 16
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -92,14 +93,28 @@ def _bearing(marks: Mapping[str, Collection[str]]) -> Callable[[int], bool]:
         return lambda pid: any(
             psutil.Process(pid).environ().get(name) in values for name, values in marks.items()
         )
-    # Every process of the machine is looked at: reading the file is 20 times faster than psutil.
+    # Every process of the machine is looked at: reading the file is 20 times faster than psutil,
+    # and most of them need not be taken apart.
+    names = [f"{name}=".encode() for name in marks]
     wanted = {f"{name}={value}".encode() for name, values in marks.items() for value in values}
 
     def bears(pid: int) -> bool:
-        with open(f"/proc/{pid}/environ", "rb") as environ:
-            return not wanted.isdisjoint(environ.read().split(b"\0"))
+        environ = _environ(pid)
+        is_worth_a_look = any(name in environ for name in names)
+        return is_worth_a_look and not wanted.isdisjoint(environ.split(b"\0"))
 
     return bears
+
+
+def _environ(pid: int) -> bytes:
+    """Without a file object around it, which costs as much as the reading."""
+    descriptor, environ = os.open(f"/proc/{pid}/environ", os.O_RDONLY), b""
+    try:
+        while piece := os.read(descriptor, _PIECE_BYTES):
+            environ += piece
+    finally:
+        os.close(descriptor)
+    return environ
 
 
 def _adopted(pid: int) -> bool:

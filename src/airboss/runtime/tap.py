@@ -13,7 +13,7 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -26,6 +26,8 @@ _NOISE = frozenset(
     {
         "assistant.streaming_delta",
         "assistant.tool_call_delta",
+        "hook.end",
+        "hook.start",  # with all that the hook is told anyway, a tool's whole result too
         "pending_messages.modified",
         "session.background_tasks_changed",
         "session.skills_loaded",
@@ -149,6 +151,14 @@ def process_of(client: "CopilotClient") -> "subprocess.Popen[bytes] | None":
     """The process behind a client, which the SDK has no public word for."""
     process: subprocess.Popen[bytes] | None = getattr(client, "_cli_process", None)
     return process
+
+
+def forget_session(client: "CopilotClient", session: str) -> None:
+    """The SDK keeps each session that was ever open, 5 kB of it, until its process ends."""
+    lock, known = getattr(client, "_sessions_lock", None), getattr(client, "_sessions", None)
+    if lock is not None and isinstance(known, dict):
+        with lock:
+            cast("dict[str, object]", known).pop(session, None)
 
 
 def is_lost(error: BaseException) -> bool:

@@ -25,6 +25,7 @@ from airboss.model.events import (
     ToolStarted,
 )
 from airboss.runtime.signals import (
+    Compacted,
     ModelAnswered,
     ModelReplaced,
     Retrying,
@@ -36,7 +37,7 @@ from airboss.runtime.signals import (
 )
 
 Raw: TypeAlias = Mapping[str, Any]
-Told: TypeAlias = list[Event | Signal]
+Told: TypeAlias = list[Event | Signal | Compacted]
 
 UNFINISHED_TOOL: Final = "The turn ended before the tool did."
 # The end of a dated release: gpt-4.1-2025-04-14 is the gpt-4.1 that was asked for.
@@ -323,6 +324,10 @@ class Translator:
         self._calls.add(call)
         return is_new
 
+    def compacted(self, raw: Raw, data: Raw, told: Told) -> None:
+        if not _from_sub_agent(raw) and data.get("success", True):
+            told.append(Compacted())
+
     def model_change(self, raw: Raw, data: Raw, told: Told) -> None:
         if not _from_sub_agent(raw):
             self._compare(str(data["newModel"]), str(data.get("cause") or "model change"), told)
@@ -380,5 +385,6 @@ _HEARERS: dict[str, Callable[[Translator, Raw, Raw, Told], None]] = {
     "session.error": Translator.failed,
     "assistant.turn_retry": Translator.retrying,
     "assistant.usage": Translator.usage,
+    "session.compaction_complete": Translator.compacted,
     "session.model_change": Translator.model_change,
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from airboss.harness.limits import Budget
 from airboss.log.log import EventLog
-from airboss.model.ids import RunId, SessionId, TaskRunId
+from airboss.model.ids import RunId, TaskRunId
 from airboss.model.limits import Granted, Limits
 from airboss.model.runs import RunView, tell_run
 from airboss.model.task_runs import TaskRunView
@@ -20,19 +20,16 @@ if TYPE_CHECKING:
     from airboss.entry.document import Limits as WrittenLimits
 
 
-async def spent_in(log: EventLog, sessions: Iterable[SessionId]) -> Usage:
-    """All that these sessions used, turns that were cut off included."""
+async def untold_by(log: EventLog, view: TaskRunView, *, waits: bool = True) -> Usage:
+    """What the sessions of a task used and no mission's end has told, turns that were cut off
+    included. Without waiting, what was said a moment ago may be missing."""
+    look = log.last_view if waits else log.view
     whole = Usage()
-    for session in sessions:
-        view = await log.view(session)
-        if isinstance(view, SessionView):
-            whole += view.usage + view.spending
-    return whole
-
-
-async def untold_by(log: EventLog, view: TaskRunView) -> Usage:
-    """What the sessions of a task used and no mission's end has told."""
-    return (await spent_in(log, view.opened)).beyond(view.usage)
+    for session in view.opened:
+        told = await look(session)
+        if isinstance(told, SessionView):
+            whole += told.usage + told.spending
+    return whole.beyond(view.usage)
 
 
 @dataclass
@@ -83,9 +80,9 @@ class Budgets:
     async def _read(self, budgets: tuple[Budget, ...], task_runs: Iterable[TaskRunId]) -> None:
         used, granted = Usage(), list[Granted]()
         for task_run in task_runs:
-            view = await self.log.view(task_run)
+            view = await self.log.last_view(task_run)
             for session in view.opened if isinstance(view, TaskRunView) else ():
-                told = await self.log.view(session)
+                told = await self.log.last_view(session)
                 if isinstance(told, SessionView):
                     used += told.usage + told.spending
                     granted += told.granted

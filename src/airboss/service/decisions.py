@@ -57,7 +57,8 @@ class Decisions:
         self, found: InboxItem, rule: Rule, settled: ItemSettled, who: str
     ) -> ItemSettled:
         before = self.rules.current
-        kept = await self.rules.add(rule, who)
+        # Before all others: behind one that wants a person to be asked it would never speak.
+        kept = await self.rules.add(rule, who, place=0)
         try:
             return await self._settle(found, settled.model_copy(update={"rule": kept.id}))
         except BaseException:  # somebody was faster: nothing of this one stays

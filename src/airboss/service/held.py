@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from airboss.harness.desk import Office, reason_of
+from airboss.harness.people import Office, reason_of
 from airboss.harness.turn import Pause
 from airboss.log.log import EventLog
 from airboss.model.ids import PromptId
@@ -28,7 +28,7 @@ async def until_decided(
     log: EventLog, office: Office, session: str, prompt: PromptId, pause: Pause | None
 ) -> None:
     """An earlier server, or a runtime that was lost, left the request waiting: it waits on."""
-    view = (await log.writer(session)).view
+    view = await log.last_view(session)
     asked = held_back(view, prompt)
     if asked is None or not isinstance(view, SessionView):
         return

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.harness.desk import Precedents
 from airboss.harness.limits import Budget
+from airboss.harness.people import Precedents
 from airboss.log.log import EventLog, Writer
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId
 from airboss.model.inbox import InboxView

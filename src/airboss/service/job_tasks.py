@@ -228,8 +228,9 @@ class JobTasks:
         )
         name = started.task_run
         own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
-        await own.once("accepted", accepted)
         await self.budgets.begin_job_task(name, task_id, view, entry)
+        # Nothing runs before the session that it asks for is on disk, and this with it.
+        own.say_once("accepted", accepted)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
         performer = Performer(own, agents, self.redactor)
         waits_for = _waits_for(view, step.path) if is_begun else None
@@ -243,7 +244,8 @@ class JobTasks:
         if play is None:  # it had ended before
             return
         own = play.performer.writer
-        usage, untold = await self._used(own)
+        # What missions used is in the view by their ends.
+        usage, untold = await self._used(own, waits=False)
         stopped = WorkStopped(
             work=play.started.work,
             path=path,
@@ -260,13 +262,14 @@ class JobTasks:
         self.budgets.end_task(play.id)
         play.over.set()
 
-    async def _used(self, own: Writer) -> tuple[Usage, Usage]:
+    async def _used(self, own: Writer, *, waits: bool) -> tuple[Usage, Usage]:
         """What the missions of a task told, and what else its sessions used."""
-        await own.settle()
+        if waits:
+            await own.settle()
         view = own.view
         if not isinstance(view, TaskRunView):
             return Usage(), Usage()
-        return view.usage, await untold_by(self.log, view)
+        return view.usage, await untold_by(self.log, view, waits=waits)
 
     async def end_run(self, run: str, *, succeeded: bool) -> None:
         name, time = run_of(run)
@@ -331,7 +334,7 @@ class JobTasks:
         crashed = own.said_from("error") is not None
         outcome = "crashed" if crashed else "canceled"
         try:
-            _, untold = await self._used(own)
+            _, untold = await self._used(own, waits=True)
         except StoreUnavailable as error:
             return error
         own.say_once("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))

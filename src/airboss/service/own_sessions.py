@@ -34,7 +34,13 @@ class OwnSessions:
 
     async def open(self, model: str) -> SessionId:
         view = await self.sessions.start(
-            model, self.cwd, self._who, self.policy, task=self.task_run, run=self.run
+            model,
+            self.cwd,
+            self._who,
+            self.policy,
+            task=self.task_run,
+            run=self.run,
+            waits=False,
         )
         return view.id
 
@@ -56,7 +62,8 @@ class OwnSessions:
             raise RuntimeUnavailable(view.error or "The session lost its runtime.") from None
 
     async def close(self, session: SessionId) -> None:
-        await self.sessions.close(session, self._who)
+        # The task tells of it next, and waits for that.
+        await self.sessions.close(session, self._who, waits=False)
 
     async def bury(self, session: SessionId) -> None:
         await sweep_session(session)

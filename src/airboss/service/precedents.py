@@ -6,7 +6,7 @@ A mission that was cut off is put to a session again, and the agent asks for the
 from collections import defaultdict
 from collections.abc import AsyncIterator
 
-from airboss.harness.desk import Precedents, limit_print, question_print
+from airboss.harness.people import Precedents, limit_print, question_print
 from airboss.log.log import EventLog
 from airboss.model.events import Event
 from airboss.model.ids import ItemId, PromptId, SessionId

@@ -133,8 +133,8 @@ def _check_kind(rule: Rule) -> None:
         return
     if rule.wish is None and (rule.tool is None or rule.command or rule.path or rule.host):
         raise Invalid("A rule that allows names the kind of wish, or nothing but a tool.")
-    if rule.wish == "shell" and rule.command is None and (rule.path or rule.host):
-        raise Invalid("Which files and hosts a command touches is guessed: name the command, too.")
+    if rule.wish == "shell" and (rule.path or rule.host):
+        raise Invalid("Nobody knows which files and hosts a command touches: name the command.")
 
 
 def _settled_path(pattern: str) -> str:

@@ -1,8 +1,11 @@
 """What is said when a session ends that no runtime has any more."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Final
 
+from airboss.harness.people import Office
+from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
 from airboss.model.events import (
     Event,
@@ -18,12 +21,45 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
+from airboss.model.ids import SessionId
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.usage import Usage
-from airboss.model.views import SessionView
+from airboss.model.views import OPEN_STATES, SessionView
+from airboss.store.views import Place, ViewIndex
 
 _RESTARTED: Final = "The server ended while this session was open."
 _BEFORE_END: Final = "The session was interrupted before this tool ended."
+
+
+async def interrupt_left_open(log: EventLog, index: ViewIndex, office: Office) -> list[SessionId]:
+    """Whatever an earlier server had open; answers which."""
+    found: list[SessionId] = []
+    before: Place | None = None
+    while bodies := await index.page("session", OPEN_STATES, before, 100):
+        views = [SessionView.model_validate_json(body) for body in bodies]
+        before = Place(views[-1].created_at, views[-1].id)
+        found.extend(view.id for view in views)
+        async with asyncio.TaskGroup() as group:  # together: one write for many
+            for view in views:
+                group.create_task(_interrupt(log, office, view))
+    return found
+
+
+async def _interrupt(log: EventLog, office: Office, view: SessionView) -> None:
+    writer = await log.writer(view.id)
+    ends = interrupting(view, writer.left_open)
+    await writer.append(*ends)
+    writer.release()
+    tell_office(office, view.id, ends)
+    if view.run is not None:
+        for item in view.items:  # its news may not have gone out before the end
+            office.arrived(item)
+
+
+def tell_office(office: Office, session: SessionId, said: Iterable[Event]) -> None:
+    for event in said:
+        if isinstance(event, ItemSettled):
+            office.settled(session, event)
 
 
 def interrupting(view: SessionView, left_open: Iterable[OpenBlock]) -> list[Event]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator, Iterable
+from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,16 +19,14 @@ from airboss.errors import (
     TooMuch,
 )
 from airboss.harness.conversation import Conversation, OpenSession
-from airboss.harness.desk import NOT_WAITED_FOR, Office
+from airboss.harness.desk import Delivery
+from airboss.harness.loops import Loops
 from airboss.harness.models import Catalog, Route
+from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
-from airboss.model.events import (
-    Event,
-    SessionClosed,
-    SessionOpened,
-)
+from airboss.model.events import SessionClosed, SessionOpened
 from airboss.model.ids import (
     PromptId,
     RunId,
@@ -40,13 +38,13 @@ from airboss.model.ids import (
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import Limits
 from airboss.model.redaction import Redactor
-from airboss.model.views import OPEN_STATES, QueuedPrompt, SessionState, SessionView, View
+from airboss.model.views import QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
 from airboss.service.held import held_back, until_decided
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
-from airboss.service.session_ends import closing, interrupting
-from airboss.settings import Policy
-from airboss.store.views import Place, ViewIndex
+from airboss.service.session_ends import closing, interrupt_left_open, tell_office
+from airboss.settings import LoopDetection, Policy
+from airboss.store.views import ViewIndex
 
 _SHOWN_SECONDS = 1.0
 _STOPPED = "The server was stopped."
@@ -68,6 +66,7 @@ class Sessions:
     approval_seconds: float
     quiet_seconds: float
     max_sessions: int
+    loop_detection: LoopDetection = field(default_factory=LoopDetection)
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     # A lock is there as long as somebody holds it or waits for it.
@@ -86,10 +85,12 @@ class Sessions:
         task: TaskRunId | None = None,
         run: RunId | None = None,
         limits: Limits | None = None,
+        waits: bool = True,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
         this session's own, instead of the server's. Nobody sits in front of one that works for a
-        task, so what it asks waits for as long as it takes."""
+        task, so what it asks waits for as long as it takes. Who asks it at once need not wait
+        until it is shown as ready: that is on disk with the request."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
@@ -114,7 +115,7 @@ class Sessions:
                     raise
                 talk = self._open[session] = self._conversation(session, writer, route, rule)
             try:
-                await talk.open(self.open_session, self.quiet_seconds)
+                await talk.open(self.open_session, self.quiet_seconds, waits=waits)
             except BaseException as error:
                 self._forget(session)
                 await asyncio.shield(self._give_up(writer, error))
@@ -161,6 +162,7 @@ class Sessions:
             seconds,
             self._forget,
             queue,
+            Loops(self.loop_detection),
         )
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
@@ -188,9 +190,33 @@ class Sessions:
     def is_open(self, session: str) -> bool:
         return SessionId(session) in self._open
 
-    async def prompt(self, session: str, text: str, who: str) -> Receipt:
+    async def prompt(
+        self, session: str, text: str, who: str, delivery: Delivery = "queue"
+    ) -> Receipt:
         talk = await self._to_be_asked(session, text)
-        return await talk.prompt(text, who)
+        return await talk.prompt(text, who, delivery)
+
+    async def aside(self, session: str, question: str, who: str) -> str:
+        """Answered from the history of an open session, without a turn."""
+        return await (await self._talk(session)).aside(question, who)
+
+    async def queue(self, session: str) -> tuple[QueuedPrompt, ...]:
+        """What waits, in the order in which it will be worked on."""
+        return (await self.show(session)).queue
+
+    async def change(
+        self, session: str, prompt: str, text: str | None, position: int | None, who: str
+    ) -> tuple[QueuedPrompt, ...]:
+        """What a request that waits says, or its place; the queue behind that."""
+        talk = await self._talk(session)
+        await talk.desk.change(PromptId(prompt), text, position, who)
+        return await self.queue(session)
+
+    async def drop(self, session: str, prompt: str | None, who: str) -> tuple[QueuedPrompt, ...]:
+        """One request that waits, or all that people made; the queue behind that."""
+        desk = (await self._talk(session)).desk
+        await (desk.clear(who) if prompt is None else desk.drop(PromptId(prompt), who))
+        return await self.queue(session)
 
     async def ask(
         self,
@@ -228,24 +254,30 @@ class Sessions:
                 view = await self.show(session)
         return view
 
-    async def close(self, session: str, who: str) -> SessionView:
-        """Twice is as good as once."""
+    async def close(self, session: str, who: str, *, waits: bool = True) -> SessionView:
+        """Twice is as good as once. Who writes down something else at once need not wait until it
+        is on disk; the agent is gone in any case when this answers."""
         async with self._alone(session):
             view = await self.show(session)
             talk = self._open.get(view.id)
             if talk is not None:
                 try:
-                    await talk.close(who, f"Closed by {who}.")
+                    await talk.close(who, f"Closed by {who}.", waits=waits)
                 finally:
                     self._forget(view.id)
             elif view.state != "closed":
-                writer = await self.log.writer(session)
-                # A request may have been accepted since: the writer has waited for it.
-                ends = closing(_session(writer.view, session), who)
-                await writer.append(*ends)
-                writer.release()
-                self._tell_office(view.id, ends)
+                await self._close_remembered(session, who)
         return await self.show(session)
+
+    async def _close_remembered(self, session: str, who: str) -> None:
+        writer = await self.log.writer(session)
+        # The writer has waited for what was said meanwhile: a request, or the end.
+        view = _session(writer.view, session)
+        if view.state != "closed":
+            ends = closing(view, who)
+            await writer.append(*ends)
+            tell_office(self.office, view.id, ends)
+        writer.release()
 
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
@@ -289,7 +321,7 @@ class Sessions:
             request = Request("", view.task, pause)
             with self._room():
                 talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
-                talk.desk.keep(view.items)
+                talk.people.keep(view.items)
                 self._open[view.id] = talk
             try:
                 goes_on = await talk.go_on(
@@ -307,11 +339,11 @@ class Sessions:
     async def settle(self, session: str, settled: ItemSettled) -> None:
         """A person's word on what the session asked; also while it waits to be resumed."""
         if self.is_open(session):
-            await self._open[SessionId(session)].desk.settle(settled)
+            await self._open[SessionId(session)].people.settle(settled)
             return
         async with self._alone(session):
             if self.is_open(session):  # meanwhile
-                await self._open[SessionId(session)].desk.settle(settled)
+                await self._open[SessionId(session)].people.settle(settled)
                 return
             view = await self.show(session)
             if all(item.id != settled.item for item in view.items):
@@ -343,31 +375,7 @@ class Sessions:
 
     async def recover(self) -> list[SessionId]:
         """Sessions that an earlier server had open are interrupted; answers which they were."""
-        found: list[SessionId] = []
-        before: Place | None = None
-        while bodies := await self.index.page("session", OPEN_STATES, before, 100):
-            views = [SessionView.model_validate_json(body) for body in bodies]
-            before = Place(views[-1].created_at, views[-1].id)
-            found.extend(view.id for view in views)
-            async with asyncio.TaskGroup() as group:  # together: one write for many
-                for view in views:
-                    group.create_task(self._interrupt(view))
-        return found
-
-    async def _interrupt(self, view: SessionView) -> None:
-        writer = await self.log.writer(view.id)
-        ends = interrupting(view, writer.left_open)
-        await writer.append(*ends)
-        writer.release()
-        self._tell_office(view.id, ends)
-        if view.run is not None:
-            for item in view.items:  # its news may not have gone out before the end
-                self.office.arrived(item)
-
-    def _tell_office(self, session: SessionId, said: Iterable[Event]) -> None:
-        for event in said:
-            if isinstance(event, ItemSettled):
-                self.office.settled(session, event)
+        return await interrupt_left_open(self.log, self.index, self.office)
 
     async def stop(self) -> None:
         """The server ends: every open session is interrupted, all at the same time. One that is

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, text
 
 from airboss.errors import StoreUnavailable
 from airboss.store.tables import (
+    deliveries,
     entries,
     events,
     last_good,
@@ -38,8 +39,18 @@ def _rules(connection: Connection) -> None:
     metadata.create_all(connection, [rules])
 
 
+def _deliveries(connection: Connection) -> None:
+    metadata.create_all(connection, [deliveries])
+
+
 # Append only: a number that was released is never changed.
-MIGRATIONS: tuple[Migration, ...] = (_first_tables, _entries_and_trust, _origins_and_keys, _rules)
+MIGRATIONS: tuple[Migration, ...] = (
+    _first_tables,
+    _entries_and_trust,
+    _origins_and_keys,
+    _rules,
+    _deliveries,
+)
 
 
 def migrate(connection: Connection) -> None:

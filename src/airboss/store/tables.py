@@ -67,13 +67,23 @@ views = Table(
     Index("views_by_state", "kind", "state"),
 )
 
-# How far the callers of `live` have read.
+# How far the callers of `live` have read, and the channels of notices.
 positions = Table(
     "positions",
     metadata,
     Column("stream", String(64), primary_key=True),
     Column("seq", Integer, nullable=False),
     Column("drained", Integer, nullable=False, default=0),
+)
+
+# What a channel of notices has still to tell: events of the stream `inbox`.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("channel", String(16), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("attempts", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 # Entries that were used, finished, by the digest of their canonical JSON. They never change.

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from airboss.harness.desk import Delivery
 from airboss.http.services import UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -18,7 +19,7 @@ from airboss.http.v1.streams import (
 )
 from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
-from airboss.model.views import SessionState, SessionView
+from airboss.model.views import QueuedPrompt, SessionState, SessionView
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
@@ -33,9 +34,37 @@ class StartSession(Asked):
 
 
 class SendPrompt(Asked):
-    """What the agent is to do."""
+    """What the agent is to do; and, where it works already, what becomes of this request: it waits
+    for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first
+    (`interrupt`), or is refused."""
 
     text: str = Field(min_length=1)
+    delivery: Delivery = "queue"
+
+
+class ChangePrompt(Asked):
+    """What a request that waits is to say, or its place: 0 comes next."""
+
+    text: str | None = Field(default=None, min_length=1)
+    position: int | None = Field(default=None, ge=0)
+
+
+class AskAside(Asked):
+    """A question beside the work."""
+
+    question: str = Field(min_length=1)
+
+
+class Aside(BaseModel):
+    """From the session's history, by the session's model."""
+
+    answer: str
+
+
+class Queue(BaseModel):
+    """The requests that wait, in the order in which they will be worked on."""
+
+    items: tuple[QueuedPrompt, ...]
 
 
 class SessionList(BaseModel):
@@ -87,9 +116,44 @@ async def show_session(session: str, sessions: UseSessions) -> SessionView:
 async def send_prompt(
     session: str, asked: SendPrompt, sessions: UseSessions, who: Who
 ) -> PromptReceipt:
-    """Accepted means that it is on disk; it is worked on when those before it are done."""
-    receipt = await sessions.prompt(session, asked.text, who)
+    """Accepted means that it is on disk. What steers a turn is read between two steps of the agent
+    (`prompt.steered`); what is not read by the turn's end comes next, as a turn of its own."""
+    receipt = await sessions.prompt(session, asked.text, who, asked.delivery)
     return PromptReceipt(prompt=receipt.prompt, seq=receipt.seq, redacted=receipt.redacted)
+
+
+@router.post("/{session}/asides")
+async def ask_aside(session: str, asked: AskAside, sessions: UseSessions, who: Who) -> Aside:
+    """Answered from the session's history within a minute, without tools and without a turn. A
+    running turn goes on, and the history stays as it is."""
+    return Aside(answer=await sessions.aside(session, asked.question, who))
+
+
+@router.get("/{session}/queue")
+async def show_queue(session: str, sessions: UseSessions) -> Queue:
+    """What waits, and for whom."""
+    return Queue(items=await sessions.queue(session))
+
+
+@router.patch("/{session}/queue/{prompt}")
+async def change_queued(
+    session: str, prompt: str, asked: ChangePrompt, sessions: UseSessions, who: Who
+) -> Queue:
+    """Until it is delivered. What a task asked for is the task's."""
+    items = await sessions.change(session, prompt, asked.text, asked.position, who)
+    return Queue(items=items)
+
+
+@router.delete("/{session}/queue/{prompt}")
+async def drop_queued(session: str, prompt: str, sessions: UseSessions, who: Who) -> Queue:
+    """Until it is delivered. What a task asked for is the task's."""
+    return Queue(items=await sessions.drop(session, prompt, who))
+
+
+@router.delete("/{session}/queue")
+async def clear_queue(session: str, sessions: UseSessions, who: Who) -> Queue:
+    """All that people asked for; what tasks asked for stays."""
+    return Queue(items=await sessions.drop(session, None, who))
 
 
 @router.post("/{session}/abort")

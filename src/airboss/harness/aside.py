@@ -1,0 +1,23 @@
+"""A question beside the work: answered from the session's history, which it is no part of."""
+
+from airboss.errors import Conflict, Invalid, RuntimeUnavailable
+from airboss.model.events import AsideAnswered
+from airboss.model.redaction import Redactor
+from airboss.runtime.session import RuntimeSession
+
+# Whoever waits for an answer sits in front of it.
+_ANSWER_SECONDS = 60.0
+
+
+async def answered(
+    agent: RuntimeSession | None, redactor: Redactor, question: str, who: str
+) -> AsideAnswered:
+    if agent is None:
+        raise Conflict("The session is not open yet.")
+    if not question.strip():
+        raise Invalid("A question needs some text.")
+    clean = redactor.text(question)
+    answer = redactor.text(await agent.aside(clean, _ANSWER_SECONDS)).strip()
+    if not answer:
+        raise RuntimeUnavailable("The model gave no answer to the question.")
+    return AsideAnswered(who=who, question=clean, answer=answer)

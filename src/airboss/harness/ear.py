@@ -1,0 +1,138 @@
+"""Hears what the runtime tells of one session, and says it in the log: turns, blocks, failures."""
+
+from airboss.harness.desk import Desk
+from airboss.harness.keeper import Keeper
+from airboss.harness.turn import Outcome, Request, Turn
+from airboss.log.log import Writer
+from airboss.model.events import (
+    BlockDelta,
+    Event,
+    MessageEnded,
+    PromptSteered,
+    ReasoningEnded,
+    SessionError,
+    SessionIdle,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+)
+from airboss.model.ids import PromptId, new_turn_id
+from airboss.model.redaction import Redactor
+from airboss.runtime.signals import (
+    ModelAnswered,
+    ModelReplaced,
+    RequestRead,
+    Retrying,
+    RuntimeLost,
+    Signal,
+    TurnBegan,
+    TurnFailed,
+    TurnIdle,
+    UsageSeen,
+)
+
+
+class Ear:
+    """Knows the turn that runs. That the runtime is gone is not for it to hear."""
+
+    def __init__(self, writer: Writer, redactor: Redactor, desk: Desk, keeper: Keeper) -> None:
+        self.turn: Turn | None = None
+        self._keeper = keeper
+        self._writer = writer
+        self._redactor = redactor
+        self._desk = desk
+
+    def start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
+        self.turn = self._desk.turn = Turn(new_turn_id(), prompt, request)
+        self._writer.say(TurnStarted(turn=self.turn.id, prompt=prompt))
+        self._keeper.begin(self.turn)
+        return self.turn
+
+    def hear(self, told: Event | Signal) -> None:
+        self._keeper.hear()
+        match told:
+            case BlockDelta():  # first: there are more of them than of all others
+                self._writer.say(told)
+            case TurnIdle():
+                self.end_turn("aborted" if told.aborted else None)
+            case TurnBegan():
+                self._current()
+            case RequestRead():
+                self._note_read(PromptId(told.tag))
+            case TurnFailed() | ModelReplaced():
+                self._hear_failure(told)
+            case ModelAnswered() | UsageSeen() | Retrying():
+                self._note(told)
+            case RuntimeLost():
+                raise TypeError("The end of a runtime ends the conversation.")
+            case _:
+                self._say(told)
+
+    def _say(self, told: Event) -> None:
+        if self.turn is not None and isinstance(told, ToolStarted | ToolEnded):
+            self.turn.note_tool(told)
+        # Behind the end of a text comes another block or the turn's end.
+        self._writer.say(told, urgent=not isinstance(told, MessageEnded | ReasoningEnded))
+
+    def _note(self, told: ModelAnswered | UsageSeen | Retrying) -> None:
+        """What comes late makes no turn of its own, and what was used counts all the same."""
+        if isinstance(told, UsageSeen):
+            self._keeper.count(self.turn, told)
+        elif self.turn is not None and (said := self.turn.note(told)):
+            self._writer.say(said)
+
+    def _note_read(self, prompt: PromptId) -> None:
+        """What was put into the running turn; where that has ended meanwhile, it begins one."""
+        request = self._desk.read(prompt)
+        if request and self.turn:
+            self._writer.say(PromptSteered(prompt=prompt, turn=self.turn.id))
+        elif request:
+            self.start_turn(prompt, request).put.set()
+
+    def _hear_failure(self, told: TurnFailed | ModelReplaced) -> None:
+        """One that comes while nothing runs is a turn of its own: nobody would end it later."""
+        if isinstance(told, ModelReplaced):
+            self.stop("ModelReplaced", told.words)
+            return
+        stands_alone = self.turn is None
+        self.fail(self._current(), told.name, told.message, told.status, told.cause)
+        if stands_alone:
+            self.end_turn(None)
+
+    def _current(self) -> Turn:
+        """The running turn; where there is none, the runtime woke the agent by itself."""
+        turn = self.turn
+        if turn is None:
+            turn = self.start_turn()
+            turn.put.set()
+        return turn
+
+    def fail(
+        self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
+    ) -> None:
+        """Told once: what else goes wrong in the same turn follows from it."""
+        clean, why = self._redactor.text(message), self._redactor.text(cause or "")
+        error = SessionError(name=name, message=clean, status=status, cause=why or None)
+        if turn.fail(error):
+            self._writer.say(error)
+
+    def stop(self, name: str, message: str) -> Turn:
+        """The running turn must not go on."""
+        turn = self._current()
+        turn.must_stop = turn.outcome != "failed"
+        self.fail(turn, name, message, None)
+        return turn
+
+    def end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
+        if self.turn is turn:
+            self.end_turn(outcome)
+
+    def end_turn(self, outcome: Outcome | None) -> None:
+        turn = self.turn
+        if turn is None:
+            return
+        self._keeper.end(turn)
+        self.turn = None
+        idle = () if outcome == "interrupted" else (SessionIdle(),)
+        self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
+        self._desk.turn_ended()

@@ -1,0 +1,328 @@
+"""The tool gate: the one place that every call of a tool passes, before and after it is made.
+
+In this order: loops, policies, hooks, the policies again where a hook changed something. Whatever
+fails, hangs or says something odd on the way is a no. That a call may be made is not said here:
+permission is asked for behind the gate.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
+
+from airboss.harness.loops import Call, Finding, Loops, Stint
+from airboss.harness.pending import Open, Pending
+from airboss.harness.turn import Turn
+from airboss.model.events import ToolEnded, ToolStarted
+from airboss.model.gate_events import Denied, GateEvent, LoopNoticed, ToolVetoed
+from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto
+from airboss.runtime.signals import Compacted
+
+HOOK_SECONDS: Final = 15.0
+TOOL_LOOP: Final = "ToolLoop"
+_MOST_BLOCKED: Final = 1024
+_NOBODY_TO_ASK: Final = "A person would have to be asked for it, and nobody can be asked here."
+_FAULT: Final = "Airboss could not check this call, so it is refused."
+
+Value = TypeVar("Value")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """No, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsApproval:
+    """Only when a person says yes."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Yes, with these arguments over the given ones."""
+
+    arguments: Mapping[str, Any]
+
+
+Status: TypeAlias = Literal["completed", "failed", "blocked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What hooks behind a call are told. Of a blocked one the outcome has the reason."""
+
+    session: str
+    use: ToolUse
+    stint: Stint
+    status: Status
+    outcome: ToolOutcome
+    began: float
+    block: str | None = None
+
+
+# Both see the call with its arguments; none is a yes. Only a hook may change something.
+Policy: TypeAlias = Callable[[ToolUse], Awaitable[Block | NeedsApproval | None]]
+Hook: TypeAlias = Callable[[ToolUse], Awaitable[Block | NeedsApproval | Change | None]]
+AfterHook: TypeAlias = Callable[[Finished], Awaitable[None]]
+# Asks a person; only an exact True is a yes.
+Ask: TypeAlias = Callable[[ToolUse, str], Awaitable[bool]]
+
+
+class Vetoed(Exception):
+    """Ends the way through the gate."""
+
+    def __init__(self, denied: Denied, reason: str) -> None:
+        super().__init__(reason)
+        self.denied: Denied = denied
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Who is asked on the way through. Policies are trusted, and see what the agent gave."""
+
+    policies: Sequence[Policy] = ()
+    hooks: Sequence[Hook] = ()
+    after: Sequence[AfterHook] = ()
+    ask: Ask | None = None
+    hook_seconds: float = HOOK_SECONDS
+
+
+@dataclass(slots=True)
+class Gate:
+    """The gate of one session. `tell` says what happened on its stream, `turn` knows the turn that
+    runs, and `end_turn` ends it with an error of this name and text."""
+
+    session: str
+    loops: Loops
+    tell: Callable[[GateEvent], None]
+    turn: Callable[[], Turn | None]
+    end_turn: Callable[[str, str], None]
+    clean: Callable[[str], str] = str
+    checks: Checks = field(default_factory=Checks)
+    _pending: Pending = field(default_factory=Pending)
+    _blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict["str", None])
+    _left: set["asyncio.Task[Any]"] = field(default_factory=set["asyncio.Task[Any]"])
+
+    async def before(self, use: ToolUse) -> Pass | Veto:
+        turn = self.turn()
+        stint: Stint = (turn.id if turn else None, use.agent)
+        going = self._pending.begin(use, stint)
+        try:
+            found = self.loops.look(stint, use.tool, use.arguments)
+            if found is not None and found.level == "critical":
+                return self._stop_loop(going, found)
+            going.call = self.loops.begin(stint, use.tool, use.arguments)
+            if found is not None:
+                self._notice(found)
+            changed = await self._checked(use)
+        except Vetoed as veto:
+            return self._veto(going, veto.denied, str(veto))
+        except asyncio.CancelledError:
+            self._pending.drop(going)
+            raise
+        except Exception:  # noqa: BLE001  # fail closed: a fault of ours is a no
+            _log.exception("The gate failed at a call of %s", use.tool)
+            return self._veto(going, "policy", _FAULT)
+        going.final = replace(use, arguments=use.arguments if changed is None else changed)
+        return Pass(changed, found.text if found else None)
+
+    async def after(self, use: ToolUse, outcome: ToolOutcome) -> None:
+        if going := self._pending.finished(use):
+            self._settle(going, outcome)
+
+    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+        """A call as the session's events tell it. One that was refused permission is over here
+        only: no hook is told of it."""
+        match told:
+            case Compacted():
+                self.loops.compacted()
+            case ToolStarted():
+                if self._pending.started(told):
+                    self._remember(told.block)
+            case ToolEnded():
+                if going := self._pending.ended(told.block):
+                    failed = told.error.message if told.error else None
+                    self._settle(going, ToolOutcome(told.text, failed))
+
+    def was_blocked(self, block: str) -> bool:
+        """Whether this call was refused before it was made; the last 1,024 are remembered."""
+        return block in self._blocked
+
+    async def close(self) -> None:
+        """End what hooks left behind."""
+        left = set(self._left)
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=1)
+
+    # The way through.
+
+    async def _checked(self, use: ToolUse) -> Mapping[str, Any] | None:
+        """The changed arguments, where there are any; raises where somebody says no."""
+        checks = self.checks
+        for policy in checks.policies:
+            await self._obey("policy", use, await self._answer("policy", policy, use))
+        arguments: Mapping[str, Any] | None = None
+        for hook in checks.hooks:
+            seen = use if arguments is None else replace(use, arguments=arguments)
+            said = await self._answer("hook", hook, seen)
+            if isinstance(said, Change):
+                arguments = _merged(seen, said)
+            else:
+                await self._obey("hook", seen, said)
+        if arguments is not None:
+            final = replace(use, arguments=arguments)
+            for policy in checks.policies:
+                await self._obey("policy", final, await self._answer("policy", policy, final))
+        return arguments
+
+    async def _answer(
+        self, who: Denied, check: Callable[[ToolUse], Awaitable[Value]], use: ToolUse
+    ) -> Value:
+        """What a policy or hook says within its time. One that hangs is left behind: it may not
+        even mind being cancelled."""
+
+        async def answer() -> Value:
+            return await check(use)
+
+        task = self._own(answer())
+        seconds = self.checks.hook_seconds
+        try:
+            await asyncio.wait({task}, timeout=seconds)
+        finally:
+            is_late = not task.done() and task.cancel()
+        if is_late:
+            raise Vetoed(who, f"A {who} did not answer within {seconds:g} s, so it is a no.")
+        if task.cancelled() or task.exception():
+            _log.warning("A %s failed, and a call of %s is refused", who, use.tool)
+            raise Vetoed(who, f"A {who} failed, so it is a no.")
+        return task.result()
+
+    async def _obey(self, who: Denied, use: ToolUse, said: object) -> None:
+        match said:
+            case None:
+                return
+            case Block(reason=str(reason)):
+                raise Vetoed(who, reason)
+            case NeedsApproval(reason=str(reason)):
+                await self._approved(use, reason)
+            case _:
+                raise Vetoed(who, f"A {who} gave an answer that means nothing, so it is a no.")
+
+    async def _approved(self, use: ToolUse, reason: str) -> None:
+        """How long a person may take is for them to say who ask."""
+        ask = self.checks.ask
+        if ask is None:
+            raise Vetoed("approval", f"{reason} {_NOBODY_TO_ASK}")
+        try:
+            allowed = cast("object", await ask(use, reason))
+        except Exception as error:  # fail closed
+            _log.warning("A person could not be asked: %s", type(error).__name__)
+            raise Vetoed("approval", f"{reason} Asking a person failed.") from error
+        if allowed is not True:
+            raise Vetoed("approval", f"{reason} It was not allowed.")
+
+    # What came of it.
+
+    def _stop_loop(self, going: Open, found: Finding) -> Veto:
+        self._notice(found)
+        veto = self._veto(going, "tool-loop", found.text)
+        if found.ends_turn:
+            self.end_turn(TOOL_LOOP, found.text)
+        return veto
+
+    def _veto(self, going: Open, denied: Denied, reason: str) -> Veto:
+        use = going.use
+        self._pending.refuse(going)
+        if going.block is not None:
+            self._remember(going.block)
+        _log.info("A call of %s is refused (%s): %s", use.tool, denied, sizes(use.arguments))
+        words = self.clean(reason)
+        self.tell(ToolVetoed(tool=use.tool, block=going.block, reason=words, denied=denied))
+        outcome = ToolOutcome(error=reason)
+        if going.call is not None:
+            self._note(going.stint, going.call, use, outcome)
+        self._say_after(going, use, "blocked", outcome)
+        return Veto(reason)
+
+    def _remember(self, block: str) -> None:
+        self._blocked[block] = None
+        if len(self._blocked) > _MOST_BLOCKED:
+            self._blocked.popitem(last=False)
+
+    def _settle(self, going: Open, outcome: ToolOutcome) -> None:
+        use = going.final or going.use
+        if going.call is not None:
+            self._note(going.stint, going.call, use, outcome)
+        status = "completed" if outcome.error is None else "failed"
+        self._say_after(going, use, status, outcome)
+
+    def _note(self, stint: Stint, call: Call, use: ToolUse, outcome: ToolOutcome) -> None:
+        if found := self.loops.settle(stint, call, use.arguments, outcome):
+            self._notice(found)
+            self.end_turn(TOOL_LOOP, found.text)
+
+    def _notice(self, found: Finding) -> None:
+        self.tell(
+            LoopNoticed(
+                level=found.level,
+                detector=found.detector,
+                tool=found.tool,
+                count=found.count,
+                text=self.clean(found.text),
+            )
+        )
+
+    def _say_after(self, going: Open, use: ToolUse, status: Status, outcome: ToolOutcome) -> None:
+        """In the background: no call waits for it, and none is changed by it."""
+        if not self.checks.after:
+            return
+        finished = Finished(
+            self.session, use, going.stint, status, outcome, going.began, going.block
+        )
+        for hook in self.checks.after:
+            self._own(self._after_one(hook, finished))
+
+    async def _after_one(self, hook: AfterHook, finished: Finished) -> None:
+        try:
+            async with asyncio.timeout(self.checks.hook_seconds):
+                await hook(finished)
+        except Exception as error:  # noqa: BLE001  # the call is over
+            _log.warning("A hook behind a call failed: %s", type(error).__name__)
+
+    def _own(self, work: Coroutine[Any, Any, Value]) -> "asyncio.Task[Value]":
+        task = asyncio.create_task(work, name=f"gate-{self.session}")
+        self._left.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: "asyncio.Task[Any]") -> None:
+        self._left.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+
+def _merged(use: ToolUse, change: Change) -> dict[str, Any]:
+    given = cast("object", change.arguments)
+    if not isinstance(given, Mapping) or use.is_bare:
+        raise Vetoed("hook", "A hook changed arguments that cannot be changed, so it is a no.")
+    return {**use.arguments, **change.arguments}
+
+
+def sizes(arguments: Mapping[str, Any]) -> str:
+    """Arguments as others may see them: of each its kind and size, nothing else."""
+    return ", ".join(_size(value) for value in arguments.values()) or "none"
+
+
+def _size(value: object) -> str:
+    kind = type(value).__name__
+    return f"{kind} of {len(value)}" if isinstance(value, Sized) else kind

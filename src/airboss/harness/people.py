@@ -1,0 +1,263 @@
+"""Where one session's agent waits for people: approvals and questions, each settled once."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Final, Protocol, TypeAlias
+
+from airboss.errors import Conflict, StoreUnavailable
+from airboss.harness.approvals import answer_of, approval_of, fingerprint
+from airboss.harness.limits import Budget, Reached, Stopwatch
+from airboss.harness.permissions import MustAsk, PolicyRule, record
+from airboss.harness.questions import question_of, told_of
+from airboss.harness.rules import suggest
+from airboss.harness.turn import Request
+from airboss.log.log import Writer, now_ms
+from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
+from airboss.model.inbox_events import Asked, InboxItem, ItemSettled, LimitReached
+from airboss.model.redaction import Redactor
+from airboss.model.rules import KeptRule
+from airboss.model.views import SessionView
+from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.tools import OutsideCall, ToolRefusal
+
+# How often the same was decided before, in an earlier attempt at the same mission.
+Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
+NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on, or was stopped."
+
+
+class Office(Protocol):
+    """What all desks have in common: the rules, the one list, and what was decided before."""
+
+    @property
+    def rules(self) -> tuple[KeptRule, ...]: ...
+
+    def arrived(self, item: InboxItem) -> None: ...
+
+    def settled(self, session: SessionId, settled: ItemSettled) -> None: ...
+
+    async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents: ...
+
+    def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
+        """What whoever works for this task run may use, the narrowest first."""
+        ...
+
+
+@dataclass
+class _Waiting:
+    """An item that waits. `is_taken` while what was decided is being written down."""
+
+    asked: Asked
+    answer: "asyncio.Future[ItemSettled]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    is_taken: bool = False
+
+
+@dataclass
+class People:
+    """What one session asks of people. `seconds` is how long somebody who is there is waited for;
+    without it nobody is there, and it waits for as long as it takes."""
+
+    session: SessionId
+    writer: Writer
+    rule: PolicyRule
+    redactor: Redactor
+    office: Office
+    seconds: float | None
+    # The request that is being worked on, with its prompt.
+    at_work: Callable[[], tuple[PromptId | None, Request | None]]
+    # The time at work: it stands still while something is asked here.
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    _open: dict[ItemId, _Waiting] = field(default_factory=dict[ItemId, _Waiting])
+    # What an earlier server had asked, by the call that it is about.
+    _kept: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    _precedents: "tuple[PromptId, Precedents] | None" = None
+    # Left as it is: the next server goes on with it.
+    _is_left: bool = False
+
+    def keep(self, items: Iterable[InboxItem]) -> None:
+        for item in items:
+            asked = item.asked
+            call = limit_print(asked) if isinstance(asked, LimitReached) else asked.call
+            if call is not None:
+                self._kept[call] = item.asked
+
+    @property
+    def items(self) -> tuple[Asked, ...]:
+        return tuple(waiting.asked for waiting in self._open.values())
+
+    async def decide(self, wish: PermissionWish) -> PermissionAnswer:
+        """By rules, by policy, or by a person; written down in any case."""
+        ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
+        answer, by = ruling.answer, ruling.by
+        if isinstance(answer, MustAsk):
+            settled = await self._leave(wish, answer.why)
+            answer = answer_of(settled)
+            by = f"person {settled.who}" if settled.who else "nobody"
+        if not self._is_left:
+            self.writer.say(record(wish, answer, by, self.redactor))
+        return answer
+
+    async def _leave(self, wish: PermissionWish, why: str) -> ItemSettled:
+        prompt, request = self.at_work()
+        asked = self._kept.pop(wish.call or "", None)
+        if asked is None:
+            settled = await self._decided_before(fingerprint(wish), prompt)
+            if settled is not None:
+                return settled
+            rule = await asyncio.to_thread(suggest, wish, self.rule.cwd, self.redactor)
+            asked = approval_of(
+                wish,
+                why=why,
+                rule=rule,
+                prompt=prompt,
+                expires_at=self._expires_at(),
+                redactor=self.redactor,
+            )
+            await self._tell(asked)
+        return await self._wait(asked, request)
+
+    async def answer(self, call: OutsideCall) -> str | ToolRefusal:
+        """The agent's question gets a person's answer."""
+        prompt, request = self.at_work()
+        asked = self._kept.pop(call.call or "", None)
+        if asked is None:
+            # There is no deadline for a question unless somebody sets one.
+            question = question_of(call, prompt=prompt, expires_at=None, redactor=self.redactor)
+            if isinstance(question, ToolRefusal):
+                return question
+            settled = await self._decided_before(question_print(question.question), prompt)
+            if settled is not None:
+                return told_of(settled)
+            asked = question
+            await self._tell(asked)
+        return told_of(await self._wait(asked, request))
+
+    async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
+        """A person says whether the work goes on, however long that takes."""
+        prompt, request = self.at_work()
+        asked = LimitReached(item=new_item_id(), prompt=prompt, **asdict(reached))
+        mark = limit_print(asked)
+        kept = self._kept.pop(mark, None)
+        if isinstance(kept, LimitReached):
+            return kept, await self._wait(kept, request)
+        if settled := await self._decided_before(mark, prompt):
+            return asked, settled
+        await self._tell(asked)
+        return asked, await self._wait(asked, request)
+
+    def _expires_at(self) -> int | None:
+        return None if self.seconds is None else now_ms() + int(self.seconds * 1000)
+
+    async def _tell(self, asked: Asked) -> None:
+        await self.writer.append(asked)
+        view = self.writer.view
+        if isinstance(view, SessionView):
+            for item in view.items:
+                if item.id == asked.item:
+                    self.office.arrived(item)
+
+    async def _decided_before(self, mark: str, prompt: PromptId | None) -> ItemSettled | None:
+        """In an attempt that was cut off: nobody decides twice."""
+        if prompt is None:
+            return None
+        if self._precedents is None or self._precedents[0] != prompt:
+            self._precedents = prompt, await self.office.precedents(self.session, prompt)
+        decided = self._precedents[1].get(mark)
+        return decided.pop(0) if decided else None
+
+    async def _wait(self, asked: Asked, request: Request | None) -> ItemSettled:
+        waiting = self._open[asked.item] = _Waiting(asked)
+        self.watch.hold()
+        pause = request.pause if request else None
+        if pause is not None:
+            pause.begin(reason_of(asked))
+        try:
+            settled = await self._settled(waiting)
+        except asyncio.CancelledError:
+            if not waiting.is_taken and not self._is_left:
+                self._say(ItemSettled(item=asked.item, outcome="cancelled"))
+            raise
+        finally:
+            self._open.pop(asked.item, None)
+            if not self._open:
+                self.watch.go_on()
+        if pause is not None and not self._open:
+            await pause.end()
+        return settled
+
+    async def _settled(self, waiting: _Waiting) -> ItemSettled:
+        expires_at = waiting.asked.expires_at
+        seconds = None if expires_at is None else max(0.0, (expires_at - now_ms()) / 1000)
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.shield(waiting.answer)
+        except TimeoutError:
+            if waiting.is_taken:
+                return await waiting.answer
+            late = ItemSettled(item=waiting.asked.item, outcome="timeout")
+            self._say(late)
+            return late
+
+    def _say(self, settled: ItemSettled) -> None:
+        self.writer.say(settled)
+        self.office.settled(self.session, settled)
+
+    def asked(self, item: ItemId) -> Asked:
+        waiting = self._open.get(item)
+        if waiting is None:
+            raise Conflict(NOT_WAITED_FOR)
+        return waiting.asked
+
+    async def settle(self, settled: ItemSettled) -> None:
+        """A person's word; of several the first counts, and it is on disk when this answers."""
+        waiting = self._open.get(settled.item)
+        if waiting is None or waiting.is_taken:
+            raise Conflict(NOT_WAITED_FOR)
+        waiting.is_taken = True
+        try:
+            await self.writer.append(settled)
+        except StoreUnavailable:
+            waiting.is_taken = False
+            raise
+        if not waiting.answer.done():
+            waiting.answer.set_result(settled)
+        self.office.settled(self.session, settled)
+
+    def cancel(self) -> None:
+        """Whoever asked needs no answer any more; also what an earlier server had asked."""
+        view = self.writer.view
+        for item in view.items if isinstance(view, SessionView) else ():
+            if item.id not in self._open and item.asked in self._kept.values():
+                self._say(ItemSettled(item=item.id, outcome="cancelled"))
+        self._kept.clear()
+        for waiting in self._open.values():
+            if not waiting.is_taken:
+                waiting.is_taken = True
+                cancelled = ItemSettled(item=waiting.asked.item, outcome="cancelled")
+                self._say(cancelled)
+                waiting.answer.set_result(cancelled)
+
+    def leave(self) -> None:
+        """The session is cut off; what it asked stays asked."""
+        self._is_left = True
+
+
+def question_print(question: str) -> str:
+    return f"question {question}"
+
+
+def limit_print(asked: LimitReached) -> str:
+    return f"limit {asked.scope} {asked.limit}"
+
+
+def reason_of(asked: Asked) -> str:
+    match asked.kind:
+        case "approval.asked":
+            return f"a person to decide: {asked.title}"
+        case "question.asked":
+            return f"a person to answer: {asked.question}"
+        case "limit.reached":
+            limit = f"{asked.allowed:g} {asked.limit} of the {asked.scope}"
+            return f"a person to decide: the limit of {limit} is reached"

@@ -1,0 +1,43 @@
+"""What is asked of the SDK's session in more than one step, in its words; nothing is kept here."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from copilot.session import CopilotSession
+
+
+async def stop_work(session: "CopilotSession") -> None:
+    """Abort, also what went on in the background: as long as a command does, the runtime does not
+    say that it is idle; and one that only dies wakes the agent again."""
+    from copilot.rpc import TasksCancelRequest
+
+    await session.abort()
+    for name in await _running(session):
+        await session.rpc.tasks.cancel(TasksCancelRequest(id=name))
+
+
+async def is_at_work(session: "CopilotSession", with_commands: bool) -> bool:
+    """A command that a steered turn left behind is no processing to the runtime, and still keeps
+    the turn from its end."""
+    said = await session.rpc.metadata.is_processing()
+    return bool(said.processing) or (with_commands and bool(await _running(session)))
+
+
+async def take_back(session: "CopilotSession", name: str, text: str) -> None:
+    from copilot.rpc import QueueWithdrawMessageRequest
+
+    asked = QueueWithdrawMessageRequest(expected_prompt=text, message_id=name)
+    await session.rpc.queue.withdraw_message(asked)
+
+
+async def aside(session: "CopilotSession", question: str) -> str:
+    from copilot.rpc import UIEphemeralQueryRequest
+
+    said = await session.rpc.ui.ephemeral_query(UIEphemeralQueryRequest(question=question))
+    return said.answer
+
+
+async def _running(session: "CopilotSession") -> list[str]:
+    """The commands and agents that go on beside the conversation."""
+    told = await session.rpc.tasks.list()
+    return [task.id for task in told.tasks if task.status.value == "running"]

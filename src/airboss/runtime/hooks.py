@@ -1,0 +1,168 @@
+"""The runtime's hooks around each call of a tool, in our words. What goes wrong here is a no.
+
+The runtime lets a call pass when its hook fails or says something odd, so nothing of that kind
+leaves this module. Allowing is never said either: it would keep permission from being asked for.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+from airboss.model.events import ToolEnded, ToolStarted
+from airboss.runtime.signals import Compacted
+
+_log = logging.getLogger(__name__)
+
+_FAULT: Final = "Airboss could not check this call, so it is refused."
+_STOPPED: Final = "The turn was stopped before this call was let through."
+# Some tools take a text instead of named arguments; it goes by this name here.
+BARE: Final = "input"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool that an agent wants to use. `agent` is the sub-agent's id, where it is one's."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    agent: str | None = None
+    # The arguments were not named: they cannot be changed one by one.
+    is_bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What came of a call. `is_missing`: there is no such tool."""
+
+    text: str = ""
+    error: str | None = None
+    details: object = None
+    is_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The call goes on: with these arguments where they were changed, and a word to the agent."""
+
+    arguments: Mapping[str, Any] | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """The call does not go on, and the agent is told why."""
+
+    reason: str
+
+
+Answer: TypeAlias = Pass | Veto
+
+
+class ToolGate(Protocol):
+    """What every call of a tool passes, the runtime's own and ours, a sub-agent's too."""
+
+    async def before(self, use: ToolUse) -> Answer: ...
+
+    async def after(self, use: ToolUse, outcome: ToolOutcome) -> None: ...
+
+    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+        """The same calls as events tell them, and what else it ought to know."""
+        ...
+
+
+class Hooks:
+    """The SDK's hooks of one session."""
+
+    def __init__(self, gate: ToolGate) -> None:
+        self._gate = gate
+        self._going: set[asyncio.Task[dict[str, Any]]] = set()
+        self._is_stopped = False
+
+    def for_the_sdk(self) -> dict[str, Any]:
+        """For `create_session(hooks=…)`."""
+        return {
+            "on_pre_tool_use": self._before,
+            "on_post_tool_use": self._after,
+            "on_post_tool_use_failure": self._after,
+        }
+
+    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+        """Whatever the gate makes of it, others are to hear it too."""
+        try:
+            self._gate.hear(told)
+        except Exception:  # noqa: BLE001  # the border: what happened has happened
+            _log.exception("The gate failed at what it was told")
+
+    def stop(self) -> None:
+        """No call is let through any more, and who still thinks about one is not waited for: the
+        runtime would wait, even where the turn is to be stopped."""
+        self._is_stopped = True
+        for task in self._going:
+            task.cancel()
+
+    def go_on(self) -> None:
+        """Another turn begins."""
+        self._is_stopped = False
+
+    async def _before(self, told: Mapping[str, Any], _: object) -> dict[str, Any]:
+        if self._is_stopped:
+            return _said(Veto(_STOPPED))
+        task = asyncio.create_task(self._answer(told))
+        self._going.add(task)
+        task.add_done_callback(self._going.discard)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if (around := asyncio.current_task()) and around.cancelling():
+                raise
+            return _said(Veto(_STOPPED))
+
+    async def _answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return _said(await self._gate.before(_use(told)))
+        except Exception:  # noqa: BLE001  # the border: whatever failed, the call is refused
+            _log.exception("The gate failed, and a call of a tool is refused")
+            return _said(Veto(_FAULT))
+
+    async def _after(self, told: Mapping[str, Any], _: object) -> None:
+        try:
+            await self._gate.after(_use(told), _outcome(told))
+        except Exception:  # noqa: BLE001  # the border: the call is over, and nothing changes that
+            _log.exception("What came of a call of a tool could not be noted")
+
+
+def _use(told: Mapping[str, Any]) -> ToolUse:
+    given: object = told.get("toolArgs")
+    is_bare = not isinstance(given, Mapping)
+    arguments = {BARE: given} if is_bare else dict(cast("Mapping[str, Any]", given))
+    return ToolUse(str(told["toolName"]), arguments, told.get("agentId"), is_bare)
+
+
+def _outcome(told: Mapping[str, Any]) -> ToolOutcome:
+    if "toolResult" in told:
+        given: object = told["toolResult"]
+        is_read = isinstance(given, Mapping)
+        result = cast("Mapping[str, Any]", given) if is_read else dict[str, Any]()
+        text = str(result.get("textResultForLlm") or "")
+        failed = result.get("resultType", "success") != "success"
+        return ToolOutcome(text, text if failed else None, result.get("contents"))
+    error = str(told.get("error") or "The tool failed.")
+    return ToolOutcome(error=error, is_missing=is_missing(str(told["toolName"]), error))
+
+
+def is_missing(tool: str, error: str) -> bool:
+    """Whether the runtime says that it has no such tool."""
+    return error.startswith(f"Tool '{tool}' does not exist.")
+
+
+def _said(answer: object) -> dict[str, Any]:
+    match answer:
+        case Pass(arguments=arguments, note=note):
+            changed = {} if arguments is None else {"modifiedArgs": dict(arguments)}
+            return {**changed, **({"additionalContext": note} if note else {})}
+        case Veto(reason=reason):
+            return {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        case _:
+            raise TypeError(f"{type(answer).__name__} is no answer of a gate")

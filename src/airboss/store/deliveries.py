@@ -1,0 +1,73 @@
+"""Which notices are still to be delivered, by each channel, and how far its events were read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from airboss.store.database import Database
+from airboss.store.tables import deliveries, positions
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An event that was not delivered yet, and how often it was tried."""
+
+    seq: int
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Deliveries:
+    database: Database
+
+    async def position(self, channel: str) -> int | None:
+        """How far it has read; None for one that never began."""
+
+        def work(connection: Connection) -> int | None:
+            wanted = select(positions.c.seq).where(positions.c.stream == _place(channel))
+            return connection.execute(wanted).scalar()
+
+        return await self.database.read(work)
+
+    async def take(self, channel: str, seqs: Sequence[int], read_to: int) -> None:
+        """These are to be delivered, and all up to `read_to` was read."""
+        values = {"seq": read_to, "drained": 0}
+
+        def work(connection: Connection) -> None:
+            for seq in seqs:
+                row = {"channel": channel, "seq": seq, "attempts": 0}
+                connection.execute(insert(deliveries).values(row).on_conflict_do_nothing())
+            place = insert(positions).values(stream=_place(channel), **values)
+            connection.execute(place.on_conflict_do_update(index_elements=["stream"], set_=values))
+
+        await self.database.write(work)
+
+    async def waiting(self, channel: str) -> list[Waiting]:
+        def work(connection: Connection) -> list[Waiting]:
+            wanted = select(deliveries).where(deliveries.c.channel == channel)
+            found = connection.execute(wanted.order_by(deliveries.c.seq))
+            return [Waiting(row.seq, row.attempts) for row in found]
+
+        return await self.database.read(work)
+
+    async def tried(self, channel: str, seq: int, attempts: int) -> None:
+        def work(connection: Connection) -> None:
+            mine = (deliveries.c.channel == channel) & (deliveries.c.seq == seq)
+            connection.execute(update(deliveries).where(mine).values(attempts=attempts))
+
+        await self.database.write(work)
+
+    async def done(self, channel: str, seq: int) -> None:
+        """Delivered, or given up."""
+
+        def work(connection: Connection) -> None:
+            mine = (deliveries.c.channel == channel) & (deliveries.c.seq == seq)
+            connection.execute(delete(deliveries).where(mine))
+
+        await self.database.write(work)
+
+
+def _place(channel: str) -> str:
+    return f"notices:{channel}"
