@@ -22,6 +22,7 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
+from airboss.service.budgets import Budgets
 from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
@@ -89,7 +90,8 @@ async def opened_services(
         redactor = Redactor(secrets)
         rules = Rules(RuleStore(database), redactor)
         await rules.load()
-        inbox = Inbox(log, lambda: rules.current)
+        budgets = Budgets(log)
+        inbox = Inbox(log, lambda: rules.current, budgets)
         await inbox.open()
         sessions = Sessions(
             log=log,
@@ -120,7 +122,7 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             keys=RunKeys(database),
-            make_room=functools.partial(_engine_room, settings, folder, sessions),
+            make_room=functools.partial(_engine_room, settings, folder, sessions, budgets),
         )
         tasks = TaskRuns(
             log=log,
@@ -131,6 +133,7 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             stop_job_task=runs.stop_task,
+            budgets=budgets,
         )
         entries.is_busy = lambda: tasks.is_busy or runs.is_busy
         entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
@@ -188,14 +191,14 @@ async def opened_services(
 
 
 def _engine_room(
-    settings: Settings, folder: DataFolder, sessions: Sessions, runs: Runs
+    settings: Settings, folder: DataFolder, sessions: Sessions, budgets: Budgets, runs: Runs
 ) -> EngineRoom:
     from airboss.engine.durable import Engine
     from airboss.engine.slots import Slots
     from airboss.service.job_tasks import JobTasks
 
     slots = Slots(settings.max_tasks)
-    hands = JobTasks(runs, sessions, slots, settings.permissions)
+    hands = JobTasks(runs, sessions, slots, settings.permissions, budgets)
     return EngineRoom(Engine(folder.path, hands), hands, slots)
 
 

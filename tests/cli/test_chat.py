@@ -21,6 +21,17 @@ def test_a_script_gets_the_reply_alone(portal: Portal) -> None:
     assert portal.sessions()[0]["state"] == "closed"
 
 
+def test_a_conversation_has_the_limits_that_it_was_given(portal: Portal) -> None:
+    done = portal.run("chat", "--limit", "tokens=50000", "--limit", "idleMinutes=2", "hello")
+    assert done.returncode == 0
+    limits = portal.sessions()[0]["limits"]
+    assert (limits["tokens"], limits["idle_minutes"], limits["cost"]) == (50_000, 2, None)
+    done = portal.run("chat", "--limit", "hours=1", "hello")
+    assert done.returncode == 2
+    assert "There is no limit hours." in done.stderr
+    assert "needs a number" in portal.run("chat", "--limit", "turns=many", "hello").stderr
+
+
 def test_the_message_can_come_by_the_input(portal: Portal) -> None:
     done = portal.run("chat", said="hello\nfrom a pipe\n")
     assert (done.returncode, done.stdout) == (0, "Hello, captain.\n")

@@ -26,6 +26,23 @@ async def refused(guest: Guest, method: str, path: str, **sent: Any) -> tuple[in
     return answer.status_code, told["code"], told["detail"]
 
 
+NOTHING_SPENT = {
+    "requests": 0,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "cached_tokens": 0,
+    "cost": 0.0,
+}
+NOTHING_USED = {
+    **NOTHING_SPENT,
+    "sub_agents": NOTHING_SPENT,
+    "turns": 0,
+    "milliseconds": 0,
+    "multiplier": None,
+}
+NO_LIMITS = dict.fromkeys(("turns", "tokens", "cost", "minutes", "idle_minutes"))
+
+
 async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
     asked = {"model": "rehearsal", "cwd": str(guest.portal.work)}
     answer = await guest.http.post("/api/v1/sessions", json=asked)
@@ -48,8 +65,15 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "turns": 0,
         "queue": [],
         "models": [],
-        "usage": {"requests": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0},
+        "usage": NOTHING_USED,
+        "spending": NOTHING_USED,
+        "limits": NO_LIMITS,
+        "granted": [],
         "error": None,
+        "task": None,
+        "run": None,
+        "items": [],
+        "asking": None,
     }
     assert await guest.show(view["id"]) == view
 
@@ -57,6 +81,15 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
 async def test_model_and_folder_may_be_left_out(guest: Guest) -> None:
     view = await guest.show(await guest.open())
     assert (view["model"], view["cwd"]) == ("rehearsal", str(guest.portal.work))
+
+
+async def test_a_session_has_the_limits_that_it_was_given(guest: Guest) -> None:
+    wish = {"cwd": str(guest.portal.work), "limits": {"tokens": 50_000, "idle_minutes": 2.5}}
+    view = (await guest.http.post("/api/v1/sessions", json=wish)).json()
+    assert view["limits"] == {**NO_LIMITS, "tokens": 50_000, "idle_minutes": 2.5}
+    for wrong in ({"tokens": -1}, {"hours": 1}, {"turns": "many"}):
+        answer = await guest.http.post("/api/v1/sessions", json={**wish, "limits": wrong})
+        assert answer.status_code == 422
 
 
 async def test_what_cannot_be_started_is_refused_in_words(guest: Guest, tmp_path: Path) -> None:

@@ -5,11 +5,12 @@ import pytest
 from airboss.entry.bounds import (
     POLICIES,
     granted_policy,
+    limited_in,
     narrowest_limits,
     narrowest_policy,
     ungranted,
 )
-from airboss.entry.document import Limits, Policy
+from airboss.entry.document import Entry, Limits, Policy
 from airboss.entry.validate import validate_entry
 from tests.entry.example import entry
 
@@ -71,3 +72,29 @@ def test_the_narrowest_of_each_limit_holds() -> None:
     )
     assert held == Limits(turns=3, tokens=0, cost=0.5, minutes=5)
     assert narrowest_limits(None) == Limits()
+
+
+def test_what_each_limit_means_is_said_in_words() -> None:
+    written = {
+        "limits": {"cost": 40},
+        "tasks": {"plan": {"limits": {"turns": 2, "idleMinutes": 0.5}}, "free": {}},
+        "jobs": {"ship": {"limits": {"minutes": 120}}, "other": {"limits": {}}},
+    }
+    task = {"prompt": ["x"], "requireUserInput": False, "model": {"category": "driving"}}
+    work = {"kind": "Ref", "taskId": "plan"}
+    entry = Entry.model_validate(
+        {
+            "models": {"driving": "m"},
+            "promptVariables": {},
+            "grid": [],
+            "limits": written["limits"],
+            "tasks": {name: {**task, **more} for name, more in written["tasks"].items()},
+            "jobs": {name: {"work": work, **more} for name, more in written["jobs"].items()},
+        }
+    )
+    asks = "asks a person before it goes on after"
+    assert [*limited_in(entry)] == [
+        f"Each run and each task run {asks} 40 of cost.",
+        f"Each run of the job ship {asks} 120 minutes at work.",
+        f"Each run of the task plan {asks} 2 turns or 0.5 minutes without a sign of life.",
+    ]

@@ -38,6 +38,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnRetrying,
     TurnStarted,
+    TurnUsage,
     Usage,
 )
 from airboss.model.gate_events import LoopNoticed, ToolVetoed
@@ -60,6 +61,7 @@ from airboss.model.run_events import (
     RunError,
     RunResumed,
     RunRetried,
+    WorkCut,
     WorkGoing,
     WorkStarted,
     WorkStopped,
@@ -115,6 +117,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     AsideAnswered(who="me", question="Which file?", answer="This one."),
     TurnStarted(turn=TURN, prompt=PROMPT),
     TurnRetrying(turn=TURN, reason="overloaded"),
+    TurnUsage(turn=TURN, usage=Usage(requests=1, turns=1, multiplier=0.5)),
     TurnEnded(turn=TURN, outcome="done", models=("m",), usage=Usage(requests=2, cost=0.5)),
     PermissionDecided(request="r", wish="shell", about="ls", allowed=False, by="me", reason="no"),
     ReasoningStarted(block="r"),
@@ -146,6 +149,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     WorkWaiting(path="0.1", reason="a place"),
     WorkGoing(path="0.1"),
     WorkStopped(work=0, path="0.1", task_run=TASK, succeeded=True, usage=Usage(cost=1.5)),
+    WorkCut(path="0.1", task_run=TASK, usage=Usage(requests=1)),
     RunEnding(outcome="canceled", reason="Stopped by me.", who="me"),
     RunError(name="OSError", message="full", stack="…", cause="disk"),
     RunEnded(outcome="canceled", reason="Stopped by me.", who="me"),

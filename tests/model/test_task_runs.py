@@ -83,6 +83,7 @@ def test_a_view_knows_what_was_opened_tried_and_retried() -> None:
     assert view == expected(
         11,
         sessions=(SECOND,),
+        opened=(FIRST, SECOND),
         missions=2,
         crashes=1,
         retries=1,

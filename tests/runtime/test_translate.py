@@ -247,6 +247,17 @@ def test_a_failure_and_a_models_use_are_signals() -> None:
     ]
 
 
+def test_a_call_that_is_told_twice_is_counted_once() -> None:
+    """By its place in its session: a service may give the same id to two calls."""
+
+    def use(session: str, sequence: int) -> dict[str, Any]:
+        told = {"sourceSessionId": session, "sequence": sequence, "usageId": "c1"}
+        return raw("assistant.usage", model="x", inputTokens=1, accounting=told)
+
+    calls = [use("one", 1), use("one", 2), use("one", 1), use("two", 1), use("one", 2)]
+    assert tell(calls) == [UsageSeen("x", 1, 0, 0.0, sub_agent=False)] * 3
+
+
 def test_another_model_is_named_once_a_turn_and_only_where_it_matters() -> None:
     change = raw("session.model_change", newModel="gpt-5-mini", cause="model_unavailable")
     answer = message("", model="gpt-5-mini")

@@ -211,9 +211,9 @@ async def test_a_stopped_task_says_nothing_more(tasks: TaskHouse) -> None:
         assert (stop.result().state, stop.result().reason) == STOPPED
     story = await tasks.ended(run)
     assert [event.kind for event in story.events][-2:] == ["task.mission.sent", "task.ended"]
-    assert story.only(TaskEnded) == [
-        TaskEnded(outcome="canceled", reason="Stopped by me.", who="me")
-    ]
+    [end] = story.only(TaskEnded)
+    assert (end.outcome, end.reason, end.who) == ("canceled", "Stopped by me.", "me")
+    assert end.usage.turns == 1
     [session] = story.sessions
     assert session.state == "closed"
     assert await tasks.tasks.stop(run, "you") == story.view, "twice is as good as once"

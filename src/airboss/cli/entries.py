@@ -7,7 +7,7 @@ from airboss.cli.client import Client, find
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, out, print_json, visible, visible_line
 from airboss.cli.trouble import Exit, Refused, Trouble
-from airboss.entry.bounds import Ungranted, ungranted
+from airboss.entry.bounds import Ungranted, limited_in, ungranted
 from airboss.entry.chart import draw
 from airboss.entry.document import Entry, Policy, Work
 from airboss.entry.drawing.mermaid import mermaid
@@ -54,6 +54,8 @@ def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_jso
             aside().line("note: You have trusted this file as it is, so its wishes count.")
         for wish in wishes:
             aside().line(f"note: {visible_line(str(wish))}")
+        for limited in limited_in(checked.entry):
+            aside().line(f"note: {visible_line(limited)}")
     else:
         _tell(file, checked)
     return Exit.DONE if checked.entry else Exit.FAILED

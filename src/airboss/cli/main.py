@@ -212,16 +212,23 @@ def chat(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave the session open at the end.")
     ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=AMOUNT", help="Ask me after so many turns, tokens, cost, …"),
+    ] = None,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Talk with an agent in the terminal, or in a script."""
-    from airboss.cli.chat import Wish, run
+    from airboss.cli.chat import Wish, read_limits, run
 
-    if session and (model or cwd):
-        raise Refused("A session keeps its model and its folder: --session goes without them.")
-    wish = Wish(model, cwd, session, prompt, keep, as_json, wait)
+    limits = read_limits(limit or [])
+    if session and (model or cwd or limits):
+        raise Refused(
+            "A session keeps its model, its folder and its limits: --session goes without them."
+        )
+    wish = Wish(model, cwd, session, prompt, keep, as_json, wait, limits)
     raise typer.Exit(run(reach(data), wish))
 
 

@@ -13,6 +13,10 @@ _CONDITIONS: Final = frozenset(("pre", "post", "cond"))
 _COUNTED: Final = ("requests", "input_tokens", "output_tokens", "cost")
 
 
+def _sum(usages: list[Json]) -> Json:
+    return {name: sum(usage.get(name, 0) for usage in usages) for name in _COUNTED}
+
+
 @dataclass
 class Done:
     """One work of a run: begun, waiting, or over."""
@@ -115,7 +119,8 @@ class Story:
     def usage(self) -> Json:
         """Of all that was done, what was done twice included."""
         works = [one for work in self.works.values() for one in (work, *work.earlier)]
-        return {name: sum(work.usage.get(name, 0) for work in works) for name in _COUNTED}
+        sub_agents = _sum([work.usage.get("sub_agents") or {} for work in works])
+        return {**_sum([work.usage for work in works]), "sub_agents": sub_agents}
 
     def hear(self, record: Record) -> None:
         if tell := _TOLD.get(record.kind):

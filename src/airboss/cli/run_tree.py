@@ -304,7 +304,9 @@ def usage_words(usage: Json) -> str:
     tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
     cost = float(usage.get("cost", 0))
     told = f"{requests} request{'s' if requests > 1 else ''}, {tokens}"
-    return f"{told}, cost {cost:g}" if cost else told
+    told = f"{told}, cost {cost:g}" if cost else told
+    sub = usage_words(cast("Json", usage.get("sub_agents") or {}))
+    return f"{told}; sub-agents: {sub}" if sub else told
 
 
 def _name(ref: Json) -> str:

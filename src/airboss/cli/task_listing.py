@@ -5,6 +5,7 @@ from typing import Any, Final, cast
 from airboss.cli.answer import answer_of
 from airboss.cli.client import Client, Json
 from airboss.cli.listing import items_of
+from airboss.cli.run_tree import usage_words
 from airboss.cli.screen import (
     Pen,
     aside,
@@ -87,6 +88,7 @@ def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
         ("Folder", told["cwd"]),
         ("Permissions", told["policy"]),
         ("By", told["who"]),
+        ("Usage", usage_words(told["usage"])),
     ):
         if value:
             pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(str(value))}")

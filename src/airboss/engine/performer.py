@@ -88,6 +88,8 @@ class Performer:
     _here: set[SessionId] = field(default_factory=set[SessionId])
     _asked: tuple[SessionId, PromptId] | None = None
     _is_aborted: bool = False
+    # What comes of the last one, also when nobody waits for it any more.
+    _report: Asked | None = None
     # What must not be cut short, such as the closing of a session.
     _ending: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
 
@@ -144,6 +146,11 @@ class Performer:
             return []
         done, _ = await asyncio.wait(self._ending)
         return [error for task in done if (error := task.exception())]
+
+    async def cut_off(self) -> Usage:
+        """What a mission took that was cut off by `clean_up`, in a session of somebody else."""
+        report = self._report
+        return (await report.report()).usage if report and report.is_over else Usage()
 
     async def abort(self) -> None:
         """What is being worked on is stopped, also what is being asked just now; the task goes on
@@ -218,22 +225,25 @@ class Performer:
 
     async def _go_on(self, act: Put, prompt: PromptId) -> MissionEnded | None:
         """What waited for a person when its server or its runtime ended waits on."""
+        self._asked = act.session, prompt
         try:
             asked = await self.agents.go_on(act.session, prompt)
         except AirbossError as error:
             answer = _refusal(error)
             return None if isinstance(answer, Crashed) else _ended(act, answer)
+        finally:
+            self._asked = None
         if asked is None:
             return None
         self._here.add(act.session)
         return await self._hear(act, prompt, asked)
 
     async def _hear(self, act: Put, prompt: PromptId, asked: Asked) -> MissionEnded:
-        self._asked = act.session, prompt
+        self._asked, self._report = (act.session, prompt), asked
         if self._is_aborted:
             await self.agents.withdraw(act.session, prompt)
         report = await asked.report()
-        self._asked = None
+        self._asked = self._report = None
         if report.outcome == "interrupted" and (ended := await self._go_on(act, prompt)):
             return ended
         answer = _answer_of(report)

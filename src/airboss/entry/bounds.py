@@ -10,6 +10,14 @@ from airboss.entry.violations import At
 # From the narrowest to the widest.
 POLICIES: Final[tuple[Policy, ...]] = ("deny-all", "read-only", "ask", "approve-all")
 
+_LIMITS: Final = {
+    "turns": "turns",
+    "tokens": "tokens",
+    "cost": "of cost",
+    "idle_minutes": "minutes without a sign of life",
+    "minutes": "minutes at work",
+}
+
 
 def narrowest_policy(first: Policy, *others: Policy | None) -> Policy:
     """The one that allows least; who has none does not matter."""
@@ -61,3 +69,15 @@ def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungran
     for wish, place in wishes:
         if wish and POLICIES.index(wish) > POLICIES.index(server):
             yield Ungranted(place, wish, server)
+
+
+def limited_in(entry: Entry) -> Iterator[str]:
+    """What each limit in an entry means, in words."""
+    given: list[tuple[str, Limits | None]] = [("Each run and each task run", entry.limits)]
+    given += [(f"Each run of the job {name}", job.limits) for name, job in entry.jobs.items()]
+    given += [(f"Each run of the task {name}", task.limits) for name, task in entry.tasks.items()]
+    for who, limits in given:
+        known = [(name, amount) for name, amount in limits or () if amount is not None]
+        amounts = [f"{amount:g} {_LIMITS[name]}" for name, amount in known]
+        if amounts:
+            yield f"{who} asks a person before it goes on after {' or '.join(amounts)}."

@@ -10,6 +10,7 @@ from airboss.harness.aside import answered
 from airboss.harness.desk import Delivery, Desk
 from airboss.harness.ear import Ear
 from airboss.harness.gate import Checks, Gate
+from airboss.harness.keeper import LIMIT_REACHED, Keeper
 from airboss.harness.loops import Loops
 from airboss.harness.models import Route
 from airboss.harness.people import Office, People
@@ -82,7 +83,8 @@ class Conversation:
         self.people = People(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
         self.desk = Desk(queue, writer, redactor)
-        self._ear = Ear(writer, redactor, self.desk, self.people.cancel)
+        self._keeper = Keeper(self.people, route.multiplier, lambda: self._ear.turn, self._stop)
+        self._ear = Ear(writer, redactor, self.desk, self._keeper, self.people.cancel)
         watch, clean = loops or Loops(), redactor.text
         checks = Checks(ask=self.people.permit)
         self.gate = Gate(
@@ -173,7 +175,7 @@ class Conversation:
             provider=self._route.provider,
             github_token=self._route.github_token,
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
-            decide=self.people.decide,
+            decide=self._keeper.decide,
             answer=self.people.answer,
             gate=self.gate,
             hear=self._hear,
@@ -242,7 +244,15 @@ class Conversation:
                     return self._ear.start_turn(prompt, request), request.text
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
+        refusal = await self._keeper.hold(turn, before_turn=True)
+        if refusal is not None:
+            if refusal.reason is not None:
+                self._ear.fail(turn, LIMIT_REACHED, refusal.reason, None)
+            self._ear.end_if_still(turn, "aborted")
+            turn.put.set()
+            return
         try:
+            self._keeper.sent(turn)
             await agent.send(text)
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, Refused):
@@ -304,6 +314,7 @@ class Conversation:
 
     async def _abort(self, turn: Turn) -> None:
         self.people.cancel()
+        self._keeper.cancel()
         # Said before the runtime has the request, an abort would pass it by.
         await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:

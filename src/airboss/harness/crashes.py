@@ -10,6 +10,7 @@ _FINAL: Final = frozenset(
         "authentication",
         "authorization",
         "context_limit",
+        "LimitReached",
         "quota",
         "ModelIdNotFound",
         "ModelReplaced",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from airboss.harness.desk import Desk
+from airboss.harness.keeper import Keeper
 from airboss.harness.turn import Outcome, Request, Turn
 from airboss.log.log import Writer
 from airboss.model.events import (
@@ -37,10 +38,16 @@ class Ear:
     """Knows the turn that runs. That the runtime is gone is not for it to hear."""
 
     def __init__(
-        self, writer: Writer, redactor: Redactor, desk: Desk, withdraw: Callable[[], None]
+        self,
+        writer: Writer,
+        redactor: Redactor,
+        desk: Desk,
+        keeper: Keeper,
+        withdraw: Callable[[], None],
     ) -> None:
         """`withdraw` takes back what the agent asked of people in a turn that ends."""
         self.turn: Turn | None = None
+        self._keeper = keeper
         self._withdraw = withdraw
         self._writer = writer
         self._redactor = redactor
@@ -49,9 +56,11 @@ class Ear:
     def start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
         self.turn = self._desk.turn = Turn(new_turn_id(), prompt, request)
         self._writer.say(TurnStarted(turn=self.turn.id, prompt=prompt))
+        self._keeper.begin(self.turn)
         return self.turn
 
     def hear(self, told: Event | Signal) -> None:
+        self._keeper.hear()
         match told:
             case BlockDelta():  # first: there are more of them than of all others
                 self._writer.say(told)
@@ -64,9 +73,7 @@ class Ear:
             case TurnFailed() | ModelReplaced():
                 self._hear_failure(told)
             case ModelAnswered() | UsageSeen() | Retrying():
-                # What comes late makes no turn of its own.
-                if self.turn is not None and (said := self.turn.note(told)):
-                    self._writer.say(said)
+                self._note(told)
             case RuntimeLost():
                 raise TypeError("The end of a runtime ends the conversation.")
             case _:
@@ -77,6 +84,13 @@ class Ear:
             self.turn.note_tool(told)
         # Behind the end of a text comes another block or the turn's end.
         self._writer.say(told, urgent=not isinstance(told, MessageEnded | ReasoningEnded))
+
+    def _note(self, told: ModelAnswered | UsageSeen | Retrying) -> None:
+        """What comes late makes no turn of its own, and what was used counts all the same."""
+        if isinstance(told, UsageSeen):
+            self._keeper.count(self.turn, told)
+        elif self.turn is not None and (said := self.turn.note(told)):
+            self._writer.say(said)
 
     def _note_read(self, prompt: PromptId, past: bool) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
@@ -126,11 +140,13 @@ class Ear:
             self.end_turn(outcome)
 
     def end_turn(self, outcome: Outcome | None) -> None:
-        turn, self.turn = self.turn, None
+        turn = self.turn
         if turn is None:
             return
         if outcome != "interrupted":
             self._withdraw()
+        self._keeper.end(turn)
+        self.turn = None
         idle = () if outcome == "interrupted" else (SessionIdle(),)
         self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
         self._desk.turn_ended()

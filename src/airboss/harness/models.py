@@ -30,6 +30,7 @@ class Route:
     model: str
     provider: Mapping[str, Any] | None = field(default=None, repr=False)
     github_token: str | None = field(default=None, repr=False)
+    multiplier: float = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -108,15 +109,19 @@ class Catalog:
         source = self.rehearsal
         if source and source.builtin and not self.providers:
             await self._of_copilot()  # with a model of its own nobody is shown the built-in script
-        if source and any(offer.id == model for offer in self._rehearsed()):
-            return Route(model, _wire("openai", source.base_url, source.api_key))
+        for offer in self._rehearsed() if source else ():
+            if source and offer.id == model:
+                wire = _wire("openai", source.base_url, source.api_key)
+                return Route(model, wire, multiplier=offer.multiplier)
         for provider in self.providers:
             prefix, _, name = model.partition("/")
             if prefix == provider.name and name in provider.models:
                 key = self.environ.get(provider.key_variable or "")
                 return Route(name, _wire(provider.type, provider.base_url, key))
-        if any(offer.id == model for offer in await self._of_copilot()):
-            return Route(model, github_token=self.identity.token)
+        for offer in await self._of_copilot():
+            if offer.id == model:
+                token = self.identity.token
+                return Route(model, github_token=token, multiplier=offer.multiplier)
         told = f"No model {model} is offered. `airboss models` lists those that are."
         raise ModelIdNotFound(f"{told} {self.problem}" if self.problem else told)
 

@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.harness.approvals import answer_of, approval_of, fingerprint
+from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record
 from airboss.harness.questions import question_of, told_of
 from airboss.harness.rules import suggest
 from airboss.harness.turn import Request
 from airboss.log.log import Writer, now_ms
-from airboss.model.ids import ItemId, PromptId, SessionId
-from airboss.model.inbox_events import Asked, InboxItem, ItemSettled
+from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
+from airboss.model.inbox_events import Asked, InboxItem, ItemSettled, LimitReached
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
@@ -37,6 +38,10 @@ class Office(Protocol):
     def settled(self, session: SessionId, settled: ItemSettled) -> None: ...
 
     async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents: ...
+
+    def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
+        """What whoever works for this task run may use, the narrowest first."""
+        ...
 
 
 @dataclass
@@ -63,6 +68,8 @@ class People:
     seconds: float | None
     # The request that is being worked on, with its prompt.
     at_work: Callable[[], tuple[PromptId | None, Request | None]]
+    # The time at work: it stands still while something is asked here.
+    watch: Stopwatch = field(default_factory=Stopwatch)
     _open: dict[ItemId, _Waiting] = field(default_factory=dict[ItemId, _Waiting])
     # What an earlier server had asked, by the call that it is about.
     _kept: dict[str, Asked] = field(default_factory=dict[str, Asked])
@@ -72,7 +79,8 @@ class People:
 
     def keep(self, items: Iterable[InboxItem]) -> None:
         for item in items:
-            call = getattr(item.asked, "call", None)
+            asked = item.asked
+            call = limit_print(asked) if isinstance(asked, LimitReached) else asked.call
             if call is not None:
                 self._kept[call] = item.asked
 
@@ -133,6 +141,19 @@ class People:
             await self._tell(asked)
         return told_of(await self._wait(asked, request))
 
+    async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
+        """A person says whether the work goes on, however long that takes."""
+        prompt, request = self.at_work()
+        asked = LimitReached(item=new_item_id(), prompt=prompt, **asdict(reached))
+        mark = limit_print(asked)
+        kept = self._kept.pop(mark, None)
+        if isinstance(kept, LimitReached):
+            return kept, await self._wait(kept, request)
+        if settled := await self._decided_before(mark, prompt):
+            return asked, settled
+        await self._tell(asked)
+        return asked, await self._wait(asked, request)
+
     def _expires_at(self) -> int | None:
         return None if self.seconds is None else now_ms() + int(self.seconds * 1000)
 
@@ -155,9 +176,10 @@ class People:
 
     async def _wait(self, asked: Asked, request: Request | None) -> ItemSettled:
         waiting = self._open[asked.item] = _Waiting(asked)
+        self.watch.hold()
         pause = request.pause if request else None
         if pause is not None:
-            pause.begin(_reason(asked))
+            pause.begin(reason_of(asked))
         try:
             settled = await self._settled(waiting)
         except asyncio.CancelledError:
@@ -166,6 +188,8 @@ class People:
             raise
         finally:
             self._open.pop(asked.item, None)
+            if not self._open:
+                self.watch.go_on()
         if pause is not None and not self._open:
             await pause.end()
         return settled
@@ -231,11 +255,16 @@ def question_print(question: str) -> str:
     return f"question {question}"
 
 
-def _reason(asked: Asked) -> str:
+def limit_print(asked: LimitReached) -> str:
+    return f"limit {asked.scope} {asked.limit}"
+
+
+def reason_of(asked: Asked) -> str:
     match asked.kind:
         case "approval.asked":
             return f"a person to decide: {asked.title}"
         case "question.asked":
             return f"a person to answer: {asked.question}"
         case "limit.reached":
-            return f"a person to decide: the limit of {asked.limit} is reached"
+            limit = f"{asked.allowed:g} {asked.limit} of the {asked.scope}"
+            return f"a person to decide: the limit of {limit} is reached"

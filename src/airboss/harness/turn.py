@@ -18,7 +18,7 @@ from airboss.model.events import (
 )
 from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.model.task_events import ToolCall
-from airboss.runtime.signals import ModelAnswered, Retrying, UsageSeen
+from airboss.runtime.signals import ModelAnswered, Retrying
 
 Outcome: TypeAlias = Literal["done", "failed", "aborted", "interrupted"]
 
@@ -134,20 +134,13 @@ class Turn:
         """A task writes down what came of its turn: with the turn's end, and waits for both."""
         return self.request is not None and self.request.task is not None
 
-    def note(self, told: ModelAnswered | UsageSeen | Retrying) -> TurnRetrying | None:
+    def note(self, told: ModelAnswered | Retrying) -> TurnRetrying | None:
         """What is known of it, and what is to be told of that."""
         match told:
             case Retrying():
                 return TurnRetrying(turn=self.id, reason=told.reason)
             case ModelAnswered():
                 self.models[told.model] = None
-            case UsageSeen():
-                self.usage = Usage(
-                    requests=self.usage.requests + 1,
-                    input_tokens=self.usage.input_tokens + told.input_tokens,
-                    output_tokens=self.usage.output_tokens + told.output_tokens,
-                    cost=self.usage.cost + told.cost,
-                )
         return None
 
     def note_tool(self, told: ToolStarted | ToolEnded) -> None:

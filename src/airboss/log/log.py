@@ -178,6 +178,12 @@ class EventLog:
         """The seq of the last event that was said."""
         return (await self._stream(name)).head
 
+    async def last_view(self, name: str) -> View | None:
+        """Behind all that was said a moment ago."""
+        if stream := self._streams.get(name):
+            await self._flusher.settle(stream)
+        return await self.view(name)
+
     async def after(self, name: str, seq: int, limit: int = PAGE) -> list[Recorded]:
         """One page behind `seq`: from memory where the reader is nearly up to date."""
         stream = self._streams.get(name)

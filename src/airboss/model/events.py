@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter
 from airboss.model.gate_events import GateEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
+from airboss.model.limits import Limits
 from airboss.model.run_events import RunEvent
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
@@ -42,6 +43,7 @@ class SessionOpened(Frozen):
     # For whom it works, where no person opened it: nobody sits in front of it.
     task: TaskRunId | None = None
     run: RunId | None = None
+    limits: Limits = Limits()
 
 
 class SessionReady(Frozen):
@@ -165,8 +167,18 @@ class TurnRetrying(Frozen):
     reason: Words
 
 
+class TurnUsage(Frozen):
+    """A model was called: what that took, so that a turn which is cut off is counted too."""
+
+    kind: Literal["turn.usage"] = "turn.usage"
+    # None where it came behind the turn's end.
+    turn: TurnId | None = None
+    usage: Usage
+
+
 class TurnEnded(Frozen):
-    """The agent ended its work, with the models that really answered."""
+    """The agent ended its work, with the models that really answered. Its usage is that of the
+    whole turn."""
 
     kind: Literal["turn.ended"] = "turn.ended"
     turn: TurnId
@@ -269,6 +281,7 @@ Event: TypeAlias = Annotated[
     | AsideAnswered
     | TurnStarted
     | TurnRetrying
+    | TurnUsage
     | TurnEnded
     | PermissionDecided
     | ReasoningStarted

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from airboss.model.ids import ItemId, PromptId, RuleId, RunId, SessionId, TaskRunId
+from airboss.model.limits import Granted
 from airboss.model.rules import Rule
 from airboss.model.words import Frozen, Words
 
@@ -83,6 +84,10 @@ class LimitReached(Frozen):
     limit: Words
     allowed: float
     used: float
+    # A yes grants so much more than was used; nothing where it lifts the limit.
+    more: float | None = None
+    # Nothing of the request was sent to the agent yet.
+    before_turn: bool = False
     prompt: PromptId | None = None
     expires_at: int | None = None
 
@@ -105,6 +110,12 @@ class ItemSettled(Frozen):
 Asked: TypeAlias = Annotated[
     ApprovalAsked | QuestionAsked | LimitReached, Field(discriminator="kind")
 ]
+
+
+def granted_by(asked: LimitReached) -> Granted:
+    """What a yes comes to."""
+    upto = None if asked.more is None else max(asked.allowed, asked.used) + asked.more
+    return Granted(scope=asked.scope, limit=asked.limit, upto=upto)
 
 
 class InboxItem(Frozen):

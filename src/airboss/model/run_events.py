@@ -80,6 +80,15 @@ class WorkStopped(Frozen):
     usage: Usage = Usage()
 
 
+class WorkCut(Frozen):
+    """A task of the job was cut off by the run's end; this is what it had used."""
+
+    kind: Literal["run.work.cut"] = "run.work.cut"
+    path: Words
+    task_run: TaskRunId
+    usage: Usage = Usage()
+
+
 class RunEnding(Frozen):
     """It is being ended, by a person or by a crash; what still works is stopped first."""
 
@@ -116,6 +125,7 @@ RunEvent: TypeAlias = (
     | WorkWaiting
     | WorkGoing
     | WorkStopped
+    | WorkCut
     | RunEnding
     | RunError
     | RunEnded

@@ -12,6 +12,7 @@ from airboss.model.run_events import (
     RunError,
     RunResumed,
     RunRetried,
+    WorkCut,
     WorkGoing,
     WorkStarted,
     WorkStopped,
@@ -93,7 +94,9 @@ def _with_wait(
     )
 
 
-def _changes(view: RunView, at: int, event: Event) -> dict[str, object]:
+def _changes(  # noqa: C901 - one arm a kind
+    view: RunView, at: int, event: Event
+) -> dict[str, object]:
     match event:
         case WorkStarted():
             begun = event.model_dump(exclude={"kind"})
@@ -107,6 +110,8 @@ def _changes(view: RunView, at: int, event: Event) -> dict[str, object]:
             rest = tuple(work for work in view.running if work.path != event.path)
             count = view.works_succeeded if event.succeeded else view.works_failed
             return {**_with_works(rest), counted: count + 1, "usage": view.usage + event.usage}
+        case WorkCut():
+            return {"usage": view.usage + event.usage}
         case RunResumed():
             return {"restarts": view.restarts + 1}
         case RunRetried():
@@ -170,6 +175,9 @@ def tell_run(events: Iterable[Recorded]) -> RunStory:
                 state = "succeeded" if event.succeeded else "failed"
                 change = {"state": state, "ended_at": at, "usage": event.usage}
                 works[event.task_run] = works[event.task_run].model_copy(update=change)
+            case WorkCut() if event.task_run in works:
+                work = works[event.task_run]
+                works[event.task_run] = work.model_copy(update={"usage": event.usage})
             case RunEnded():
                 for name, work in works.items():
                     if work.ended_at is None:

@@ -151,6 +151,8 @@ class TaskEnded(Frozen):
     outcome: TaskOutcome
     reason: Words
     who: Words | None = None
+    # What no mission's end has told: of one that was cut off, of agents that woke by themselves.
+    usage: Usage = Usage()
 
 
 TaskEvent: TypeAlias = (

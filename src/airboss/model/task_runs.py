@@ -47,6 +47,8 @@ class TaskRunView(Frozen):
     session: SessionId | None = None
     # Those of its own that are open.
     sessions: tuple[SessionId, ...] = ()
+    # All that it ever opened.
+    opened: tuple[SessionId, ...] = ()
     missions: int = 0
     crashes: int = 0
     retries: int = 0
@@ -71,7 +73,8 @@ class TaskRunView(Frozen):
 def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
     match event:
         case TaskSessionStarted():
-            return {"sessions": (*view.sessions, event.session)}
+            opened = (*view.opened, event.session)
+            return {"sessions": (*view.sessions, event.session), "opened": opened}
         case TaskSessionStopped():
             return {"sessions": tuple(one for one in view.sessions if one != event.session)}
         case MissionSent():
@@ -87,7 +90,7 @@ def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
             return {"reason": event.message}
         case TaskEnded():
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
-            return {**end, "sessions": ()}
+            return {**end, "sessions": (), "usage": view.usage + event.usage}
         case _:
             return {}
 

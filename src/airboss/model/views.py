@@ -22,6 +22,7 @@ from airboss.model.events import (
     ToolEnded,
     TurnEnded,
     TurnStarted,
+    TurnUsage,
 )
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, TurnId
 from airboss.model.inbox import InboxView, begin_inbox, fold_inbox
@@ -33,7 +34,9 @@ from airboss.model.inbox_events import (
     ItemSettled,
     LimitReached,
     QuestionAsked,
+    granted_by,
 )
+from airboss.model.limits import Granted, Limits
 from airboss.model.run_events import RunAccepted
 from airboss.model.runs import RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
@@ -78,6 +81,10 @@ class SessionView(Frozen):
     queue: tuple[QueuedPrompt, ...] = ()
     models: tuple[str, ...] = ()
     usage: Usage = Usage()
+    # Of the turn that runs, as far as it is known.
+    spending: Usage = Usage()
+    limits: Limits = Limits()
+    granted: tuple[Granted, ...] = ()
     error: str | None = None
     task: TaskRunId | None = None
     run: RunId | None = None
@@ -162,6 +169,13 @@ def _item(view: SessionView, at: int, asked: Asked) -> InboxItem:
     )
 
 
+def _granted(view: SessionView, settled: ItemSettled) -> list[Granted]:
+    if settled.outcome != "go-on":
+        return []
+    asked = [item.asked for item in view.items if item.id == settled.item]
+    return [granted_by(one) for one in asked if isinstance(one, LimitReached)]
+
+
 def _changes(  # noqa: C901 - one arm a kind
     view: SessionView, at: int, event: Event
 ) -> dict[str, object]:
@@ -187,13 +201,18 @@ def _changes(  # noqa: C901 - one arm a kind
             usage = view.usage + event.usage
             asking = view.asking if event.outcome == "interrupted" else None
             told = {"turns": view.turns + 1, "models": models, "usage": usage}
-            return {**told, "turn": None, "asking": asking}
+            return {**told, "turn": None, "asking": asking, "spending": Usage()}
+        case TurnUsage() if event.turn is not None and event.turn == view.turn:
+            return {"spending": view.spending + event.usage}
+        case TurnUsage():
+            return {"usage": view.usage + event.usage}
         case ApprovalAsked() | QuestionAsked() | LimitReached():
             return {"items": (*view.items, _item(view, at, event)), "asking": event.prompt}
         case PermissionDecided() | ToolEnded() if view.asking and not getattr(event, "cut", False):
             return {"asking": None}
         case ItemSettled():
-            return {"items": tuple(item for item in view.items if item.id != event.item)}
+            items = tuple(item for item in view.items if item.id != event.item)
+            return {"items": items, "granted": (*view.granted, *_granted(view, event))}
         case SessionIdle():
             return {"state": "idle"}
         case SessionError():
@@ -216,6 +235,7 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
         who=event.who,
         task=event.task,
         run=event.run,
+        limits=event.limits,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -51,6 +51,7 @@ class UsageSeen:
     output_tokens: int
     cost: float
     sub_agent: bool
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ class Translator:
         self._names: Counter[str] = Counter()
         self._texts: dict[tuple[_Voice, str], _Block] = {}
         self._over: set[tuple[_Voice, str]] = set()
+        self._calls: set[tuple[str, str]] = set()
         # A sub-agent's calls may have the same ids as those of the agent that called it.
         self._tools: dict[tuple[str | None, str], _Block] = {}
 
@@ -307,7 +308,21 @@ class Translator:
     def usage(self, raw: Raw, data: Raw, told: Told) -> None:
         tokens = (int(data.get("inputTokens") or 0), int(data.get("outputTokens") or 0))
         cost = float(data.get("cost") or 0.0)
-        told.append(UsageSeen(str(data["model"]), *tokens, cost, _from_sub_agent(raw)))
+        cached = int(data.get("cacheReadTokens") or 0)
+        seen = UsageSeen(str(data["model"]), *tokens, cost, _from_sub_agent(raw), cached)
+        if self._is_new_call(data.get("accounting")):
+            told.append(seen)
+
+    def _is_new_call(self, accounting: object) -> bool:
+        """The same call may be told twice. Its place in its session is its own; the id that comes
+        with it is the service's, which may give one twice."""
+        if not isinstance(accounting, dict):
+            return True
+        told = cast("dict[str, object]", accounting)
+        call = (str(told.get("sourceSessionId")), str(told.get("sequence")))
+        is_new = call not in self._calls
+        self._calls.add(call)
+        return is_new
 
     def compacted(self, raw: Raw, data: Raw, told: Told) -> None:
         if not _from_sub_agent(raw) and data.get("success", True):

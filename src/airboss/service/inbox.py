@@ -4,13 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.harness.limits import Budget
 from airboss.harness.people import Precedents
 from airboss.log.log import EventLog, Writer
-from airboss.model.ids import ItemId, PromptId, SessionId
+from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId
 from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, InboxSettled, ItemSettled
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
+from airboss.service.budgets import Budgets
 from airboss.service.pages import EventPage, page_of_events
 from airboss.service.precedents import precedents_of
 
@@ -25,6 +27,7 @@ class Inbox:
 
     log: EventLog
     current_rules: Callable[[], tuple[KeptRule, ...]]
+    allowed: Budgets
     _writer: Writer | None = None
     _settled: dict[ItemId, ItemSettled] = field(default_factory=dict[ItemId, ItemSettled])
     # What waits, also in the moment before the list has it.
@@ -85,6 +88,9 @@ class Inbox:
 
     async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents:
         return await precedents_of(self.log, session, prompt)
+
+    def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
+        return self.allowed.of(task)
 
     async def settle(self) -> None:
         """Until the list shows what was told to it."""

@@ -23,6 +23,7 @@ from airboss.model.run_events import (
     RunEnded,
     RunEnding,
     RunError,
+    WorkCut,
     WorkGoing,
     WorkStarted,
     WorkStopped,
@@ -39,6 +40,7 @@ from airboss.model.task_events import (
 )
 from airboss.model.task_runs import TaskRunView
 from airboss.model.usage import Usage
+from airboss.service.budgets import Budgets, untold_by
 from airboss.service.own_sessions import OwnSessions
 from airboss.service.runs import Runs, run_of
 from airboss.service.sessions import Sessions
@@ -160,6 +162,7 @@ class JobTasks:
     sessions: Sessions
     slots: Slots
     server_policy: Policy
+    budgets: Budgets
     _entries: "dict[str, Entry]" = field(default_factory=dict[str, "Entry"])
     _plays: dict[RunId, dict[str, JobTask]] = field(default_factory=dict[RunId, dict[str, JobTask]])
 
@@ -225,6 +228,7 @@ class JobTasks:
         )
         name = started.task_run
         own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
+        await self.budgets.begin_job_task(name, task_id, view, entry)
         # Nothing runs before the session that it asks for is on disk, and this with it.
         own.say_once("accepted", accepted)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
@@ -240,19 +244,32 @@ class JobTasks:
         if play is None:  # it had ended before
             return
         own = play.performer.writer
+        # What missions used is in the view by their ends.
+        usage, untold = await self._used(own, waits=False)
         stopped = WorkStopped(
             work=play.started.work,
             path=path,
             task_run=play.id,
             succeeded=verdict.succeeded,
-            usage=own.view.usage if isinstance(own.view, TaskRunView) else Usage(),
+            usage=usage + untold,
         )
         outcome = "succeeded" if verdict.succeeded else "failed"
-        own.say_once("end", TaskEnded(outcome=outcome, reason=self.redactor.text(verdict.reason)))
+        reason = self.redactor.text(verdict.reason)
+        own.say_once("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))
         writer = await self.runs.writer(name)
         await writer.once(f"{path}/done@{time}", stopped)
         own.release()
+        self.budgets.end_task(play.id)
         play.over.set()
+
+    async def _used(self, own: Writer, *, waits: bool) -> tuple[Usage, Usage]:
+        """What the missions of a task told, and what else its sessions used."""
+        if waits:
+            await own.settle()
+        view = own.view
+        if not isinstance(view, TaskRunView):
+            return Usage(), Usage()
+        return view.usage, await untold_by(self.log, view, waits=waits)
 
     async def end_run(self, run: str, *, succeeded: bool) -> None:
         name, time = run_of(run)
@@ -298,6 +315,15 @@ class JobTasks:
         for end in ends:
             if trouble := end.result():
                 raise trouble
+        writer = await self.runs.writer(run)
+        for work in view.running:
+            told = await self.log.view(work.task_run)
+            if not isinstance(told, TaskRunView):
+                continue
+            # Its end may not be in the view yet.
+            usage = told.usage if told.is_over else told.usage + await untold_by(self.log, told)
+            cut = WorkCut(path=work.path, task_run=work.task_run, usage=usage)
+            writer.say_once(f"{work.path}/cut@{view.time}", cut)
 
     async def _dismiss(self, performer: Performer, reason: str) -> StoreUnavailable | None:
         for error in await performer.clean_up():  # the next start closes what is left
@@ -307,7 +333,11 @@ class JobTasks:
         own = performer.writer
         crashed = own.said_from("error") is not None
         outcome = "crashed" if crashed else "canceled"
-        own.say_once("end", TaskEnded(outcome=outcome, reason=reason))
+        try:
+            _, untold = await self._used(own, waits=True)
+        except StoreUnavailable as error:
+            return error
+        own.say_once("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))
         own.release()
         return None
 
@@ -343,6 +373,7 @@ class JobTasks:
 
     def _forget(self, run: RunId) -> None:
         self._plays.pop(run, None)
+        self.budgets.end_run(run)
         if not self._plays:
             self._entries.clear()
 

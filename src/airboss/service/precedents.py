@@ -6,11 +6,11 @@ A mission that was cut off is put to a session again, and the agent asks for the
 from collections import defaultdict
 from collections.abc import AsyncIterator
 
-from airboss.harness.people import Precedents, question_print
+from airboss.harness.people import Precedents, limit_print, question_print
 from airboss.log.log import EventLog
 from airboss.model.events import Event
 from airboss.model.ids import ItemId, PromptId, SessionId
-from airboss.model.inbox_events import ApprovalAsked, ItemSettled, QuestionAsked
+from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached, QuestionAsked
 from airboss.model.task_events import MissionSent
 from airboss.model.views import SessionView
 
@@ -33,13 +33,20 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
     prompts = {one.prompt for one in alike}
     for name in dict.fromkeys(one.session for one in alike):
         marks: dict[ItemId, str] = {}
+        # What is done again is used again, and what was granted for it is granted again.
+        earlier: set[ItemId] = set()
         async for event in _events(log, name):
             match event:
                 case ApprovalAsked() if event.prompt in prompts:
                     marks[event.item] = event.fingerprint
                 case QuestionAsked() if event.prompt in prompts:
                     marks[event.item] = question_print(event.question)
+                case LimitReached() if event.prompt in prompts:
+                    marks[event.item] = limit_print(event)
+                    earlier |= {event.item} if event.prompt != prompt else set()
                 case ItemSettled() if event.item in marks and event.outcome in _PERSONS:
+                    found[marks[event.item]].append(event)
+                case ItemSettled() if event.item in earlier and event.outcome == "go-on":
                     found[marks[event.item]].append(event)
                 case _:
                     pass

@@ -23,6 +23,7 @@ from airboss.model.events import (
 )
 from airboss.model.ids import SessionId
 from airboss.model.inbox_events import ItemSettled
+from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView
 from airboss.store.views import Place, ViewIndex
 
@@ -65,7 +66,7 @@ def interrupting(view: SessionView, left_open: Iterable[OpenBlock]) -> list[Even
     """What an earlier server left undone is ended, and can be resumed."""
     ends: list[Event] = [_cut(left.start, left.text) for left in left_open]
     if view.turn:
-        ends.append(TurnEnded(turn=view.turn, outcome="interrupted"))
+        ends.append(TurnEnded(turn=view.turn, outcome="interrupted", usage=_known(view)))
     # The task that asked has ended with its server.
     of_tasks = [queued.prompt for queued in view.queue if queued.task]
     ends += [PromptDropped(prompt=prompt, reason=_RESTARTED) for prompt in of_tasks]
@@ -81,6 +82,11 @@ def closing(view: SessionView, who: str) -> list[Event]:
         for queued in view.queue
     ]
     return [*dropped, *_withdrawn(view), SessionClosed(reason=f"Closed by {who}.", who=who)]
+
+
+def _known(view: SessionView) -> Usage:
+    """What the turn is known to have used; one that called a model was a turn."""
+    return view.spending + Usage(turns=1) if view.spending != Usage() else view.spending
 
 
 def _withdrawn(view: SessionView) -> list[ItemSettled]:

@@ -26,10 +26,7 @@ from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
-from airboss.model.events import (
-    SessionClosed,
-    SessionOpened,
-)
+from airboss.model.events import SessionClosed, SessionOpened
 from airboss.model.ids import (
     PromptId,
     RunId,
@@ -39,9 +36,11 @@ from airboss.model.ids import (
     new_session_id,
 )
 from airboss.model.inbox_events import ItemSettled
+from airboss.model.limits import Limits
 from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionState, SessionView, View
 from airboss.service.folders import Folders
+from airboss.service.held import held_back, until_decided
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.session_ends import closing, interrupt_left_open, tell_office
 from airboss.settings import LoopDetection, Policy
@@ -85,6 +84,7 @@ class Sessions:
         *,
         task: TaskRunId | None = None,
         run: RunId | None = None,
+        limits: Limits | None = None,
         waits: bool = True,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
@@ -97,7 +97,13 @@ class Sessions:
         session = new_session_id()
         rule = self._rule(policy, folder)
         opened = SessionOpened(
-            model=wanted, cwd=str(folder), policy=rule.policy, who=who, task=task, run=run
+            model=wanted,
+            cwd=str(folder),
+            policy=rule.policy,
+            who=who,
+            task=task,
+            run=run,
+            limits=limits or Limits(),
         )
         async with self._alone(session):
             with self._room():
@@ -227,6 +233,8 @@ class Sessions:
 
     async def withdraw(self, session: str, prompt: PromptId) -> None:
         """What was asked is not worked on, or no longer; the session goes on."""
+        if not self.is_open(session) and (asked := held_back(await self.show(session), prompt)):
+            await self.settle(session, ItemSettled(item=asked.item, outcome="cancelled"))
         await (await self._talk(session)).withdraw(prompt)
 
     async def _to_be_asked(self, session: str, text: str) -> Conversation:
@@ -301,6 +309,7 @@ class Sessions:
     ) -> Asked | None:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
+        await until_decided(self.log, self.office, session, prompt, pause)
         async with self._alone(session):
             # It waits for what was said a moment ago: that the session was cut off.
             writer = await self.log.writer(session)

@@ -25,7 +25,9 @@ from airboss.model.task_runs import (
     TaskRunView,
     tell_story,
 )
+from airboss.model.usage import Usage
 from airboss.model.views import SessionView, View
+from airboss.service.budgets import Budgets, untold_by
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.own_sessions import BY_A_TASK, OwnSessions
@@ -38,6 +40,7 @@ from airboss.store.views import ViewIndex
 if TYPE_CHECKING:
     from airboss.engine.performer import Performer
     from airboss.engine.task import TaskPlan, Verdict
+    from airboss.entry.document import Entry
 
 _log = logging.getLogger(__name__)
 
@@ -87,6 +90,7 @@ class TaskRuns:
     redactor: Redactor
     # Ends a task of a run, which is not among ours.
     stop_job_task: Callable[[TaskRunId, str], Awaitable[None]]
+    budgets: Budgets
     _running: dict[TaskRunId, _Running] = field(default_factory=dict[TaskRunId, _Running])
     _watching: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
     _stopping: bool = False
@@ -102,7 +106,7 @@ class TaskRuns:
         await asyncio.to_thread(import_module, "airboss.engine.performer")  # by the first one
         from airboss.engine.performer import Performer
 
-        accepted, plan = await self._accept(wish)
+        accepted, plan, entry = await self._accept(wish)
         run = new_task_run_id()
         writer = self.log.new_writer(run)
         await writer.append(accepted)
@@ -111,6 +115,7 @@ class TaskRuns:
             raise RuntimeUnavailable("The server is stopping.")
         agents = OwnSessions(self.sessions, run, accepted.cwd, cast("Policy", accepted.policy))
         performer = Performer(writer, agents, self.redactor)
+        self.budgets.begin_task(run, wish.task, entry)
         work = asyncio.create_task(performer.perform(plan), name=f"task-{run}")
         running = self._running[run] = _Running(performer, work)
         watching = asyncio.create_task(self._watch(run, running, writer), name=f"watch-{run}")
@@ -118,7 +123,7 @@ class TaskRuns:
         watching.add_done_callback(self._watching.discard)
         return await self.show(run)
 
-    async def _accept(self, wish: TaskWish) -> "tuple[TaskAccepted, TaskPlan]":
+    async def _accept(self, wish: TaskWish) -> "tuple[TaskAccepted, TaskPlan, Entry]":
         from airboss.engine.task import plan_task
 
         borrowed = await self._borrowed(wish.session) if wish.session is not None else None
@@ -154,7 +159,7 @@ class TaskRuns:
             session=plan.borrowed,
             checks_availability=plan.checks_availability,
         )
-        return accepted, plan
+        return accepted, plan, installed.entry
 
     async def _borrowed(self, session: str) -> SessionView:
         if not self.sessions.is_open(session):
@@ -165,8 +170,10 @@ class TaskRuns:
         """To the end of the run, whatever that is: no session stays open that it opened."""
         await asyncio.wait({running.work})
         clean = await self._clean_up(run, running)
+        self.budgets.end_task(run)
         end = self._end_of(running)
         try:
+            end[-1] = end[-1].model_copy(update={"usage": await self._untold(running)})
             await writer.append(*end)
         except StoreUnavailable:
             for event in end:
@@ -185,6 +192,14 @@ class TaskRuns:
             if not isinstance(error, StoreUnavailable):  # the log has said that by itself
                 _log.error("A session of %s could not be closed", run, exc_info=error)
         return not any(isinstance(error, StoreUnavailable) for error in errors)
+
+    async def _untold(self, running: _Running) -> Usage:
+        writer = running.performer.writer
+        await writer.settle()
+        view = writer.view
+        if not isinstance(view, TaskRunView) or view.session is not None:
+            return await running.performer.cut_off()
+        return await untold_by(self.log, view)
 
     def _end_of(self, running: _Running) -> list[Event]:
         work = running.work
@@ -242,7 +257,9 @@ class TaskRuns:
                 for session in view.sessions:  # also one that had lost its runtime before
                     await self.sessions.close(session, f"{BY_A_TASK}{view.id}")
                 writer = await self.log.writer(view.id)
-                await writer.append(*_crashed("ServerEnded", _ENDED))
+                *errors, end = _crashed("ServerEnded", _ENDED)
+                usage = await untold_by(self.log, view)
+                await writer.append(*errors, end.model_copy(update={"usage": usage}))
                 writer.release()
             cursor = page.next_cursor
             if cursor is None:

@@ -18,16 +18,19 @@ from airboss.http.v1.streams import (
     first_seq,
 )
 from airboss.model.ids import PromptId
+from airboss.model.limits import Limits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
 
 class StartSession(Asked):
-    """Both may be left out: the default model, in the repository's root."""
+    """All may be left out: the default model, in the repository's root, without limits."""
 
     model: str | None = Field(default=None, max_length=400)
     cwd: str | None = Field(default=None, max_length=4096)
+    # A person is asked where one is reached.
+    limits: Limits | None = None
 
 
 class SendPrompt(Asked):
@@ -84,7 +87,7 @@ async def start_session(
     asked: StartSession, sessions: UseSessions, who: Who, request: Request, response: Response
 ) -> SessionView:
     """The session can work when this answers. One whose caller left meanwhile is closed."""
-    view = await sessions.start(asked.model, asked.cwd, who)
+    view = await sessions.start(asked.model, asked.cwd, who, limits=asked.limits)
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"

@@ -1,0 +1,222 @@
+"""Keeps one session within its limits: counts what it uses, asks where one is reached."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from airboss.harness.limits import Budget, Reached
+from airboss.harness.people import People
+from airboss.harness.permissions import record
+from airboss.harness.turn import Turn, within
+from airboss.model.events import TurnUsage
+from airboss.model.ids import TaskRunId
+from airboss.model.inbox_events import ItemSettled, granted_by
+from airboss.model.usage import Spent, Usage
+from airboss.model.views import SessionView
+from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.signals import UsageSeen
+
+LIMIT_REACHED: Final = "LimitReached"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The work does not go on. Without a reason it was stopped, and needs none."""
+
+    reason: str | None = None
+
+
+@dataclass
+class Keeper:
+    """`multiplier` is that of the session's model."""
+
+    people: People
+    multiplier: float | None
+    # The turn that runs; and what is done when somebody has said no in the middle of it.
+    current: Callable[[], Turn | None]
+    refuse: Callable[[str, str], object]
+    _own: Budget | None = None
+    # For whom the session works, also where the runtime wakes its agent.
+    _task: TaskRunId | None = None
+    _shared: "set[asyncio.Future[None]]" = field(default_factory=set["asyncio.Future[None]"])
+    _heard_at: float = 0.0
+    _sign_of_life: asyncio.Event = field(default_factory=asyncio.Event)
+    _listening: "asyncio.Task[None] | None" = None
+
+    def __post_init__(self) -> None:
+        view = self.people.writer.view
+        if isinstance(view, SessionView):
+            self._task = view.task
+            self._own = Budget("session", view.limits, view.usage)
+            for budget in (self._own, *self.people.office.budgets(view.task)):
+                budget.grant(view.granted)
+
+    @property
+    def _budgets(self) -> tuple[Budget, ...]:
+        """The narrow ones first: they are reached first."""
+        _, request = self.people.at_work()
+        own = () if self._own is None else (self._own,)
+        return (*own, *self.people.office.budgets(request.task if request else self._task))
+
+    # What is used.
+
+    def begin(self, turn: Turn) -> None:
+        self.people.watch.start()
+        self._heard_at = time.monotonic()
+        if any(budget.limits.idle_minutes is not None for budget in self._budgets):
+            self._listening = asyncio.create_task(self._listen(turn))
+
+    def sent(self, turn: Turn) -> None:
+        self._spend(turn, Usage(turns=1, multiplier=self.multiplier))
+
+    def count(self, turn: Turn | None, seen: UsageSeen) -> None:
+        """Every call counts, also one that is told behind the end of its turn."""
+        spent = Spent(
+            requests=1,
+            input_tokens=seen.input_tokens,
+            output_tokens=seen.output_tokens,
+            cached_tokens=seen.cached_tokens,
+            cost=seen.cost,
+        )
+        usage = Usage(sub_agents=spent) if seen.sub_agent else Usage(**dict(spent))
+        if turn is not None:
+            usage += Usage(milliseconds=self.people.watch.lap())
+        self._spend(turn, usage)
+        told = TurnUsage(turn=turn.id if turn else None, usage=usage)
+        self.people.writer.say(told, urgent=False)
+
+    def end(self, turn: Turn) -> None:
+        self._lap(turn)
+        if self._listening is not None:
+            self._listening.cancel()
+            self._listening = None
+
+    def _lap(self, turn: Turn) -> None:
+        if milliseconds := self.people.watch.lap():
+            self._spend(turn, Usage(milliseconds=milliseconds))
+
+    def _spend(self, turn: Turn | None, usage: Usage) -> None:
+        if turn is not None:
+            turn.usage += usage
+        for budget in self._budgets:
+            budget.spend(usage)
+
+    # Where a limit is reached.
+
+    async def decide(self, wish: PermissionWish) -> PermissionAnswer:
+        """What an agent wishes for is looked at when it may go on at all."""
+        turn = self.current()
+        refusal = None if turn is None else await self.hold(turn)
+        if turn is None or refusal is None:
+            return await self.people.decide(wish)
+        if refusal.reason is None:
+            return PermissionAnswer(allowed=False, reason="It was stopped.")
+        answer = PermissionAnswer(allowed=False, reason=refusal.reason)
+        self.people.writer.say(record(wish, answer, "limit", self.people.redactor))
+        self.refuse(LIMIT_REACHED, refusal.reason)
+        return answer
+
+    async def hold(self, turn: Turn, *, before_turn: bool = False) -> Refusal | None:
+        """Comes when the work may go on, or is not to."""
+        self._lap(turn)
+        for budget in self._budgets:
+            while reached := budget.reached(before_turn=before_turn):
+                if budget.is_asked:
+                    await self._wait_for_others(budget, reached)
+                    if turn.over.is_set() or self.current() is not turn:
+                        return Refusal()
+                    continue
+                settled = await self._ask(budget, reached)
+                if settled.outcome != "go-on":
+                    return Refusal(_reason(reached, settled))
+        return None
+
+    async def _ask(self, budget: Budget, reached: Reached) -> ItemSettled:
+        budget.is_asked = True
+        try:
+            asked, settled = await self.people.ask_limit(reached)
+            if settled.outcome == "go-on":
+                budget.grant([granted_by(asked)])
+            return settled
+        finally:
+            budget.release()
+
+    async def _wait_for_others(self, budget: Budget, reached: Reached) -> None:
+        """Another session of the same work asks just now: one answer is enough."""
+        answered = asyncio.get_running_loop().create_future()
+        budget.waiting.append(answered)
+        self._shared.add(answered)
+        _, request = self.people.at_work()
+        pause = request.pause if request else None
+        self.people.watch.hold()
+        if pause is not None:
+            pause.begin(f"a person to decide: {reached} is reached")
+        try:
+            await answered
+            if pause is not None and not self.people.items:
+                await pause.end()
+        finally:
+            self._shared.discard(answered)
+            if not self.people.items:
+                self.people.watch.go_on()
+
+    def cancel(self) -> None:
+        """The turn is stopped: it waits for nobody."""
+        for answered in self._shared:
+            if not answered.done():
+                answered.set_result(None)
+
+    # An agent that says nothing.
+
+    def hear(self) -> None:
+        self._heard_at = time.monotonic()
+        self._sign_of_life.set()
+
+    async def _listen(self, turn: Turn) -> None:
+        while not turn.over.is_set():
+            if self.people.items or self._shared:  # it is not the agent who is waited for
+                self._heard_at = time.monotonic()
+            quiet = time.monotonic() - self._heard_at
+            reached = [budget.idle(quiet / 60) for budget in self._budgets]
+            first = next((one for one in reached if one), None)
+            if first is None:
+                await within(self._until_due(quiet), turn.over)
+            elif not await self._goes_on(first, turn):
+                return
+
+    def _until_due(self, quiet: float) -> float:
+        limits = [budget.limits.idle_minutes for budget in self._budgets]
+        least = min((limit for limit in limits if limit is not None), default=1.0)
+        return max(0.05, least * 60 - quiet)
+
+    async def _goes_on(self, reached: Reached, turn: Turn) -> bool:
+        """Whoever speaks first is heard: the person, or the agent."""
+        self._sign_of_life.clear()
+        _, request = self.people.at_work()
+        asking = asyncio.ensure_future(self.people.ask_limit(reached))
+        alive = asyncio.ensure_future(self._sign_of_life.wait())
+        over = asyncio.ensure_future(turn.over.wait())
+        try:
+            await asyncio.wait({asking, alive, over}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiting in (asking, alive, over):
+                waiting.cancel()
+        if not asking.done() or asking.cancelled():
+            await asyncio.wait({asking})
+        if asking.cancelled():
+            if request is not None and request.pause is not None and not turn.over.is_set():
+                await request.pause.end()
+            return not turn.over.is_set()
+        _, settled = asking.result()
+        self._heard_at = time.monotonic()
+        if settled.outcome == "go-on" or turn.over.is_set():
+            return True
+        if reason := _reason(reached, settled):
+            self.refuse(LIMIT_REACHED, reason)
+        return False
+
+
+def _reason(reached: Reached, settled: ItemSettled) -> str | None:
+    return f"{settled.who} said no at {reached} ({reached.used:g} used)." if settled.who else None

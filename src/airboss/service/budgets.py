@@ -1,0 +1,97 @@
+"""What task runs and runs may use: their limits, with what they have used so far."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from airboss.harness.limits import Budget
+from airboss.log.log import EventLog
+from airboss.model.ids import RunId, TaskRunId
+from airboss.model.limits import Granted, Limits
+from airboss.model.runs import RunView, tell_run
+from airboss.model.task_runs import TaskRunView
+from airboss.model.usage import Usage
+from airboss.model.views import SessionView
+from airboss.service.pages import events_until
+
+if TYPE_CHECKING:
+    from airboss.entry.document import Entry
+    from airboss.entry.document import Limits as WrittenLimits
+
+
+async def untold_by(log: EventLog, view: TaskRunView, *, waits: bool = True) -> Usage:
+    """What the sessions of a task used and no mission's end has told, turns that were cut off
+    included. Without waiting, what was said a moment ago may be missing."""
+    look = log.last_view if waits else log.view
+    whole = Usage()
+    for session in view.opened:
+        told = await look(session)
+        if isinstance(told, SessionView):
+            whole += told.usage + told.spending
+    return whole.beyond(view.usage)
+
+
+@dataclass
+class Budgets:
+    """Those of all that is at work. What was used is read once, where an earlier server began."""
+
+    log: EventLog
+    _of_tasks: dict[TaskRunId, tuple[Budget, ...]] = field(
+        default_factory=dict[TaskRunId, tuple[Budget, ...]]
+    )
+    _of_runs: "dict[RunId, asyncio.Task[tuple[Budget, ...]]]" = field(
+        default_factory=dict[RunId, "asyncio.Task[tuple[Budget, ...]]"]
+    )
+
+    def of(self, task_run: TaskRunId | None) -> tuple[Budget, ...]:
+        return () if task_run is None else self._of_tasks.get(task_run, ())
+
+    def begin_task(self, task_run: TaskRunId, task: str, entry: "Entry") -> None:
+        """One of its own: the entry's limits hold for it alone."""
+        budgets = _budgets((f"task {task}", entry.tasks[task].limits), ("entry", entry.limits))
+        self._of_tasks[task_run] = budgets
+
+    async def begin_job_task(
+        self, task_run: TaskRunId, task: str, run: RunView, entry: "Entry"
+    ) -> None:
+        """The limits of job and entry hold for all tasks of the run together."""
+        own = _budgets((f"task {task}", entry.tasks[task].limits))
+        if own:
+            await self._read(own, [task_run])
+        if run.id not in self._of_runs:
+            self._of_runs[run.id] = asyncio.create_task(self._begin_run(run, entry))
+        self._of_tasks[task_run] = (*own, *await asyncio.shield(self._of_runs[run.id]))
+
+    def end_task(self, task_run: TaskRunId) -> None:
+        self._of_tasks.pop(task_run, None)
+
+    def end_run(self, run: RunId) -> None:
+        self._of_runs.pop(run, None)
+
+    async def _begin_run(self, run: RunView, entry: "Entry") -> tuple[Budget, ...]:
+        job = entry.jobs[run.job]
+        budgets = _budgets((f"job {run.job}", job.limits), ("entry", entry.limits))
+        if budgets:
+            story = tell_run(await events_until(self.log, run.id, run.seq))
+            await self._read(budgets, [work.task_run for work in story.works])
+        return budgets
+
+    async def _read(self, budgets: tuple[Budget, ...], task_runs: Iterable[TaskRunId]) -> None:
+        used, granted = Usage(), list[Granted]()
+        for task_run in task_runs:
+            view = await self.log.last_view(task_run)
+            for session in view.opened if isinstance(view, TaskRunView) else ():
+                told = await self.log.last_view(session)
+                if isinstance(told, SessionView):
+                    used += told.usage + told.spending
+                    granted += told.granted
+        for budget in budgets:
+            budget.spend(used)
+            budget.grant(granted)
+
+
+def _budgets(*given: "tuple[str, WrittenLimits | None]") -> tuple[Budget, ...]:
+    """Only those that have a limit."""
+    found = [(scope, Limits(**dict(limits))) for scope, limits in given if limits is not None]
+    return tuple(Budget(scope, limits) for scope, limits in found if limits != Limits())
