@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +22,6 @@ _TICK_SECONDS = 0.1
 # A turn's end and the session's rest are two events, a moment apart.
 _REST_SECONDS = 2.0
 _OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
-_LIMITS = {
-    name: name.replace("M", "_m") for name in ("turns", "tokens", "cost", "minutes", "idleMinutes")
-}
 _TAKEN = {"queue": "Queued", "steer": "Steers", "interrupt": "Interrupts"}
 _RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
@@ -373,20 +370,6 @@ def _read_line(sign: str, pen: Pen, begun: str = "") -> str:
     # The output goes to a file: what belongs to the keyboard stays out of it.
     aside().write(sign)
     return input()
-
-
-def read_limits(given: Sequence[str]) -> dict[str, float]:
-    """`tokens=5000`, by the names that entries have too."""
-    found: dict[str, float] = {}
-    for text in given:
-        name, _, amount = text.partition("=")
-        if name not in _LIMITS:
-            raise Refused(f"There is no limit {name}. There are: {', '.join(_LIMITS)}.")
-        try:
-            found[_LIMITS[name]] = float(amount)
-        except ValueError:
-            raise Refused(f"--limit {name} needs a number: {name}=10") from None
-    return found
 
 
 @contextmanager

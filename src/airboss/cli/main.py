@@ -221,7 +221,8 @@ def chat(
     as_json: AsJson = False,
 ) -> None:
     """Talk with an agent in the terminal, or in a script."""
-    from airboss.cli.chat import Wish, read_limits, run
+    from airboss.cli.chat import Wish, run
+    from airboss.cli.limits import read_limits
 
     limits = read_limits(limit or [])
     if session and (model or cwd or limits):
