@@ -1,6 +1,7 @@
 """Where one session's agent waits for people: approvals and questions, each settled once."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol, TypeAlias
@@ -14,13 +15,15 @@ from airboss.harness.rules import suggest
 from airboss.harness.turn import Request
 from airboss.log.log import Writer, now_ms
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
-from airboss.model.inbox_events import Asked, InboxItem, ItemSettled, LimitReached
+from airboss.model.inbox_events import Asked, InboxItem, ItemSettled, LimitReached, QuestionAsked
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
 from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.runtime.tools import OutsideCall, ToolRefusal
+
+_log = logging.getLogger(__name__)
 
 # How often the same was decided before, in an earlier attempt at the same mission.
 Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
@@ -116,8 +119,8 @@ class People:
                 expires_at=self._expires_at(),
                 redactor=self.redactor,
             )
-            await self._tell(asked)
-        return await self._wait(asked, request)
+            return await self._ask(asked, request)
+        return await self._wait(_Waiting(asked), request)
 
     async def permit(self, use: ToolUse, why: str) -> bool:
         """For a check of the gate that wants a person asked, whatever rules and policy say."""
@@ -137,9 +140,9 @@ class People:
             settled = await self._decided_before(question_print(question.question), prompt)
             if settled is not None:
                 return told_of(settled)
-            asked = question
-            await self._tell(asked)
-        return told_of(await self._wait(asked, request))
+            self._withdraw_questions()
+            return told_of(await self._ask(question, request))
+        return told_of(await self._wait(_Waiting(asked), request))
 
     async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
         """A person says whether the work goes on, however long that takes."""
@@ -148,22 +151,40 @@ class People:
         mark = limit_print(asked)
         kept = self._kept.pop(mark, None)
         if isinstance(kept, LimitReached):
-            return kept, await self._wait(kept, request)
+            return kept, await self._wait(_Waiting(kept), request)
         if settled := await self._decided_before(mark, prompt):
             return asked, settled
-        await self._tell(asked)
-        return asked, await self._wait(asked, request)
+        return asked, await self._ask(asked, request)
 
     def _expires_at(self) -> int | None:
         return None if self.seconds is None else now_ms() + int(self.seconds * 1000)
 
-    async def _tell(self, asked: Asked) -> None:
-        await self.writer.append(asked)
+    def _withdraw_questions(self) -> None:
+        """There is one question at a time: a new one takes the place of the one before."""
+        for waiting in self._open.values():
+            if isinstance(waiting.asked, QuestionAsked):
+                self._withdraw(waiting)
+
+    async def _ask(self, asked: Asked, request: Request | None) -> ItemSettled:
+        # Whoever reads it in the log may decide at once.
+        waiting = self._open[asked.item] = _Waiting(asked)
+        try:
+            await self.writer.append(asked)
+        except BaseException:
+            del self._open[asked.item]
+            raise
+        self._announce(asked)
+        return await self._wait(waiting, request)
+
+    def _announce(self, asked: Asked) -> None:
         view = self.writer.view
-        if isinstance(view, SessionView):
-            for item in view.items:
-                if item.id == asked.item:
+        items = view.items if isinstance(view, SessionView) else ()
+        for item in items:
+            if item.id == asked.item:
+                try:
                     self.office.arrived(item)
+                except Exception:  # noqa: BLE001 (the border: it waits all the same)
+                    _log.exception("Nobody could be told that %s waits.", item.id)
 
     async def _decided_before(self, mark: str, prompt: PromptId | None) -> ItemSettled | None:
         """In an attempt that was cut off: nobody decides twice."""
@@ -174,8 +195,9 @@ class People:
         decided = self._precedents[1].get(mark)
         return decided.pop(0) if decided else None
 
-    async def _wait(self, asked: Asked, request: Request | None) -> ItemSettled:
-        waiting = self._open[asked.item] = _Waiting(asked)
+    async def _wait(self, waiting: _Waiting, request: Request | None) -> ItemSettled:
+        asked = waiting.asked
+        self._open[asked.item] = waiting
         self.watch.hold()
         pause = request.pause if request else None
         if pause is not None:
@@ -240,11 +262,14 @@ class People:
                 self._say(ItemSettled(item=item.id, outcome="cancelled"))
         self._kept.clear()
         for waiting in self._open.values():
-            if not waiting.is_taken:
-                waiting.is_taken = True
-                cancelled = ItemSettled(item=waiting.asked.item, outcome="cancelled")
-                self._say(cancelled)
-                waiting.answer.set_result(cancelled)
+            self._withdraw(waiting)
+
+    def _withdraw(self, waiting: _Waiting) -> None:
+        if not waiting.is_taken:
+            waiting.is_taken = True
+            cancelled = ItemSettled(item=waiting.asked.item, outcome="cancelled")
+            self._say(cancelled)
+            waiting.answer.set_result(cancelled)
 
     def leave(self) -> None:
         """The session is cut off; what it asked stays asked."""

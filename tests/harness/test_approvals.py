@@ -1,0 +1,119 @@
+"""An approval as a person sees it, and what the agent is told of the decision."""
+
+from typing import Any
+
+import pytest
+
+from airboss.harness.approvals import answer_of, approval_of, fingerprint, severity_of
+from airboss.model.ids import ItemId
+from airboss.model.inbox_events import ApprovalAsked, ItemSettled
+from airboss.model.redaction import Redactor
+from airboss.model.rules import Rule
+from airboss.runtime.permission import PermissionWish, wish
+
+SECRET = "s3cret-value"
+
+
+def wish_of(kind: str, **request: Any) -> PermissionWish:
+    return wish({"requestId": "req_1", "permissionRequest": {"kind": kind, **request}})
+
+
+def approval(asked: PermissionWish, rule: Rule | None = None) -> ApprovalAsked:
+    return approval_of(
+        asked,
+        why="The policy asks.",
+        rule=rule,
+        prompt=None,
+        expires_at=None,
+        redactor=Redactor((SECRET,)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "title", "severity"),
+    [
+        (wish_of("shell", fullCommandText="rm -r x"), "Run rm -r x?", "high"),
+        (wish_of("write", fileName="/w/a.txt", diff="+hi"), "Change a.txt?", "medium"),
+        (wish_of("read", path="/etc/hosts"), "Read hosts?", "low"),
+        (wish_of("url", url="https://example.com/x"), "Fetch from example.com?", "medium"),
+        (wish_of("url", url="http://[bad"), "Fetch from http://[bad?", "medium"),
+        (wish_of("mcp", serverName="s", toolName="add"), "Call add of s?", "high"),
+        (wish_of("custom-tool", toolName="deploy"), "Call deploy?", "high"),
+        (wish_of("hook", toolName="bash"), "Call bash?", "high"),
+        (wish_of("memory"), "Remember this?", "medium"),
+        (wish_of("workflow"), "Allow “workflow”: ?", "high"),
+    ],
+)
+def test_every_kind_has_a_question_for_a_title(
+    asked: PermissionWish, title: str, severity: str
+) -> None:
+    """APR-1, PERM-5: fields beyond the kind may be missing."""
+    made = approval(asked)
+    assert (made.title, made.severity) == (title, severity)
+
+
+def test_titles_and_descriptions_are_short_and_hide_nothing() -> None:
+    """APR-1: title at most 80, description at most 512."""
+    made = approval(wish_of("shell", fullCommandText="x\u202e" * 100, intention="y " * 600))
+    assert (len(made.title), len(made.description)) == (80, 512)
+    assert "\u202e" not in made.title
+    assert made.subject.command == "x\u202e" * 100, "what would run is kept as it is"
+
+
+def test_a_secret_is_in_no_part_of_it() -> None:
+    made = approval(wish_of("shell", fullCommandText=f"curl -u {SECRET}", intention=SECRET))
+    assert SECRET not in made.model_dump_json()
+
+
+def test_always_is_offered_only_where_there_is_a_rule_for_it() -> None:
+    """APR-1: allow-once, allow-always, deny by default."""
+    rule = Rule(verdict="allow", wish="shell", command="ls")
+    asked = wish_of("shell", fullCommandText="ls")
+    assert approval(asked, rule).choices == ("allow-once", "allow-always", "deny")
+    assert approval(asked).choices == ("allow-once", "deny")
+
+
+def test_the_same_wish_has_the_same_mark_and_another_has_another() -> None:
+    first = wish_of("shell", fullCommandText="ls", toolCallId="1", intention="look")
+    again = wish_of("shell", fullCommandText="ls", toolCallId="2", intention="look again")
+    pending = wish_of("commands", fullCommandText="ls", commandIdentifiers=["ls"])
+    assert fingerprint(first) == fingerprint(again) == fingerprint(pending)
+    others = [
+        wish_of("shell", fullCommandText="ls -l"),
+        wish_of("read", path="ls"),
+        wish_of("write", fileName="a", diff="+1"),
+        wish_of("write", fileName="a", diff="+2"),
+        wish_of("mcp", serverName="a", toolName="t", args={"x": 1}),
+        wish_of("mcp", serverName="a", toolName="t", args={"x": 2}),
+        wish_of("mcp", serverName="b", toolName="t", args={"x": 1}),
+    ]
+    marks = {fingerprint(one) for one in (first, *others)}
+    assert len(marks) == 1 + len(others)
+
+
+def test_only_reading_commands_are_less_severe() -> None:
+    reads = [{"identifier": "ls", "readOnly": True}]
+    mixed = [*reads, {"identifier": "rm", "readOnly": False}]
+    assert severity_of(wish_of("shell", commands=reads)) == "medium"
+    assert severity_of(wish_of("shell", commands=mixed)) == "high"
+    assert severity_of(wish_of("shell", commands=[])) == "high"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "allowed"),
+    [
+        ("allow-once", True),
+        ("allow-always", True),
+        ("deny", False),
+        ("timeout", False),
+        ("cancelled", False),
+        ("answered", False),
+        ("declined", False),
+        ("go-on", False),
+    ],
+)
+def test_only_an_exact_yes_releases_a_tool(outcome: Any, allowed: bool) -> None:
+    """APR-6: timeout, cancelled and whatever else is a no."""
+    answer = answer_of(ItemSettled(item=ItemId("itm_1"), outcome=outcome, who="ada"))
+    assert answer.allowed is allowed
+    assert answer.reason
