@@ -1,5 +1,7 @@
 """Of several wishes the narrowest holds, and a file widens nothing before a person trusts it."""
 
+from typing import Any
+
 import pytest
 
 from airboss.entry.bounds import (
@@ -75,7 +77,7 @@ def test_the_narrowest_of_each_limit_holds() -> None:
 
 
 def test_what_each_limit_means_is_said_in_words() -> None:
-    written = {
+    written: dict[str, dict[str, Any]] = {
         "limits": {"cost": 40},
         "tasks": {"plan": {"limits": {"turns": 2, "idleMinutes": 0.5}}, "free": {}},
         "jobs": {"ship": {"limits": {"minutes": 120}}, "other": {"limits": {}}},
