@@ -9,13 +9,13 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bench import delays, entries, gate, generator, jobs, tail, tasks, turns, viewers, weight
+from bench import delays, entries, gate, generator, inbox, jobs, tail, tasks, turns, viewers, weight
 from bench.table import RESULTS, Line, Neighbours, Say, page
 
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghij"
+EVERY_ROW = "abcdefghijk"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -23,6 +23,7 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("e", "memory", weight.measure_memory),
     ("d", "the end of long streams", tail.measure),
     ("j", "the tool gate", gate.measure),
+    ("k", "the inbox", inbox.measure),
     ("a", "turns", turns.measure),
     ("g", "tasks", tasks.measure),
     ("i", "jobs", jobs.measure),
@@ -56,7 +57,7 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to j; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to k; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
     asked = parser.parse_args()
     wanted = "".join(asked.rows) or EVERY_ROW

@@ -24,6 +24,12 @@ class Invalid(AirbossError):
     code = "invalid"
 
 
+class InvalidAnswer(Invalid):
+    """What somebody said is no answer to what was asked; the question stays open."""
+
+    code = "invalid_answer"
+
+
 class Conflict(AirbossError):
     """The request is right, but not in the state that things are in."""
 

@@ -7,6 +7,7 @@ import pytest
 from airboss.cli import run as starting
 from airboss.cli.client import Client
 from airboss.cli.frame import Line, cut
+from airboss.cli.run_items import tell_items
 from airboss.cli.run_story import Story
 from airboss.cli.run_tree import PLAIN, SIGNS, Tree, usage_words, work_of
 from airboss.cli.stream import Record
@@ -104,6 +105,29 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     teller.say("something.new")
     assert teller.draw()[0] == "deliver · canceled · 0:09 · 1 done · Stopped by owner."
     assert teller.draw()[3] == "│ ├ ■ left  0:06"
+
+
+def test_what_waits_for_a_person_comes_with_the_words_to_type() -> None:
+    teller = Teller()
+    teller.begin("0.1.0", "left", "tsk_left")
+    teller.begin("0.1.1.0", "right", "tsk_right")
+    teller.say("run.work.waiting", path="0.1.0", reason="a free place")
+    reason = "a person to decide: Run make?"
+    teller.say("run.work.waiting", path="0.1.1.0", reason=reason, for_person=True)
+    assert teller.draw()[0] == f"deliver · waiting for you · 0:04 · 0 done · waits for {reason}"
+    asked = {"kind": "approval.asked", "item": "itm_1", "title": "Run make?"}
+    item = {"id": "itm_1", "task_run": "tsk_right", "asked": asked}
+    other = {"id": "itm_2", "task_run": "tsk_other", "asked": asked}
+    assert tell_items(teller.story, [item, other]) == [item]
+    assert tell_items(teller.story, [item]) == [], "told once"
+    line = f"! right  0:02 · airboss approve itm_1 · waits for {reason}"
+    assert teller.draw()[5] == f"│   ├ {line}"
+    assert teller.draw(signs=PLAIN)[5].endswith(
+        "! right  0:02 - airboss approve itm_1 - waits for " + reason
+    )
+    teller.say("run.work.going", path="0.1.1.0")
+    assert "airboss approve" not in teller.draw()[5]
+    assert teller.draw()[0].startswith("deliver · running")
 
 
 def test_a_condition_that_says_no_is_no_failure() -> None:

@@ -88,7 +88,7 @@ class Person:
 
     async def until(self, run: str, *states: str) -> dict[str, Any]:
         async with asyncio.timeout(30):
-            while (view := await self.run(run))["state"] not in states:
+            while (view := await self.run(run))["state"] not in states:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         return view
 

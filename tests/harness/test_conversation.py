@@ -10,10 +10,11 @@ import pytest
 from airboss.app import opened_services
 from airboss.harness.turn import Failure, TurnReport
 from airboss.http.services import Services
-from airboss.model.events import Recorded
+from airboss.model.events import PromptSteered, Recorded, TurnStarted
 from airboss.model.ids import TaskRunId
 from airboss.runtime.hooks import ToolOutcome, ToolUse
 from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.runtime.signals import RequestRead
 from airboss.service.access import Access
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder
@@ -136,3 +137,29 @@ async def test_a_loop_in_a_turn_that_nobody_asked_for_ends_it(house: House, tmp_
     kinds = [recorded.event.kind for recorded in told]
     assert kinds[-3:] == ["session.error", "turn.ended", "session.idle"]
     assert told[-2].event.model_dump(include={"outcome"}) == {"outcome": "failed"}
+
+
+async def test_what_steers_is_accounted_for_also_when_the_runtime_answers_behind_its_turn(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    agent = house.agents[0]
+
+    async def slow(tag: str, _: str) -> None:
+        """The agent reads it and ends its turn, and only then the runtime says that it has it."""
+        while (await sessions.show(view.id)).turn:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        agent._asked.hear(RequestRead(tag, past=True))  # pyright: ignore[reportPrivateUsage]
+
+    monkeypatch.setattr(agent, "steer", slow)
+    await sessions.prompt(view.id, "hello", "me")
+    await asyncio.sleep(0)  # the worker begins the turn
+    steers = await sessions.prompt(view.id, "hello again", "me", "steer")
+    async with asyncio.timeout(10):
+        while (now := await sessions.show(view.id)).state != "idle" or now.queue:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    told = [recorded.event for recorded in await house.services.log.after(view.id, view.seq)]
+    [started] = [event for event in told if isinstance(event, TurnStarted)]
+    [steered] = [event for event in told if isinstance(event, PromptSteered)]
+    assert (steered.prompt, steered.turn) == (steers.prompt, started.turn)

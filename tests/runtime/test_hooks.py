@@ -193,7 +193,7 @@ async def hangs() -> object:
 NONSENSE = (None, True, "allow", {"permissionDecision": "allow"}, Pass(arguments="text"))  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("answer", [raises, *NONSENSE], ids=str)
+@pytest.mark.parametrize("answer", [raises, *NONSENSE], ids=["raises", *map(str, NONSENSE)])
 async def test_a_gate_that_fails_or_answers_nonsense_refuses(
     flight: Flight, listener: Listener, answer: object
 ) -> None:

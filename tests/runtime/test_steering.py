@@ -90,6 +90,24 @@ async def test_what_steers_too_late_begins_a_turn_and_is_told(
     await session.close()
 
 
+async def test_what_steers_is_told_also_when_its_turn_is_over_before_the_answer_comes(
+    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await flight.session(listener)
+    sdk = session._opened  # pyright: ignore[reportPrivateUsage]
+    at_once = sdk.send
+
+    async def slow(text: str, **options: Any) -> str:
+        name = await at_once(text, **options)
+        await listener.until(TurnIdle)
+        return name
+
+    monkeypatch.setattr(sdk, "send", slow)
+    await session.steer("tag", "say late")
+    assert listener.told[-2:] == [TurnIdle(), RequestRead("tag", past=True)]
+    await session.close()
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("is_steered", [False, True], ids=["", "steered"])
 @pytest.mark.parametrize("how", STUBBORN)

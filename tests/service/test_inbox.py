@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from airboss.errors import Conflict, Invalid, NotFound
+from airboss.harness.gate import NeedsApproval
 from airboss.model.events import PermissionDecided, ToolEnded
 from airboss.model.inbox_events import (
     INBOX,
@@ -16,6 +18,7 @@ from airboss.model.inbox_events import (
     ItemSettled,
     QuestionAsked,
 )
+from airboss.runtime.hooks import ToolUse
 from tests.service.house import ME, House, house_in
 
 SCRIPT = """
@@ -28,6 +31,10 @@ rules:
     steps:
       - call: {tool: create, arguments: {path: "{cwd}/hello.txt", file_text: "hi"}}
       - say: "Done."
+  - when: "look at it"
+    steps:
+      - call: {tool: view, arguments: {path: "{cwd}/notes.txt"}}
+      - say: "Seen."
   - when: "which colour"
     steps:
       - call:
@@ -193,6 +200,29 @@ async def test_a_call_that_asks_badly_is_refused_and_nobody_is_asked(house: Hous
     assert ended.error
     assert "needs a string named “question”" in ended.error.message
     assert await waiting(house, 0) == []
+
+
+@pytest.mark.parametrize("choice", ["allow-once", "deny"])
+async def test_a_check_of_the_gate_may_ask_a_person(house: House, choice: Choice) -> None:
+    """GATE-2: a hook may require approval, also for what nobody would ask about."""
+    (house.work / "notes.txt").write_text("Notes.", encoding="utf-8")
+
+    async def careful(_: ToolUse) -> NeedsApproval:
+        return NeedsApproval("Somebody is careful.")
+
+    session = await house.start()
+    talk = await house.sessions._talk(session.id)  # pyright: ignore[reportPrivateUsage]
+    gate = talk.gate
+    gate.checks = replace(gate.checks, hooks=[careful])
+    await house.sessions.prompt(session.id, "look at it", ME)
+    item = (await waiting(house))[0]
+    assert isinstance(item.asked, ApprovalAsked)
+    assert (item.asked.title, item.asked.wish) == ("Call view?", "hook")
+    assert "Somebody is careful." in item.asked.description
+    await house.services.decisions.decide(item.id, choice, "ada")
+    await house.until(session.id, "idle", turns=1)
+    ended = next(one for one in await house.story(session.id) if isinstance(one, ToolEnded))
+    assert (ended.error is None) is (choice == "allow-once")
 
 
 @pytest.mark.parametrize("text", ["touch it", "what name"])

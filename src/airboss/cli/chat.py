@@ -2,14 +2,15 @@
 
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from airboss.cli.client import Client, Json
-from airboss.cli.keyboard import Typing, counted_presses, typing
+from airboss.cli.counter import Counter
+from airboss.cli.keyboard import Keyboard, counted_presses
 from airboss.cli.queue import ask, queue_of
 from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line, waited
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
@@ -21,9 +22,6 @@ _TICK_SECONDS = 0.1
 # A turn's end and the session's rest are two events, a moment apart.
 _REST_SECONDS = 2.0
 _OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
-_LIMITS = {
-    name: name.replace("M", "_m") for name in ("turns", "tokens", "cost", "minutes", "idleMinutes")
-}
 _TAKEN = {"queue": "Queued", "steer": "Steers", "interrupt": "Interrupts"}
 _RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
@@ -58,6 +56,7 @@ class Chat:
     said: Pen
     beside: Pen
     page: Transcript
+    counter: Counter
     # Begun and not finished on the keyboard when the last turn ended.
     rest: str = ""
 
@@ -69,7 +68,9 @@ class Chat:
         follower = Follower(self.reach, self.id, self.wish.patience)
         feed = Feed(follower, self.seq)
         try:
-            with counted_presses() as presses, typing() if is_listening else _no_keys() as keys:
+            with counted_presses() as presses, Keyboard() as keys:
+                if is_listening:
+                    keys.open()
                 outcome = self._listen(feed, prompt, presses, keys)
                 self.rest = keys.text
                 return outcome
@@ -128,10 +129,12 @@ class Chat:
         if view["state"] == "interrupted":
             self.page.note("The session was interrupted; it is resumed.", "dim")
             path = f"/api/v1/sessions/{self.id}/resume"
-            waited("Resuming the session", lambda: client.post(path))
+            view = waited("Resuming the session", lambda: client.post(path))
+        for item in view["items"]:  # from before, or of somebody else's request
+            self.counter.take(item["asked"])
 
-    def _listen(self, feed: Feed, prompt: str, presses: list[int], keys: Typing) -> Exit:
-        turn = _Turn([prompt])
+    def _listen(self, feed: Feed, prompt: str, presses: list[int], keys: Keyboard) -> Exit:
+        turn = _Turn([prompt], takes_more=keys.is_open)
         waiting = Waiting(self.beside)
         try:
             while turn.is_going:
@@ -145,14 +148,35 @@ class Chat:
                     if keys.text:
                         self.page.end_line()  # what is typed is seen on a line of its own
                     if self.page.is_at_line_start:
-                        waiting.show(f"> {keys.text}" if keys.text else _doing(turn, self.page))
-                for line in keys.lines():
-                    waiting.hide()
-                    self._take(typed(line), turn, feed)
+                        waiting.show(f"> {keys.text}" if keys.text else self._doing(turn))
+                self._heed_keys(keys, turn, feed, waiting)
                 self._heed(presses, turn, feed)
         finally:
             waiting.hide()
         return Exit.FAILED if turn.outcome is None else turn.outcome
+
+    def _heed_keys(self, keys: Keyboard, turn: "_Turn", feed: Feed, waiting: Waiting) -> None:
+        """A line answers what was shown before it was typed; all others are messages."""
+        if self.counter.has_more:
+            keys.open()
+        is_answer = self.counter.is_waiting and not self.counter.has_more
+        for line in keys.lines():
+            waiting.hide()
+            if is_answer:
+                self.counter.say(line)
+            elif turn.takes_more:
+                self._take(typed(line), turn, feed)
+        if self.counter.has_more and turn.is_going:
+            waiting.hide()
+            turn.begun, keys.text = turn.begun or keys.text, ""
+            self.counter.show()
+        elif turn.begun and not self.counter.is_waiting:
+            keys.text, turn.begun = turn.begun if turn.takes_more else "", ""
+
+    def _doing(self, turn: "_Turn") -> str:
+        if turn.is_told_to_stop:
+            return "Stopping (Ctrl-C again leaves)"
+        return "Waiting for you …" if self.counter.is_waiting else f"{self.page.doing} …"
 
     def _heed(self, presses: list[int], turn: "_Turn", feed: Feed) -> None:
         if presses and not turn.is_told_to_stop:
@@ -177,19 +201,11 @@ class Chat:
                     print_json(heard.told_of(self.id))
                 else:
                     self.page.draw(heard)
+                self.counter.hear(heard)
             case Remark():
                 self.page.remark(heard.text)
             case End():
                 pass
-
-
-@contextmanager
-def _no_keys() -> Generator[Typing]:
-    yield Typing()
-
-
-def _doing(turn: "_Turn", page: Transcript) -> str:
-    return "Stopping (Ctrl-C again leaves)" if turn.is_told_to_stop else f"{page.doing} …"
 
 
 @dataclass
@@ -197,6 +213,10 @@ class _Turn:
     """What became of one message, and of those that were typed behind it."""
 
     prompts: list[str]
+    # Whether what is typed meanwhile is sent as well.
+    takes_more: bool = False
+    # Typed and not finished when the agent asked something.
+    begun: str = ""
     id: str | None = None
     outcome: Exit | None = None
     is_going: bool = True
@@ -266,7 +286,8 @@ def _begin(reach: Callable[[], Client], wish: Wish) -> Chat:
     page.note(f"Session {visible_line(told)}", "dim")
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
     seq = int(view["seq"]) if wish.session else 0
-    return Chat(reach, wish, str(view["id"]), seq, said, beside, page)
+    counter = Counter.of(reach, page, beside, is_json=wish.is_json)
+    return Chat(reach, wish, str(view["id"]), seq, said, beside, page, counter)
 
 
 def _asked(client: Client, wish: Wish) -> Json:
@@ -349,20 +370,6 @@ def _read_line(sign: str, pen: Pen, begun: str = "") -> str:
     # The output goes to a file: what belongs to the keyboard stays out of it.
     aside().write(sign)
     return input()
-
-
-def read_limits(given: Sequence[str]) -> dict[str, float]:
-    """`tokens=5000`, by the names that entries have too."""
-    found: dict[str, float] = {}
-    for text in given:
-        name, _, amount = text.partition("=")
-        if name not in _LIMITS:
-            raise Refused(f"There is no limit {name}. There are: {', '.join(_LIMITS)}.")
-        try:
-            found[_LIMITS[name]] = float(amount)
-        except ValueError:
-            raise Refused(f"--limit {name} needs a number: {name}=10") from None
-    return found
 
 
 @contextmanager

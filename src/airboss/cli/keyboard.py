@@ -9,8 +9,8 @@ import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Final
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
 
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 # Arrows and other keys that say more than one character.
@@ -37,13 +37,48 @@ def counted_presses() -> Generator[list[int]]:
             signal.signal(number, handler)
 
 
-class Typing:
-    """What is being typed. Where there is no keyboard, nothing ever is."""
+class Keyboard:
+    """What is being typed, from when it is opened on; the terminal stays as it was afterwards.
+    Where there is no keyboard, nothing ever is."""
 
-    def __init__(self, descriptor: int | None = None) -> None:
+    def __init__(self) -> None:
         self.text = ""
-        self._descriptor = descriptor
+        self._descriptor: int | None = None
+        self._before: list[Any] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._descriptor is not None:
+            import termios
+
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+            self._descriptor = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._descriptor is not None
+
+    def open(self) -> None:
+        """Keys come one by one, and are not shown by the terminal."""
+        try:
+            import termios
+            import tty
+        except ImportError:  # a system without terminals of this kind
+            return
+        if self.is_open or not sys.stdin.isatty():
+            return
+        descriptor = sys.stdin.fileno()
+        self._before = termios.tcgetattr(descriptor)
+        tty.setcbreak(descriptor, termios.TCSADRAIN)
+        self._descriptor = descriptor
 
     def lines(self) -> list[str]:
         """Those that were finished since the last look."""
@@ -64,24 +99,3 @@ class Typing:
         if self._descriptor is None or not select.select([self._descriptor], [], [], 0)[0]:
             return ""
         return self._decoder.decode(os.read(self._descriptor, 4096))
-
-
-@contextmanager
-def typing() -> Generator[Typing]:
-    """Keys come one by one and are not shown by the terminal, which stays as it was afterwards."""
-    try:
-        import termios
-        import tty
-    except ImportError:  # a system without terminals of this kind
-        yield Typing()
-        return
-    if not sys.stdin.isatty():
-        yield Typing()
-        return
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    tty.setcbreak(descriptor, termios.TCSADRAIN)
-    try:
-        yield Typing(descriptor)
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from airboss.cli import (
     entry_commands,
+    inbox_commands,
     rule_commands,
     run_commands,
     session_commands,
@@ -56,6 +57,7 @@ tokens_app = typer.Typer(help="Tokens with a name, for other people and programs
 app.add_typer(tokens_app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
+app.add_typer(inbox_commands.app)
 app.add_typer(session_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules")
@@ -113,7 +115,7 @@ def serve(
         Path | None, typer.Option(metavar="DIR", help="Where the test mode finds its entries.")
     ] = None,
     permissions: Annotated[
-        Permissions | None, typer.Option(help="What sessions may do. [read-only]")
+        Permissions | None, typer.Option(help="What sessions may do. [ask]")
     ] = None,
     root: Annotated[
         list[Path] | None,
@@ -219,7 +221,8 @@ def chat(
     as_json: AsJson = False,
 ) -> None:
     """Talk with an agent in the terminal, or in a script."""
-    from airboss.cli.chat import Wish, read_limits, run
+    from airboss.cli.chat import Wish, run
+    from airboss.cli.limits import read_limits
 
     limits = read_limits(limit or [])
     if session and (model or cwd or limits):

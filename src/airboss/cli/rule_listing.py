@@ -25,7 +25,7 @@ def show_rules(client: Client, *, is_json: bool) -> None:
         (
             str(number),
             str(item["rule"]["verdict"]),
-            _words(item["rule"]),
+            rule_words(item["rule"]),
             str(item["who"]),
             moment(item["made_at"]),
             str(item["id"]),
@@ -55,7 +55,7 @@ def add_rule(
         print_json(told)
         return
     pen = aside()
-    pen.line(visible_line(f"From now on: {verdict} {_words(told['rule'])}"))
+    pen.line(visible_line(f"From now on: {verdict} {rule_words(told['rule'])}"))
     out().line(str(told["id"]))
 
 
@@ -64,6 +64,6 @@ def remove_rule(client: Client, rule: str) -> None:
     aside().line(visible_line(f"The rule {rule} holds no longer."))
 
 
-def _words(rule: Json) -> str:
+def rule_words(rule: Json) -> str:
     words = [f"{name} {rule[name]}" for name in _NAMED if rule.get(name)]
     return ", ".join(words) or "everything"

@@ -25,6 +25,7 @@ class RunStates(StrEnum):
 
     WAITING = "waiting"
     RUNNING = "running"
+    FOR_PERSON = "waiting-for-person"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELED = "canceled"

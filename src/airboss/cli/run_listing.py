@@ -6,10 +6,13 @@ from contextlib import suppress
 from typing import cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.deciding import waiting
 from airboss.cli.frame import styled
+from airboss.cli.item_page import command_of, title_of
 from airboss.cli.listing import items_of
-from airboss.cli.run_story import Story
-from airboss.cli.run_tree import Signs, Tree, usage_words, work_of
+from airboss.cli.run_items import tell_items
+from airboss.cli.run_story import FOR_PERSON, Story
+from airboss.cli.run_tree import Signs, Tree, state_words, usage_words, work_of
 from airboss.cli.run_watch import RUNS, ended_words
 from airboss.cli.screen import (
     Pen,
@@ -44,7 +47,7 @@ def _row(item: Json) -> tuple[str, ...]:
     return (
         item["id"],
         item["job"],
-        item["state"],
+        state_words(item["state"]),
         str(item["works_succeeded"]),
         str(item["works_failed"]),
         moment(item["created_at"]),
@@ -87,7 +90,7 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
     facts = [
         ("Run", f"{told['id']}{again}"),
         ("Job", told["job"]),
-        ("State", f"{told['state']} after {duration(_seconds(told))}"),
+        ("State", f"{state_words(told['state'])} after {duration(_seconds(told))}"),
         ("Reason", told["reason"] or ""),
         ("Waits for", told["waits_for"] or ""),
         ("Input", told["user_input"]),
@@ -99,8 +102,11 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
         ("Usage", usage_words(told["usage"])),
     ]
     _print_facts(pen, facts)
+    story = Story.told(told)
+    if any(work.state == FOR_PERSON for work in story.running):
+        tell_items(story, waiting(client, run=run))
     tree = Tree(
-        Story.told(told),
+        story,
         work_of(client, told),
         Signs.on(pen.stream),
         has_every_round=True,
@@ -128,6 +134,8 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
         ("Turns", str(told["turns"])),
         ("Usage", usage_words(told["usage"])),
     ]
+    asked = [item["asked"] for item in told["items"]]
+    facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
     _print_facts(out(), facts)
 
 

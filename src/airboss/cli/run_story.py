@@ -8,6 +8,7 @@ from airboss.cli.client import Json
 from airboss.cli.stream import Record
 
 OVER: Final = ("succeeded", "failed", "canceled")
+FOR_PERSON: Final = "waiting-for-person"
 _CONDITIONS: Final = frozenset(("pre", "post", "cond"))
 _COUNTED: Final = ("requests", "input_tokens", "output_tokens", "cost")
 
@@ -30,6 +31,8 @@ class Done:
     usage: Json = field(default_factory=dict[str, Any])
     # The last that was decided in it.
     decision: str = ""
+    # What it asks of a person.
+    items: list[Json] = field(default_factory=list[Json])
     # The task runs of earlier times: a retry does a failed work again.
     earlier: list["Done"] = field(default_factory=list["Done"])
 
@@ -154,27 +157,31 @@ class Story:
     def work_waiting(self, at: int, event: Json) -> None:
         del at
         if work := self.works.get(str(event["path"])):
-            work.state, work.waits_for = "waiting", str(event["reason"])
+            work.state = FOR_PERSON if event.get("for_person") else "waiting"
+            work.waits_for = str(event["reason"])
         self._weigh()
 
     def work_going(self, at: int, event: Json) -> None:
         del at
         if work := self.works.get(str(event["path"])):
-            work.state, work.waits_for = "running", None
+            work.state, work.waits_for, work.items = "running", None, []
         self._weigh()
 
     def work_stopped(self, at: int, event: Json) -> None:
         if work := self.works.get(str(event["path"])):
             work.state = "succeeded" if event["succeeded"] else "failed"
-            work.ended_at, work.waits_for = at, None
+            work.ended_at, work.waits_for, work.items = at, None, []
             work.usage = dict(event.get("usage") or {})
         self._weigh()
 
     def _weigh(self) -> None:
-        """A run waits when all that it has begun waits."""
-        waits = [work.waits_for for work in self.running]
-        is_waiting = bool(waits) and all(waits)
-        self.state, self.waits_for = ("waiting", waits[0]) if is_waiting else ("running", None)
+        """A run waits when all that it has begun waits; for a person, when one of them does."""
+        works = self.running
+        if not works or not all(work.waits_for for work in works):
+            self.state, self.waits_for = "running", None
+            return
+        first = next((work for work in works if work.state == FOR_PERSON), works[0])
+        self.state, self.waits_for = first.state, first.waits_for
 
     def ending(self, at: int, event: Json) -> None:
         del at

@@ -6,7 +6,8 @@ from typing import Final, TextIO, cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.frame import Line
-from airboss.cli.run_story import Done, Story, rounds_of
+from airboss.cli.item_page import command_of
+from airboss.cli.run_story import FOR_PERSON, Done, Story, rounds_of
 from airboss.cli.screen import duration, visible_line
 from airboss.cli.trouble import Refused
 
@@ -17,6 +18,7 @@ _STYLES: Final = {
     "canceled": "yellow",
     "running": "cyan",
     "waiting": "yellow",
+    FOR_PERSON: "yellow",
 }
 
 
@@ -47,7 +49,14 @@ SIGNS: Final = Signs(
     "·",
     "·",
     "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏",
-    {"succeeded": "✓", "failed": "✗", "canceled": "■", "running": "▶", "waiting": "◌"},
+    {
+        "succeeded": "✓",
+        "failed": "✗",
+        "canceled": "■",
+        "running": "▶",
+        "waiting": "◌",
+        FOR_PERSON: "!",
+    },
 )
 PLAIN: Final = Signs(
     "+ ",
@@ -57,7 +66,14 @@ PLAIN: Final = Signs(
     ".",
     "-",
     "|/-\\",
-    {"succeeded": "v", "failed": "x", "canceled": "#", "running": ">", "waiting": "~"},
+    {
+        "succeeded": "v",
+        "failed": "x",
+        "canceled": "#",
+        "running": ">",
+        "waiting": "~",
+        FOR_PERSON: "!",
+    },
 )
 
 
@@ -115,7 +131,7 @@ class Tree:
 
     def headline(self, now: int) -> Line:
         story = self.story
-        state = "stopping" if story.is_ending and not story.is_over else story.state
+        state = "stopping" if story.is_ending and not story.is_over else state_words(story.state)
         parts = [duration(story.seconds(now))]
         if story.works:
             done, failed = story.counts
@@ -255,17 +271,23 @@ class Tree:
         if work.is_condition and work.state in ("succeeded", "failed"):
             told.append(_bool(work.state == "succeeded"))
         elif self.has_ids:
-            told.append(work.state)
+            told.append(state_words(work.state))
         told.append(duration(work.seconds(now)))
         if self.has_ids:
             told += [work.task_run, *(f"before {one.task_run}" for one in work.earlier)]
         if words := usage_words(work.usage):
             told.append(words)
         if work.waits_for:
+            # Before the reason: of a line that is too long the end is not shown.
+            told += [command_of(item["asked"]) for item in work.items]
             told.append(f"waits for {work.waits_for}")
         elif work.decision and work.state != "succeeded":
             told.append(work.decision)
         return told
+
+
+def state_words(state: str) -> str:
+    return "waiting for you" if state == FOR_PERSON else state
 
 
 def told_name(work: Done) -> str:

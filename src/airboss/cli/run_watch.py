@@ -13,7 +13,9 @@ from typing import Final, cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.frame import Frame
-from airboss.cli.run_story import Done, Story
+from airboss.cli.item_page import command_of
+from airboss.cli.run_items import Items, tell_items
+from airboss.cli.run_story import FOR_PERSON, Done, Story
 from airboss.cli.run_tree import Signs, Tree, told_name, usage_words, work_of
 from airboss.cli.screen import Pen, aside, duration, out, print_json, visible, visible_line
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
@@ -119,6 +121,7 @@ class Watching:
     def __post_init__(self) -> None:
         self._frame = Frame(self.pen)
         self._decisions = Decisions(self.reach)
+        self._items = Items(self.reach, self._story.id)
         is_smart = self.pen.is_terminal and os.environ.get("TERM") != "dumb"
         self._is_drawn = is_smart and not self.wish.is_json
 
@@ -211,11 +214,16 @@ class Watching:
             return
         while (found := self._decisions.next()) is not None:
             self._decided(*found)
+        if (items := self._items.next()) is not None:
+            for item in tell_items(self._story, items):
+                self._line(f"Decide it with: {command_of(item['asked'])}")
         if time.monotonic() - self._looked_at >= _LOOK_SECONDS:
             self._looked_at = time.monotonic()
             for work in self._story.running:
                 if work.state == "running":
                     self._decisions.ask(work.task_run)
+                elif work.state == FOR_PERSON:
+                    self._items.ask()
 
     def _decided(self, task_run: str, detail: Json, texts: list[str]) -> None:
         work = next((one for one in self._story.works.values() if one.task_run == task_run), None)

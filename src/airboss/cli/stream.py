@@ -15,6 +15,7 @@ _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
 
 
+INBOX: Final = "inbox"
 # By the beginning of its id: what a stream is called in JSON, and where it is.
 _NAMES: Final = {"ses_": "session", "tsk_": "task_run", "run_": "run"}
 _COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs", "run_": "runs"}
@@ -22,6 +23,8 @@ _COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs", "run_": "runs"}
 
 def address_of(stream: str) -> str:
     """Where what has this id is; the server says what is wrong with any other word."""
+    if stream == INBOX:
+        return f"/api/v1/{INBOX}"
     return f"/api/v1/{_COLLECTIONS.get(stream[:4], 'sessions')}/{stream}"
 
 
@@ -108,9 +111,10 @@ class Follower:
 
     def _wait(self, away_since: float, seconds: float, seq: int) -> None:
         if self.clock() - away_since > self.patience:
+            again = f"airboss watch {self.stream} --after {seq}"
             raise Unreachable(
                 f"The server has been away for {int(self.patience)} seconds. Go on later with: "
-                f"airboss watch {self.stream} --after {seq}"
+                f"{'airboss inbox --watch' if self.stream == INBOX else again}"
             )
         self.pause(seconds)
 

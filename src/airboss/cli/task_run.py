@@ -2,16 +2,19 @@
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from airboss.cli.answer import answer_of
 from airboss.cli.client import Client, Json
+from airboss.cli.item_page import command_of, title_of
 from airboss.cli.keyboard import counted_presses
+from airboss.cli.run_items import Items
 from airboss.cli.screen import (
     Pen,
     Waiting,
@@ -27,6 +30,8 @@ from airboss.cli.task_listing import RUNS, draw_decision, told_end
 from airboss.cli.trouble import Exit, Refused, Trouble
 
 _TICK_SECONDS: Final = 0.1
+# Whether its agent asks something is looked at so often.
+_LOOK_SECONDS: Final = 1.0
 _OUTCOMES: Final = {"succeeded": Exit.DONE, "canceled": Exit.STOPPED}
 
 
@@ -141,6 +146,11 @@ class _Watching:
     _doing: str = "Beginning"
     _end: Json | None = None
     _is_told_to_stop: bool = False
+    _told: set[str] = field(default_factory=set[str])
+    _looked_at: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._items = Items(self.reach)
 
     def to_the_end(self, presses: Sequence[int] | None) -> Exit:
         """With the presses of whoever started it: the first stops the run, the second leaves."""
@@ -153,6 +163,7 @@ class _Watching:
                 else:
                     waiting.hide()
                     self._show(heard)
+                self._look(waiting)
                 if presses:
                     self._heed(presses, feed)
         finally:
@@ -161,6 +172,20 @@ class _Watching:
         if heard.trouble:
             raise heard.trouble
         return self._outcome()
+
+    def _look(self, waiting: Waiting) -> None:
+        """A task run's own events do not say that its agent waits for a person."""
+        if time.monotonic() - self._looked_at >= _LOOK_SECONDS:
+            self._looked_at = time.monotonic()
+            self._items.ask()
+        for item in self._items.next() or ():
+            if item.get("task_run") == self.run and item["id"] not in self._told:
+                self._told.add(str(item["id"]))
+                waiting.hide()
+                asked = item["asked"]
+                told = f"Waits for you: {title_of(asked)} Decide it with: {command_of(asked)}"
+                pen = aside()
+                pen.line(pen.styled(told, "yellow"))
 
     def tell_answer(self) -> None:
         """What a task is run for is often what the agent says, as with a question."""

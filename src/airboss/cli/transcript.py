@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from airboss.cli.item_page import command_of, outcome_words, title_of
 from airboss.cli.screen import Pen, aside, visible, visible_line
 from airboss.cli.stream import Record
 
@@ -151,7 +152,8 @@ def _draw_permission(page: Transcript, event: Event) -> None:
             page.note(f"Allowed by {event.get('by', 'the policy')}: {wish}", "dim")
         return
     page.note(f"✗ Denied: {wish}. {reason}", "yellow")
-    if not page.denials and "--permissions" not in reason:
+    is_by_policy = not str(event.get("by", "")).startswith(("person", "nobody", "rule"))
+    if is_by_policy and not page.denials and "--permissions" not in reason:
         page.note(f"  {_HOW_TO_ALLOW}", "dim")
     page.denials.append(str(event.get("reason", "")))
 
@@ -248,7 +250,25 @@ def _draw_closed(page: Transcript, event: Event) -> None:
     page.note(f"The session is closed: {event.get('reason', '')}", "dim")
 
 
+def _draw_asked(page: Transcript, event: Event) -> None:
+    """For those who only watch; whoever takes part is asked by the chat itself."""
+    if page.is_full:
+        page.note(f"! Waits for a person: {title_of(event)} {command_of(event)}", "yellow")
+
+
+def _draw_settled(page: Transcript, event: Event) -> None:
+    """A no is told with what was denied."""
+    if event.get("outcome") == "deny":
+        return
+    words = f": {event['answer']}" if event.get("answer") else ""
+    page.note(visible_line(f"{outcome_words(event)}{words}", _SUMMARY_LENGTH * 2), "dim")
+
+
 _DRAWN = {
+    "approval.asked": _draw_asked,
+    "question.asked": _draw_asked,
+    "limit.reached": _draw_asked,
+    "item.settled": _draw_settled,
     "session.opened": _draw_opened,
     "session.resumed": _draw_resumed,
     "session.interrupted": _draw_interrupted,

@@ -9,7 +9,7 @@ from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.aside import answered
 from airboss.harness.desk import Delivery, Desk
 from airboss.harness.ear import Ear
-from airboss.harness.gate import Gate
+from airboss.harness.gate import Checks, Gate
 from airboss.harness.keeper import LIMIT_REACHED, Keeper
 from airboss.harness.loops import Loops
 from airboss.harness.models import Route
@@ -86,7 +86,10 @@ class Conversation:
         self._keeper = Keeper(self.people, route.multiplier, lambda: self._ear.turn, self._stop)
         self._ear = Ear(writer, redactor, self.desk, self._keeper)
         watch, clean = loops or Loops(), redactor.text
-        self._gate = Gate(session, watch, self._hear, lambda: self._ear.turn, self._stop, clean)
+        checks = Checks(ask=self.people.permit)
+        self.gate = Gate(
+            session, watch, self._hear, lambda: self._ear.turn, self._stop, clean, checks
+        )
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -174,7 +177,7 @@ class Conversation:
             tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
             decide=self._keeper.decide,
             answer=self.people.answer,
-            gate=self._gate,
+            gate=self.gate,
             hear=self._hear,
             redactor=self._redactor,
             resume=resume,
@@ -233,6 +236,7 @@ class Conversation:
             await queue.some()
             if self._ear.turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._ear.turn.over.wait()
+            await self.desk.settled()
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
                 if prompt := queue.first:
                     await self.desk.take_back(prompt)

@@ -3,6 +3,7 @@ put into the running turn; each with its word in the log."""
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from airboss.errors import AirbossError, Conflict, Invalid
@@ -26,9 +27,18 @@ Delivery: TypeAlias = Literal["queue", "steer", "interrupt", "refuse"]
 
 _WITHDRAWN = "It was withdrawn."
 _PUT_SECONDS = 5.0
+_READ_SECONDS = 0.5
 _OF_A_TASK = "A task asked for this; it is changed by stopping the task."
 _ON_ITS_WAY = "The request is on its way into the running turn, before all that wait."
 _DELIVERED = "No such request waits: it was delivered to the agent, or dropped."
+
+
+@dataclass
+class _Way:
+    """Of a request into the running turn: whether the runtime has it, and whether it was read."""
+
+    is_put: bool = False
+    read: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Desk:
@@ -38,12 +48,13 @@ class Desk:
         self.queue = RequestQueue(queued)
         self.agent: RuntimeSession | None = None
         self.turn: Turn | None = None
+        self.last: Turn | None = None
         self.is_over = False
         self._writer = writer
         self._redactor = redactor
         self._changing = asyncio.Lock()
-        # Put into the running turn, and not read yet; of these, what the runtime has.
-        self._in_turn: dict[PromptId, bool] = {}
+        # Put into the running turn, and not read yet.
+        self._in_turn: dict[PromptId, _Way] = {}
 
     def _clean(self, text: str) -> tuple[str, int]:
         """Without its secrets, and how many there were."""
@@ -81,11 +92,10 @@ class Desk:
         # Before the runtime has the turn's own request, this one would become a turn of its own.
         await within(_PUT_SECONDS, turn.put)
         if self.agent and prompt in self.queue and not turn.over.is_set():
-            self._in_turn[prompt] = False
+            way = self._in_turn[prompt] = _Way()
             try:
                 await self.agent.steer(prompt, self.queue[prompt].text)
-                if prompt in self._in_turn:
-                    self._in_turn[prompt] = True
+                way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
                 self._in_turn.pop(prompt, None)
         if turn.over.is_set() or prompt not in self._in_turn:
@@ -93,19 +103,27 @@ class Desk:
 
     def turn_ended(self) -> None:
         """What the agent has not read waits for a turn of its own."""
-        self.turn = None
-        for prompt, sent in self._in_turn.items():
-            if sent:
+        self.last, self.turn = self.turn, None
+        for prompt, way in self._in_turn.items():
+            if way.is_put:
                 self.queue.let_go(prompt)
 
     def read(self, prompt: PromptId) -> Request | None:
         """The agent has read what was put into its turn."""
-        self._in_turn.pop(prompt, None)
+        if way := self._in_turn.pop(prompt, None):
+            way.read.set()
         return self.queue.take(prompt)
+
+    async def settled(self) -> None:
+        """Behind a turn: the first of those that wait may have come too late for it, and the
+        runtime then begins a turn with it by itself. Taken back meanwhile, that would be cut."""
+        if (prompt := self.queue.first) and (way := self._in_turn.get(prompt)):
+            await within(_READ_SECONDS, way.read)
 
     async def take_back(self, prompt: PromptId) -> None:
         """Out of the running turn, unless the agent reads it in this very moment."""
-        if self.agent and self._in_turn.get(prompt) and prompt in self.queue:
+        way = self._in_turn.get(prompt)
+        if self.agent and way and way.is_put and prompt in self.queue:
             await self.agent.take_back(prompt, self.queue[prompt].text)
             self._in_turn.pop(prompt, None)
 
@@ -170,7 +188,7 @@ class Desk:
         if request.task is not None:
             raise Conflict(_OF_A_TASK)
         was_in_turn = prompt in self._in_turn
-        if was_in_turn and (is_moved or not self._in_turn[prompt]):
+        if was_in_turn and (is_moved or not self._in_turn[prompt].is_put):
             raise Conflict(_ON_ITS_WAY)
         self.queue.hold(prompt)
         await self.take_back(prompt)

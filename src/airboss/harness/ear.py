@@ -58,7 +58,7 @@ class Ear:
             case TurnBegan():
                 self._current()
             case RequestRead():
-                self._note_read(PromptId(told.tag))
+                self._note_read(PromptId(told.tag), told.past)
             case TurnFailed() | ModelReplaced():
                 self._hear_failure(told)
             case ModelAnswered() | UsageSeen() | Retrying():
@@ -81,11 +81,12 @@ class Ear:
         elif self.turn is not None and (said := self.turn.note(told)):
             self._writer.say(said)
 
-    def _note_read(self, prompt: PromptId) -> None:
+    def _note_read(self, prompt: PromptId, past: bool) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
         request = self._desk.read(prompt)
-        if request and self.turn:
-            self._writer.say(PromptSteered(prompt=prompt, turn=self.turn.id))
+        turn = self.turn or (self._desk.last if past else None)
+        if request and turn:
+            self._writer.say(PromptSteered(prompt=prompt, turn=turn.id))
         elif request:
             self.start_turn(prompt, request).put.set()
 
@@ -131,6 +132,8 @@ class Ear:
         turn = self.turn
         if turn is None:
             return
+        if outcome != "interrupted":
+            self._keeper.people.cancel()
         self._keeper.end(turn)
         self.turn = None
         idle = () if outcome == "interrupted" else (SessionIdle(),)

@@ -18,6 +18,7 @@ from airboss.model.inbox_events import Asked, InboxItem, ItemSettled, LimitReach
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
+from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.runtime.tools import OutsideCall, ToolRefusal
 
@@ -117,6 +118,12 @@ class People:
             )
             await self._tell(asked)
         return await self._wait(asked, request)
+
+    async def permit(self, use: ToolUse, why: str) -> bool:
+        """For a check of the gate that wants a person asked, whatever rules and policy say."""
+        raw = {"toolName": use.tool, "toolArgs": dict(use.arguments)}
+        wish = PermissionWish("", None, "hook", use.tool, (), None, None, use.tool, raw)
+        return answer_of(await self._leave(wish, why)).allowed
 
     async def answer(self, call: OutsideCall) -> str | ToolRefusal:
         """The agent's question gets a person's answer."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from airboss.errors import Invalid
+from airboss.errors import InvalidAnswer
 from airboss.harness.plain import plain, plain_line
 from airboss.model.ids import PromptId, new_item_id
 from airboss.model.inbox_events import ItemSettled, QuestionAsked
@@ -105,7 +105,7 @@ def read_answer(asked: QuestionAsked, text: str) -> Given:
     if asked.form is not None:
         return Given(_read_form(asked.form, said), was_words=False)
     if not said:
-        raise Invalid("An answer needs some words.")
+        raise InvalidAnswer("An answer needs some words.")
     choices = asked.choices
     if said.isascii() and said.isdigit() and 1 <= int(said) <= len(choices):
         return Given(choices[int(said) - 1], was_words=False)
@@ -114,7 +114,7 @@ def read_answer(asked: QuestionAsked, text: str) -> Given:
             return Given(label, was_words=False)
     if not asked.allows_words:
         numbered = ", ".join(f"{place} {label}" for place, label in enumerate(choices, 1))
-        raise Invalid(f"“{plain_line(said, 80)}” is none of the choices: {numbered}.")
+        raise InvalidAnswer(f"“{plain_line(said, 80)}” is none of the choices: {numbered}.")
     return Given(said, was_words=True)
 
 
@@ -139,14 +139,14 @@ def _read_form(schema: str, text: str) -> str:
     try:
         content: object = json.loads(text)
     except ValueError:
-        raise Invalid("The answer to a form is a JSON object with its fields.") from None
+        raise InvalidAnswer("The answer to a form is a JSON object with its fields.") from None
     checks: Any = Draft202012Validator(json.loads(schema))
     wrong = [
         f"{'.'.join(str(part) for part in error.absolute_path) or 'the form'}: {error.message}"
         for error in checks.iter_errors(content)
     ]
     if wrong:
-        raise Invalid(f"The form is not filled in rightly. {'; '.join(wrong[:5])}.")
+        raise InvalidAnswer(f"The form is not filled in rightly. {'; '.join(wrong[:5])}.")
     return json.dumps(content, ensure_ascii=False)
 
 

@@ -1,4 +1,5 @@
-"""Our events in the words of seed 001's callbacks. What the seed does not know is left out."""
+"""Our events in the words of seed 001's callbacks. What the seed does not know is left out, but
+for what waits for a person: those callbacks come within a turn of a session only."""
 
 import json
 
@@ -20,6 +21,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
+from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached, QuestionAsked
 from airboss.model.run_events import RunEnded, RunError, WorkStarted, WorkStopped
 from airboss.model.task_events import (
     TaskDecided,
@@ -53,8 +55,53 @@ def callback_of(event: Event) -> Callback | None:
             return _run(event)
         case SessionError() | SessionInterrupted() | TaskError() | RunError():
             return _error(event)
+        case ApprovalAsked() | QuestionAsked() | LimitReached() | ItemSettled():
+            return _item(event)
         case _:
             return _turn(event)
+
+
+def _item(event: ApprovalAsked | QuestionAsked | LimitReached | ItemSettled) -> Callback:
+    """What the agent asks of a person. Over seed 001's API the next query is the answer."""
+    match event:
+        case ApprovalAsked():
+            return _call(
+                "onApproval",
+                itemId=event.item,
+                title=event.title,
+                description=event.description,
+                severity=event.severity,
+                choices=list(event.choices),
+                toolCallId=event.call,
+                command=event.subject.command,
+                path=event.subject.path,
+                diff=event.subject.diff,
+                url=event.subject.address,
+                expiresAt=event.expires_at,
+            )
+        case QuestionAsked():
+            return _call(
+                "onQuestion",
+                itemId=event.item,
+                question=event.question,
+                choices=list(event.choices) or None,
+                allowFreeform=event.allows_words,
+                form=None if event.form is None else json.loads(event.form),
+                toolCallId=event.call,
+                expiresAt=event.expires_at,
+            )
+        case LimitReached():
+            return _call(
+                "onLimit",
+                itemId=event.item,
+                scope=event.scope,
+                limit=event.limit,
+                allowed=event.allowed,
+                used=event.used,
+                expiresAt=event.expires_at,
+            )
+        case ItemSettled():
+            return _call("onItemSettled", itemId=event.item, outcome=event.outcome, who=event.who)
 
 
 def _turn(event: Event) -> Callback | None:

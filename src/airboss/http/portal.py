@@ -10,6 +10,7 @@ from airboss.errors import (
     AirbossError,
     Conflict,
     Invalid,
+    InvalidAnswer,
     ModelIdNotFound,
     NotFound,
     WorkingDirectoryMissing,
@@ -35,6 +36,7 @@ _NAMES: dict[type[AirbossError], str] = {
 _NAMES_BESIDE: dict[type[AirbossError], str] = {
     WorkingDirectoryNotAllowed: "WorkingDirectoryNotAllowed",
     Invalid: "InvalidQuery",
+    InvalidAnswer: "InvalidAnswer",
 }
 # How the ids of each begin.
 _PREFIXES = {"Session": "ses_", "Task": "tsk_", "Job": "run_"}
@@ -99,9 +101,11 @@ async def stop_session(session_id: str, use: Use, who: Who) -> dict[str, str]:
 
 @router.api_route("/copilot/session/{session_id}/query", methods=BOTH)
 async def query_session(session_id: str, request: Request, use: Use, who: Who) -> dict[str, str]:
+    """Where the agent waits for an answer, this is it: the seed has no other call for one."""
     text = await body_text(request)
     try:
-        await use.sessions.prompt(session_id, text, who)
+        if not await use.decisions.answer_next(session_id, text, who):
+            await use.sessions.prompt(session_id, text, who)
     except FORESEEN as error:
         return in_the_seeds_words(error)
     return {}

@@ -41,7 +41,7 @@ Hear: TypeAlias = Callable[[Event | Signal], None]
 
 _OPEN_SECONDS = 60.0
 # Together with the sweep an abort takes less than a second, whatever the runtime does.
-_ABORT_SECONDS = 0.4
+_ABORT_SECONDS = 0.8
 _CLOSE_SECONDS = 2.0
 _WORKING_SECONDS = 5.0
 _REMEMBERED = 32
@@ -187,7 +187,7 @@ class RuntimeSession:
         name = await self._life.ask(self._opened.send(text, mode="immediate"))
         self._steering[name] = tag
         if name in self._read:  # its event was faster than this answer
-            self._tell_read(name)
+            self._tell_read(name, past=True)
 
     async def take_back(self, tag: str, text: str) -> None:
         """What was put into a turn and not read is not to be read any more. When this returns, it
@@ -204,11 +204,11 @@ class RuntimeSession:
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
         self._stop_hooks()
-        with contextlib.suppress(RuntimeUnavailable):
-            await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
-        if self._busy and self.alive:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._idle.wait(), _ABORT_SECONDS)
+        with contextlib.suppress(RuntimeUnavailable, TimeoutError):
+            async with asyncio.timeout(_ABORT_SECONDS):
+                await self._life.ask(stop_work(self._opened))
+                if self._busy and self.alive:
+                    await self._idle.wait()
         if self._busy and self.alive:
             self._end_turn(TurnIdle(aborted=True))
         await sweep_session(self.id)
@@ -254,11 +254,11 @@ class RuntimeSession:
         for told in self._translator.hear(raw):
             self._tell(told)
 
-    def _tell_read(self, name: str) -> None:
+    def _tell_read(self, name: str, *, past: bool = False) -> None:
         self._read.append(name)
         if tag := self._steering.pop(name, None):
             self._steered = True
-            self._asked.hear(RequestRead(tag))
+            self._asked.hear(RequestRead(tag, past))
 
     def lost(self, reason: str) -> None:
         """The process is gone. Said once, after every block is closed."""

@@ -29,9 +29,10 @@ class TurnFailed:
 @dataclass(frozen=True, slots=True)
 class RequestRead:
     """A request that was put into a running turn is in the agent's history from here on. Where no
-    turn runs any more, one begins with it."""
+    turn runs any more, one begins with it; of a `past` one that was a while ago, and is over."""
 
     tag: str
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True)

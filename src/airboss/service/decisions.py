@@ -1,5 +1,6 @@
 """What a person says to what waits for one: allow, deny, answer, go on. The first word counts."""
 
+import contextlib
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ from airboss.service.rules import Rules
 from airboss.service.sessions import Sessions
 
 _MOST_WORDS: Final = 2_000
+_NO_QUESTION: Final = "This is no question: it is to be allowed or denied."
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Decisions:
     async def decide(self, item: str, choice: Choice, who: str, words: str = "") -> ItemSettled:
         """On an approval, or on a limit: there, to allow is to go on. `words` are told to the agent
         with a no."""
-        found = await self._find(item)
+        found = self._find(item)
         match found.asked:
             case QuestionAsked():
                 raise Invalid("This is a question: it needs an answer.")
@@ -68,10 +70,26 @@ class Decisions:
 
     async def answer(self, item: str, text: str, who: str) -> ItemSettled:
         """What is no answer is refused, and the question stays open."""
-        found = await self._find(item)
+        found = self._find(item)
         if not isinstance(found.asked, QuestionAsked):
-            raise Invalid("This is no question: it is to be allowed or denied.")
-        given = read_answer(found.asked, self.redactor.text(text))
+            raise Invalid(_NO_QUESTION)
+        return await self._answer(found, found.asked, text, who)
+
+    async def answer_next(self, session: str, text: str, who: str) -> bool:
+        """For callers who know only queries: the text answers what the session asks. Where it asks
+        nothing this says so, and where somebody was faster."""
+        view = await self.sessions.show(session)
+        for item in view.items:
+            if isinstance(item.asked, QuestionAsked):
+                with contextlib.suppress(Conflict):
+                    await self._answer(item, item.asked, text, who)
+                    return True
+        return False
+
+    async def _answer(
+        self, found: InboxItem, asked: QuestionAsked, text: str, who: str
+    ) -> ItemSettled:
+        given = read_answer(asked, self.redactor.text(text))
         settled = ItemSettled(
             item=found.id,
             outcome="answered",
@@ -83,9 +101,9 @@ class Decisions:
 
     async def decline(self, item: str, who: str) -> ItemSettled:
         """A question that somebody does not want to answer; the agent is told so."""
-        found = await self._find(item)
+        found = self._find(item)
         if not isinstance(found.asked, QuestionAsked):
-            raise Invalid("This is no question: it is to be allowed or denied.")
+            raise Invalid(_NO_QUESTION)
         return await self._settle(found, ItemSettled(item=found.id, outcome="declined", who=who))
 
     async def _settle(self, found: InboxItem, settled: ItemSettled) -> ItemSettled:
@@ -96,11 +114,10 @@ class Decisions:
         await self.inbox.settle()
         return settled
 
-    async def _find(self, item: str) -> InboxItem:
-        view = await self.inbox.show()
-        for one in view.items:
-            if one.id == item:
-                return one
+    def _find(self, item: str) -> InboxItem:
+        found = self.inbox.find(ItemId(item))
+        if found is not None:
+            return found
         if self.inbox.what_became_of(ItemId(item)) is not None:
             raise self._too_late(ItemId(item))
         raise NotFound("item", item)

@@ -30,11 +30,23 @@ class Inbox:
     allowed: Budgets
     _writer: Writer | None = None
     _settled: dict[ItemId, ItemSettled] = field(default_factory=dict[ItemId, ItemSettled])
-    _known: set[ItemId] = field(default_factory=set[ItemId])
+    # What waits, also in the moment before the list has it.
+    _known: dict[ItemId, InboxItem] = field(default_factory=dict[ItemId, InboxItem])
 
     async def open(self) -> None:
         self._writer = await self.log.writer(INBOX)
-        self._known = {item.id for item in self._view.items}
+        self._known = {item.id: item for item in self._view.items}
+        await self._remember()
+
+    async def _remember(self) -> None:
+        """Whoever comes late is told who was first, also by the next server."""
+        after = max(0, self._view.seq - _REMEMBERED)
+        for recorded in await self.log.after(INBOX, after, _REMEMBERED):
+            event = recorded.event
+            if isinstance(event, InboxSettled):
+                self._settled[event.item] = ItemSettled(
+                    item=event.item, outcome=event.outcome, who=event.who
+                )
 
     async def recover(self) -> None:
         """Behind the sessions' own recovery: what they do not ask any more is settled."""
@@ -56,7 +68,7 @@ class Inbox:
 
     def arrived(self, item: InboxItem) -> None:
         if self._writer and item.id not in self._known:
-            self._known.add(item.id)
+            self._known[item.id] = item
             self._writer.say(InboxArrived(item=item))
 
     def settled(self, session: SessionId, settled: ItemSettled) -> None:
@@ -64,7 +76,7 @@ class Inbox:
             self._say_settled(session, settled)
 
     def _say_settled(self, session: SessionId, settled: ItemSettled) -> None:
-        self._known.discard(settled.item)
+        self._known.pop(settled.item, None)
         self._settled[settled.item] = settled
         while len(self._settled) > _REMEMBERED:
             del self._settled[next(iter(self._settled))]
@@ -94,6 +106,9 @@ class Inbox:
 
     async def events(self, after: int, limit: int) -> EventPage:
         return await page_of_events(self.log, INBOX, after, limit)
+
+    def find(self, item: ItemId) -> InboxItem | None:
+        return self._known.get(item)
 
     def what_became_of(self, item: ItemId) -> ItemSettled | None:
         return self._settled.get(item)
