@@ -12,6 +12,7 @@ import pytest
 from tests.contract.conftest import SCRIPT
 from tests.contract.guest import JSON, Guest, kinds, only
 from tests.contract.stories import check_events
+from tests.contract.usage import NO_LIMITS, NOTHING_USED
 from tests.portal import Portal
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -24,23 +25,6 @@ async def refused(guest: Guest, method: str, path: str, **sent: Any) -> tuple[in
     assert set(told) == {"type", "title", "status", "code", "detail", "request_id", "retryable"}
     assert told["status"] == answer.status_code
     return answer.status_code, told["code"], told["detail"]
-
-
-NOTHING_SPENT = {
-    "requests": 0,
-    "input_tokens": 0,
-    "output_tokens": 0,
-    "cached_tokens": 0,
-    "cost": 0.0,
-}
-NOTHING_USED = {
-    **NOTHING_SPENT,
-    "sub_agents": NOTHING_SPENT,
-    "turns": 0,
-    "milliseconds": 0,
-    "multiplier": None,
-}
-NO_LIMITS = dict.fromkeys(("turns", "tokens", "cost", "minutes", "idle_minutes"))
 
 
 async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.contract.guest import JSON, Frame, Guest, kinds
 from tests.contract.task_guest import TaskGuest
 from tests.contract.test_v1_sessions import refused
+from tests.contract.usage import NOTHING_USED
 from tests.portal import Portal
 from tests.service.errands import DOCUMENT, SAY_SO
 
@@ -49,10 +50,11 @@ async def test_a_run_starts_and_its_place_is_told(tasker: TaskGuest) -> None:
         "seq": 1,
         "session": None,
         "sessions": [],
+        "opened": [],
         "missions": 0,
         "crashes": 0,
         "retries": 0,
-        "usage": {"requests": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0},
+        "usage": NOTHING_USED,
         "run": None,
         "path": None,
         "doing": "",
@@ -421,7 +423,9 @@ async def test_a_run_is_stopped_with_its_agents_and_twice_is_as_good_as_once(
     shown = await tasker.over(run)
     assert view.items() <= shown.items()
     stored = (await tasker.run_page(run))["items"]
-    assert stored[-1]["event"] == {
+    ended = stored[-1]["event"]
+    assert ended.pop("usage") == shown["usage"]
+    assert ended == {
         "kind": "task.ended",
         "outcome": "canceled",
         "reason": "Stopped by owner.",

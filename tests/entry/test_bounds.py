@@ -77,7 +77,7 @@ def test_the_narrowest_of_each_limit_holds() -> None:
 
 
 def test_what_each_limit_means_is_said_in_words() -> None:
-    written: dict[str, Any] = {
+    written: dict[str, dict[str, Any]] = {
         "limits": {"cost": 40},
         "tasks": {"plan": {"limits": {"turns": 2, "idleMinutes": 0.5}}, "free": {}},
         "jobs": {"ship": {"limits": {"minutes": 120}}, "other": {"limits": {}}},

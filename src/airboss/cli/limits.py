@@ -1,16 +1,22 @@
-"""Limits as one types them: `tokens=5000`."""
+"""Limits as somebody types them."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from airboss.cli.trouble import Refused
 
-_LIMITS = {
-    name: name.replace("M", "_m") for name in ("turns", "tokens", "cost", "minutes", "idleMinutes")
+# By the names that entries have, those of the API.
+_LIMITS: Final = {
+    "turns": "turns",
+    "tokens": "tokens",
+    "cost": "cost",
+    "minutes": "minutes",
+    "idleMinutes": "idle_minutes",
 }
 
 
 def read_limits(given: Sequence[str]) -> dict[str, float]:
-    """`tokens=5000`, by the names that entries have too."""
+    """`tokens=5000`"""
     found: dict[str, float] = {}
     for text in given:
         name, _, amount = text.partition("=")

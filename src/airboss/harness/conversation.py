@@ -84,7 +84,7 @@ class Conversation:
         self._on_lost = on_lost
         self.desk = Desk(queue, writer, redactor)
         self._keeper = Keeper(self.people, route.multiplier, lambda: self._ear.turn, self._stop)
-        self._ear = Ear(writer, redactor, self.desk, self._keeper, self.people.cancel)
+        self._ear = Ear(writer, redactor, self.desk, self._keeper)
         watch, clean = loops or Loops(), redactor.text
         checks = Checks(ask=self.people.permit)
         self.gate = Gate(

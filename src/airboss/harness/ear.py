@@ -1,7 +1,5 @@
 """Hears what the runtime tells of one session, and says it in the log: turns, blocks, failures."""
 
-from collections.abc import Callable
-
 from airboss.harness.desk import Desk
 from airboss.harness.keeper import Keeper
 from airboss.harness.turn import Outcome, Request, Turn
@@ -37,18 +35,9 @@ from airboss.runtime.signals import (
 class Ear:
     """Knows the turn that runs. That the runtime is gone is not for it to hear."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        redactor: Redactor,
-        desk: Desk,
-        keeper: Keeper,
-        withdraw: Callable[[], None],
-    ) -> None:
-        """`withdraw` takes back what the agent asked of people in a turn that ends."""
+    def __init__(self, writer: Writer, redactor: Redactor, desk: Desk, keeper: Keeper) -> None:
         self.turn: Turn | None = None
         self._keeper = keeper
-        self._withdraw = withdraw
         self._writer = writer
         self._redactor = redactor
         self._desk = desk
@@ -144,7 +133,7 @@ class Ear:
         if turn is None:
             return
         if outcome != "interrupted":
-            self._withdraw()
+            self._keeper.people.cancel()
         self._keeper.end(turn)
         self.turn = None
         idle = () if outcome == "interrupted" else (SessionIdle(),)
