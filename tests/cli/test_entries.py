@@ -174,13 +174,13 @@ def test_a_valid_entry_is_said_to_be_so_with_the_wishes_that_are_not_granted(
     done = nowhere.run("check", file)
     assert (done.returncode, done.stdout) == (0, "airboss.yaml: no mistakes. Tasks: 1, jobs: 1.\n")
     assert done.stderr == (
-        'note: entry.permissions: "approve-all" is not granted: the server allows "read-only", '
+        'note: entry.permissions: "approve-all" is not granted: the server allows "ask", '
         "until a person trusts this file.\n"
     )
     for words in (["--trust"], ["--permissions", "approve-all"]):
         assert nowhere.run("check", file, *words).stderr == ""
     said = json.loads(nowhere.run("check", file, "--json").stdout)
-    wish = {"where": "entry.permissions", "wished": "approve-all", "granted": "read-only"}
+    wish = {"where": "entry.permissions", "wished": "approve-all", "granted": "ask"}
     assert said == {"file": file, "valid": True, "violations": [], "ungranted": [wish]}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from airboss.harness.turn import Asked
+from airboss.harness.turn import Asked, Pause
 from airboss.model.ids import PromptId, SessionId, TaskRunId
 from airboss.model.task_events import MissionEnded, MissionSent
 from tests.service.errands import (
@@ -190,13 +190,18 @@ async def test_a_runtime_killed_between_missions_is_replaced(
     ask, asked = house.sessions.ask, list[str]()
 
     async def late(
-        session: SessionId, text: str, who: str, run: TaskRunId, prompt: PromptId
+        session: SessionId,
+        text: str,
+        who: str,
+        run: TaskRunId,
+        prompt: PromptId,
+        pause: Pause | None = None,
     ) -> Asked:
         asked.append(text)
         if len(asked) in (2, 4):
             house.kill_runtime()
             await house.until(session, "interrupted")
-        return await ask(session, text, who, run, prompt)
+        return await ask(session, text, who, run, prompt, pause)
 
     monkeypatch.setattr(house.sessions, "ask", late)
     story = await house.ended(await begin(house, whole_task("none", several=several)))

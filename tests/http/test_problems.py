@@ -12,6 +12,7 @@ WORDS = "The words of the error."
 STATUS = {
     "not_found": 404,
     "invalid": 422,
+    "invalid_answer": 422,
     "model_not_found": 422,
     "working_directory_not_absolute": 422,
     "working_directory_missing": 422,

@@ -85,7 +85,8 @@ async def test_what_steers_too_late_begins_a_turn_and_is_told(
     await session.steer("tag", "say late")
     await listener.until(TurnIdle)
     kinds = [type(told).__name__ for told in listener.told]
-    assert kinds[:2] == ["RequestRead", "TurnBegan"]
+    # In which order depends on whether the runtime's answer was faster than its event.
+    assert {*kinds[:2]} == {"RequestRead", "TurnBegan"}
     assert listener.all(MessageEnded)[0].text == "late "
     await session.close()
 

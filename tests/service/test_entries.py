@@ -338,7 +338,7 @@ async def test_the_tasks_are_told_in_a_few_words(repo: Repo) -> None:
         assert (task.name, task.model, task.permissions, task.require_user_input) == (
             "build",
             "n",
-            "read-only",
+            "ask",
             True,
         )
         assert task.about == "Build $user-input."

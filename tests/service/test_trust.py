@@ -129,9 +129,9 @@ async def test_only_a_trusted_file_may_widen_the_servers_policy(repo: Repo) -> N
     file = repo.write(named("bold", permissions="approve-all"))
     async with repo.served() as entries:
         found = await used(entries)
-        assert found.policy_for("bold") == "read-only"
+        assert found.policy_for("bold") == "ask"
         assert found.ungranted == (
-            'entry.permissions: "approve-all" is not granted: the server allows "read-only", '
+            'entry.permissions: "approve-all" is not granted: the server allows "ask", '
             "until a person trusts this file.",
         )
         await entries.trust(str(file), ME)
@@ -143,7 +143,7 @@ async def test_only_a_trusted_file_may_widen_the_servers_policy(repo: Repo) -> N
         )
         repo.write(named("bold", permissions="approve-all", limits={"turns": 9}))
         found = await used(entries)
-        assert (found.trusted, found.policy_for("bold")) == (False, "read-only")
+        assert (found.trusted, found.policy_for("bold")) == (False, "ask")
         listed = await entries.files.trust.all()
         assert [(told.row.path, told.row.who, told.current) for told in listed] == [
             (str(file), ME, False)
@@ -160,7 +160,7 @@ async def test_trust_that_is_taken_back_narrows_at_once_although_something_runs(
         assert (await used(entries)).policy_for("bold") == "approve-all"
         repo.busy = True
         await entries.distrust(str(file), ME)
-        assert (await used(entries)).policy_for("bold") == "read-only"
+        assert (await used(entries)).policy_for("bold") == "ask"
 
 
 async def test_trust_is_of_the_real_file(repo: Repo) -> None:

@@ -19,6 +19,7 @@ _log = logging.getLogger("airboss.notices")
 
 SECONDS: Final = 10.0
 _MOST_OUTPUT: Final = 4096
+_END_SECONDS: Final = 2.0
 # Of its own: what it starts can be ended with it. Not a session: who sweeps after agents would
 # take it for one of their orphans.
 _APART: Final[dict[str, Any]] = {} if sys.platform == "win32" else {"process_group": 0}
@@ -100,7 +101,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         if process.returncode is None:
             process.kill()
-    await process.wait()
+    # Whoever still holds its pipes was started elsewhere, and is not waited for.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_SECONDS):
+            await process.wait()
 
 
 def _kill(pid: int, *, is_over: bool) -> None:

@@ -48,6 +48,7 @@ async def list_inbox(
     run: Annotated[str | None, Query(max_length=100)] = None,
     kind: Literal["approval", "question", "limit"] | None = None,
 ) -> Waiting:
+    """All that waits for a person, oldest first; of one session, one run or one kind."""
     view = await inbox.show()
     items = [
         item
@@ -63,6 +64,7 @@ async def list_inbox(
 async def inbox_events(
     inbox: UseInbox, after: After = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> Response:
+    """What came and went, in order. Go on behind `next_after` while there is more."""
     page = await inbox.events(after, limit)
     return event_page(page, after, (await inbox.show()).seq)
 
