@@ -107,14 +107,32 @@ async def test_a_denied_tool_fails_with_the_reason_and_the_turn_goes_on(
     assert listener.all(MessageEnded)[-1].text == "done"
 
 
-async def test_a_decision_that_fails_is_a_no(flight: Flight, listener: Listener) -> None:
-    async def fail(wish: PermissionWish) -> PermissionAnswer:
-        raise LookupError(wish.kind)
+class _Yes:
+    """Nearly an answer."""
 
-    session = await flight.session(listener, decide=fail)
-    await session.send("shell touch made-by-the-agent")
-    await listener.until(TurnIdle)
-    assert listener.all(ToolEnded)[0].error is not None
+    allowed = "yes"
+    reason = "Why not?"
+
+
+async def test_a_decision_that_fails_or_is_nonsense_is_a_no(
+    flight: Flight, listener: Listener
+) -> None:
+    """PERM-2, PERM-4: neither an exception nor anything but an exact yes gets through."""
+    said: list[object] = [LookupError("gone"), None, True, "allow", _Yes(), {"allowed": True}]
+
+    async def decide(_: PermissionWish) -> object:
+        answer = said[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    session = await flight.session(listener, decide=decide)
+    while said:
+        listener.told.clear()
+        await session.send("shell touch made-by-the-agent")
+        await listener.until(TurnIdle)
+        assert listener.all(ToolEnded)[0].error is not None, said[0]
+        said.pop(0)
     assert not (flight.folder / "made-by-the-agent").exists()
 
 

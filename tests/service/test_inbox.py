@@ -1,6 +1,7 @@
 """An agent asks, a person decides: on the real runtime, with the one list that everybody reads."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
@@ -55,6 +56,12 @@ rules:
               type: object
               properties: {city: {type: string}, days: {type: integer, minimum: 1}}
               required: [city]
+      - say: "Thanks."
+  - when: "two at once"
+    steps:
+      - calls:
+          - {tool: ask_user, arguments: {question: "First?"}}
+          - {tool: ask_user, arguments: {question: "Second?"}}
       - say: "Thanks."
   - when: "ask badly"
     steps:
@@ -225,14 +232,73 @@ async def test_a_check_of_the_gate_may_ask_a_person(house: House, choice: Choice
     assert (ended.error is None) is (choice == "allow-once")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("text", ["touch it", "what name"])
-async def test_an_abort_withdraws_what_was_asked(house: House, text: str) -> None:
+async def test_an_abort_withdraws_what_was_asked_within_a_second(house: House, text: str) -> None:
     """APR-4, ASK-7."""
     item = await ask(house, text)
+    began = time.monotonic()
     view = await house.sessions.abort(item.session)
+    assert time.monotonic() - began < 1
     assert view.state == "idle"
     assert await waiting(house, 0) == []
     with pytest.raises(Conflict, match="Nobody waits"):
         await house.services.decisions.decide(item.id, "deny", "ada")
     settled = [one for one in await house.story(item.session) if isinstance(one, ItemSettled)]
     assert [(one.outcome, one.who) for one in settled] == [("cancelled", None)]
+
+
+async def test_nobody_who_comes_too_late_is_heard(house: House) -> None:
+    """APR-2, APR-3, APR-7: nobody was there in time, and that is told apart from a no."""
+    house.sessions.approval_seconds = 0.3
+    item = await ask(house, "touch it")
+    await house.until(item.session, "idle", turns=1)
+    with pytest.raises(Conflict, match="too late"):
+        await house.services.decisions.decide(item.id, "allow-once", "ada")
+    story = await house.story(item.session)
+    settled = [one for one in story if isinstance(one, ItemSettled)]
+    assert [(one.outcome, one.who) for one in settled] == [("timeout", None)]
+    ended = next(one for one in story if isinstance(one, ToolEnded))
+    assert ended.error
+    assert "Nobody decided in time" in ended.error.message
+    assert not (house.work / "made.txt").exists()
+
+
+async def test_a_second_question_takes_the_place_of_the_first(house: House) -> None:
+    """ASK-1."""
+    session = await house.start()
+    await house.sessions.prompt(session.id, "two at once", ME)
+    async with asyncio.timeout(15), house.sessions.follow(session.id, 0) as follower:
+        while (await house.kinds(session.id)).count("question.asked") < 2:
+            await follower.next(1)
+    [item] = await waiting(house)
+    await house.services.decisions.answer(item.id, "yes", "ada")
+    await house.until(session.id, "idle", turns=1)
+    ends = [one for one in await house.story(session.id) if isinstance(one, ToolEnded)]
+    assert sorted(one.text for one in ends) == [
+        "The person answered: yes",
+        "The question was withdrawn before somebody answered.",
+    ]
+
+
+async def test_a_question_waits_although_nobody_could_be_told_of_it(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """ASK-8."""
+    inbox = house.services.inbox
+
+    def broken(_: InboxItem) -> None:
+        raise OSError("No bell.")
+
+    monkeypatch.setattr(inbox, "arrived", broken)
+    session = await house.start()
+    await house.sessions.prompt(session.id, "what name", ME)
+    async with asyncio.timeout(15), house.sessions.follow(session.id, 0) as follower:
+        while not (view := await house.sessions.show(session.id)).items:
+            await follower.next(1)
+    settled = ItemSettled(item=view.items[0].id, outcome="answered", who="ada", answer="Airboss")
+    await house.sessions.settle(session.id, settled)
+    await house.until(session.id, "idle", turns=1)
+    ended = next(one for one in await house.story(session.id) if isinstance(one, ToolEnded))
+    assert "Airboss" in ended.text
+    assert "Nobody could be told" in caplog.text

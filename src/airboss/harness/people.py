@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 # How often the same was decided before, in an earlier attempt at the same mission.
 Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
+_RULING_SECONDS: Final = 15.0
 NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on, or was stopped."
 
 
@@ -93,7 +94,8 @@ class People:
 
     async def decide(self, wish: PermissionWish) -> PermissionAnswer:
         """By rules, by policy, or by a person; written down in any case."""
-        ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
+        async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
+            ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
         answer, by = ruling.answer, ruling.by
         if isinstance(answer, MustAsk):
             settled = await self._leave(wish, answer.why)
@@ -173,7 +175,8 @@ class People:
         except BaseException:
             del self._open[asked.item]
             raise
-        self._announce(asked)
+        if not waiting.is_taken:  # meanwhile: then nobody is to be called for it
+            self._announce(asked)
         return await self._wait(waiting, request)
 
     def _announce(self, asked: Asked) -> None:
