@@ -79,7 +79,7 @@ def ticks_too_late(trial: Trial) -> list[float]:
     return [ms for ms in late if ms > LATE_MS]
 
 
-@pytest.mark.parametrize("seed", [1, 12])
+@pytest.mark.parametrize("seed", [1])
 async def test_a_random_job_comes_to_what_it_comes_to_undisturbed(
     make: Make, tmp_path: Path, seed: int
 ) -> None:
