@@ -89,6 +89,9 @@ async def test_what_is_older_than_the_days_goes_with_all_that_belongs_to_it(
     closed, left_open = [await house.sessions.start("driver", str(house.work), "me") for _ in "ab"]
     await house.sessions.close(closed.id, "me")
     going = await begun(house, "hold")
+    async with asyncio.timeout(10):
+        while len((await kept(house))[1]) < 3:  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0.01)
     keeper = retention(house, clock, keep_days=2)
 
     clock.at += DAY
