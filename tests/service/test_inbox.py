@@ -291,10 +291,12 @@ async def test_a_question_waits_although_nobody_could_be_told_of_it(
         raise OSError("No bell.")
 
     logged: list[str] = []
+
+    def log(words: str, *_: object) -> None:
+        logged.append(words)
+
     monkeypatch.setattr(inbox, "arrived", broken)
-    monkeypatch.setattr(
-        "airboss.harness.people._log.exception", lambda *words: logged.append(words[0])
-    )
+    monkeypatch.setattr("airboss.harness.people._log.exception", log)
     session = await house.start()
     await house.sessions.prompt(session.id, "what name", ME)
     async with asyncio.timeout(15), house.sessions.follow(session.id, 0) as follower:
