@@ -78,8 +78,9 @@ class Desk:
         """All was read, and what is left was tried so often, at least."""
 
         async def is_so() -> bool:
-            left = await self.deliveries.waiting(channel)
+            # In this order: what is read between the two is left then.
             read_to = await self.deliveries.position(channel) or 0
+            left = await self.deliveries.waiting(channel)
             tried = [one.attempts for one in left]
             enough = len(tried) == len(attempts) and all(map(ge, tried, attempts))
             return enough and read_to >= self.said
