@@ -28,11 +28,11 @@ _log = logging.getLogger(__name__)
 # How often the same was decided before, in an earlier attempt at the same mission.
 Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
 _RULING_SECONDS: Final = 15.0
-NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on, or was stopped."
+NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on or was stopped."
 
 
 class Office(Protocol):
-    """What all desks have in common: the rules, the one list, and what was decided before."""
+    """What all sessions have in common: rules, the one list, limits, what was decided before."""
 
     @property
     def rules(self) -> tuple[KeptRule, ...]: ...
@@ -235,12 +235,6 @@ class People:
     def _say(self, settled: ItemSettled) -> None:
         self.writer.say(settled)
         self.office.settled(self.session, settled)
-
-    def asked(self, item: ItemId) -> Asked:
-        waiting = self._open.get(item)
-        if waiting is None:
-            raise Conflict(NOT_WAITED_FOR)
-        return waiting.asked
 
     async def settle(self, settled: ItemSettled) -> None:
         """A person's word; of several the first counts, and it is on disk when this answers."""

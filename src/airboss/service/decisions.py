@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import Conflict, Invalid, NotFound
+from airboss.harness.people import NOT_WAITED_FOR
 from airboss.harness.questions import read_answer
 from airboss.model.ids import ItemId
 from airboss.model.inbox_events import (
@@ -70,10 +71,8 @@ class Decisions:
 
     async def answer(self, item: str, text: str, who: str) -> ItemSettled:
         """What is no answer is refused, and the question stays open."""
-        found = self._find(item)
-        if not isinstance(found.asked, QuestionAsked):
-            raise Invalid(_NO_QUESTION)
-        return await self._answer(found, found.asked, text, who)
+        found, asked = self._question(item)
+        return await self._answer(found, asked, text, who)
 
     async def answer_next(self, session: str, text: str, who: str) -> bool:
         """For callers who know only queries: the text answers what the session asks. Where it asks
@@ -101,9 +100,7 @@ class Decisions:
 
     async def decline(self, item: str, who: str) -> ItemSettled:
         """A question that somebody does not want to answer; the agent is told so."""
-        found = self._find(item)
-        if not isinstance(found.asked, QuestionAsked):
-            raise Invalid(_NO_QUESTION)
+        found, _ = self._question(item)
         return await self._settle(found, ItemSettled(item=found.id, outcome="declined", who=who))
 
     async def _settle(self, found: InboxItem, settled: ItemSettled) -> ItemSettled:
@@ -113,6 +110,12 @@ class Decisions:
             raise self._too_late(found.id) from None
         await self.inbox.settle()
         return settled
+
+    def _question(self, item: str) -> tuple[InboxItem, QuestionAsked]:
+        found = self._find(item)
+        if not isinstance(found.asked, QuestionAsked):
+            raise Invalid(_NO_QUESTION)
+        return found, found.asked
 
     def _find(self, item: str) -> InboxItem:
         found = self.inbox.find(ItemId(item))
@@ -125,7 +128,7 @@ class Decisions:
     def _too_late(self, item: ItemId) -> Conflict:
         settled = self.inbox.what_became_of(item)
         if settled is None or settled.outcome == "cancelled":
-            return Conflict("Nobody waits for this any more: whoever asked went on or was stopped.")
+            return Conflict(NOT_WAITED_FOR)
         if settled.outcome == "timeout":
             return Conflict("This came too late: nobody had decided in time.")
         return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")

@@ -23,7 +23,7 @@ EMPTY: Final = InboxView(created_at=0, updated_at=0, seq=0)
 
 @dataclass
 class Inbox:
-    """All desks tell it what waits; what it says is a repetition of what their sessions said."""
+    """All sessions tell it what waits; what it says is a repetition of what they said."""
 
     log: EventLog
     current_rules: Callable[[], tuple[KeptRule, ...]]
@@ -60,7 +60,7 @@ class Inbox:
         view = self._writer.view if self._writer else None
         return view if isinstance(view, InboxView) else EMPTY
 
-    # What desks need.
+    # What sessions need.
 
     @property
     def rules(self) -> tuple[KeptRule, ...]:

@@ -57,6 +57,5 @@ async def _events(log: EventLog, stream: str) -> AsyncIterator[Event]:
     after = 0
     while page := await log.after(stream, after):
         for recorded in page:
-            if not recorded.body.startswith('{"kind":"message.delta'):
-                yield recorded.event
+            yield recorded.event
         after = page[-1].seq
