@@ -1,7 +1,6 @@
 """Limits that a run has reached: whatever ends meanwhile, they stay reached, and are asked once."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.crash.conftest import MakePortal
-from tests.crash.test_runs_parked import Person
+from tests.crash.person import Person, person_at
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(120)]
 
@@ -57,14 +56,8 @@ ENTRY: dict[str, Any] = {
 
 @pytest.fixture
 async def person(make_portal: MakePortal, tmp_path: Path) -> AsyncGenerator[Person]:
-    entry = tmp_path / "airboss.json"
-    entry.write_text(json.dumps(ENTRY), encoding="utf-8")
-    options = ("--permissions", "approve-all", "--max-tasks", "1", "--entry", str(entry))
-    portal = make_portal(*options, script=SCRIPT)
-    portal.start()
-    person = Person(portal)
-    yield person
-    await person.close()
+    async with person_at(make_portal, tmp_path, ENTRY, SCRIPT, "approve-all") as person:
+        yield person
 
 
 async def asked_in(person: Person, run: str) -> list[str]:

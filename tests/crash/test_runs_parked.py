@@ -1,18 +1,16 @@
 """Runs that wait for a person: whatever ends meanwhile, they wait on, and nobody decides twice."""
 
 import asyncio
-import json
 import os
 import signal
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.crash.conftest import MakePortal
-from tests.crash.nursery import QuickPortal
+from tests.crash.person import Person, person_at
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(120)]
 
@@ -53,85 +51,10 @@ ENTRY: dict[str, Any] = {
 }
 
 
-class Person:
-    """Somebody who looks into the inbox, through whatever happens to the server."""
-
-    def __init__(self, portal: QuickPortal) -> None:
-        self.portal = portal
-        self._client: httpx2.AsyncClient | None = None
-
-    @property
-    def client(self) -> httpx2.AsyncClient:
-        if self._client is None:
-            self._client = self.portal.client()
-        return self._client
-
-    async def kill(self, times: int = 1) -> None:
-        for _ in range(times):
-            await self.close()
-            await asyncio.to_thread(self.portal.kill)
-            await asyncio.to_thread(self.portal.start)
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
-
-    async def start(self, job: str) -> str:
-        wish = {"job": job, "cwd": str(self.portal.work)}
-        answer = await self.client.post("/api/v1/runs", json=wish)
-        assert answer.status_code == 201, answer.text
-        return answer.json()["id"]
-
-    async def run(self, run: str) -> dict[str, Any]:
-        return (await self.client.get(f"/api/v1/runs/{run}")).json()
-
-    async def until(self, run: str, *states: str) -> dict[str, Any]:
-        async with asyncio.timeout(30):
-            while (view := await self.run(run))["state"] not in states:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        return view
-
-    async def items(self, count: int = 1) -> list[dict[str, Any]]:
-        async with asyncio.timeout(30):
-            while True:
-                items = (await self.client.get("/api/v1/inbox")).json()["items"]
-                if len(items) == count:
-                    return items
-                await asyncio.sleep(0.05)
-
-    async def say(self, item: dict[str, Any]) -> None:
-        """Yes to all, and blue."""
-        if item["asked"]["kind"] == "question.asked":
-            path, wish = "answer", {"answer": "blue"}
-        else:
-            path, wish = "decision", {"choice": "allow-once"}
-        answer = await self.client.post(f"/api/v1/inbox/{item['id']}/{path}", json=wish)
-        assert answer.status_code == 200, answer.text
-
-    async def events(self, stream: str, name: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        while True:
-            after = found[-1]["seq"] if found else 0
-            answer = await self.client.get(
-                f"/api/v1/{stream}/{name}/events", params={"after": after, "limit": 1000}
-            )
-            page = answer.json()
-            found += page["items"]
-            if not page["more"]:
-                return found
-
-
 @pytest.fixture
 async def person(make_portal: MakePortal, tmp_path: Path) -> AsyncGenerator[Person]:
-    entry = tmp_path / "airboss.json"
-    entry.write_text(json.dumps(ENTRY), encoding="utf-8")
-    options = ("--permissions", "ask", "--max-tasks", "1", "--entry", str(entry))
-    portal = make_portal(*options, script=SCRIPT)
-    portal.start()
-    person = Person(portal)
-    yield person
-    await person.close()
+    async with person_at(make_portal, tmp_path, ENTRY, SCRIPT, "ask") as person:
+        yield person
 
 
 def lines(folder: Path) -> list[str]:
