@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,8 @@ def _fork(birth: dict[str, Any]) -> int:
         _live(**birth)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001 - what an interpreter of its own would say at its end
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         os._exit(code)

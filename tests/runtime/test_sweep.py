@@ -129,3 +129,26 @@ def test_a_subreaper_ends_and_buries_unmarked_orphans_but_not_its_own_children()
         [sys.executable, "-c", SUBREAPER], capture_output=True, text=True, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("clean", "")
+
+
+MANY_AT_ONCE = """
+import subprocess, time
+from concurrent.futures import ThreadPoolExecutor
+import psutil
+from airboss.runtime.sweep import become_subreaper, reap_adopted
+assert become_subreaper()
+subprocess.run(["sh", "-c", "for n in $(seq 40); do setsid true & done"], check=True)
+end = time.monotonic() + 5
+while len(psutil.Process().children()) < 40 and time.monotonic() < end: time.sleep(0.02)
+with ThreadPoolExecutor(8) as pool:
+    asked = [pool.submit(reap_adopted) for _ in range(8)]
+print(sum(one.result() for one in asked), psutil.Process().children())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_sweeps_at_once_bury_each_orphan_once_and_none_stumbles() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_AT_ONCE], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("40 []", "")

@@ -73,8 +73,9 @@ def reap_adopted() -> int:
     """Bury adopted children that ended by themselves; how many there were."""
     if not CHILDREN.adopting or not _has_dead_child():
         return 0
-    ended = [child.pid for child in psutil.Process().children() if _is_zombie(child)]
-    return sum(_reaped(pid) for pid in ended if _is_orphan(pid))
+    # Sessions that end together sweep together: another may bury it while we look.
+    children = [child.pid for child in psutil.Process().children()]
+    return sum(_reaped(pid) for pid in children if _is(_is_dead_orphan, pid))
 
 
 def _has_dead_child() -> bool:
@@ -127,6 +128,10 @@ def _is_orphan(pid: int) -> bool:
     """Of our children, those that nobody here started: agents' commands have sessions of their
     own (in the system's sense), and a child that somebody here gave one is in the list."""
     return pid not in CHILDREN.known and os.getsid(pid) != os.getsid(0)
+
+
+def _is_dead_orphan(pid: int) -> bool:
+    return _is_zombie(psutil.Process(pid)) and _is_orphan(pid)
 
 
 def _sweep(meant: Callable[[int], bool], but: Collection[int] = ()) -> int:
