@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+from front_types import front_types
+
 from airboss.entry.schema import entry_schema
 from airboss.http.api import build_routes
 from airboss.model.events import EVENT
@@ -14,6 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def api() -> str:
     return json.dumps(build_routes(None).openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+def types() -> str:
+    return front_types(build_routes(None).openapi())
 
 
 def entry() -> str:
@@ -70,6 +76,7 @@ PAGES = {
     "docs/api.json": api,
     "docs/events.md": events,
     "src/airboss/entry/entry.schema.json": entry,
+    "web/src/api/types.gen.ts": types,
 }
 
 

@@ -1,0 +1,1130 @@
+/** What the server's answers and events look like. Written by `make generate`. */
+
+/** A choice by its number or its label, words of one's own, or a form's fields as JSON. */
+export type AnswerQuestion = {
+  "answer": string;
+};
+
+/** The agent asks leave to do something, and a person decides. */
+export type ApprovalAsked = {
+  "kind": "approval.asked";
+  "item": string;
+  "request": string;
+  "call"?: string | null;
+  "wish": string;
+  "tool"?: string | null;
+  "title": string;
+  "description": string;
+  "severity": "low" | "medium" | "high";
+  "subject": Subject;
+  "fingerprint": string;
+  "choices": readonly ("allow-once" | "allow-always" | "deny")[];
+  "rule"?: Rule | null;
+  "prompt"?: string | null;
+  "expires_at"?: number | null;
+};
+
+/** From the session's history, by the session's model. */
+export type Aside = {
+  "answer": string;
+};
+
+/** A question beside the work was answered from the session's history, which it is no part of. Whoever asked has the answer when this is said. */
+export type AsideAnswered = {
+  "kind": "aside.answered";
+  "who": string;
+  "question": string;
+  "answer": string;
+};
+
+/** A question beside the work. */
+export type AskAside = {
+  "question": string;
+};
+
+/** One sending of a mission's prompt, and what came of it. */
+export type Attempt = {
+  "mission": Mission;
+  "session": string;
+  "prompt": string;
+  "text": string;
+  "started_at": number;
+  "ended_at"?: number | null;
+  "outcome"?: "done" | "crashed" | "refused" | null;
+  "calls": readonly (ToolCall)[];
+  "reason"?: string | null;
+  "usage": Usage;
+};
+
+/** What a request that waits is to say, or its place: 0 comes next. */
+export type ChangePrompt = {
+  "text"?: string | null;
+  "position"?: number | null;
+};
+
+/** Either a text with its format, or the path of a file on the server's machine. */
+export type CheckEntry = {
+  "text"?: string | null;
+  "format": "json" | "yaml";
+  "path"?: string | null;
+};
+
+/** Everything that is wrong. `mistakes` counts them when there are too many to tell. */
+export type CheckedEntry = {
+  "valid": boolean;
+  "violations": readonly (Mistake)[];
+  "mistakes": number;
+  "ungranted": readonly (string)[];
+  "trusted": boolean;
+  "tasks": number;
+  "jobs": number;
+};
+
+/** Who is signed in to Copilot, and how. `signed_in` is null until the runtime was asked. */
+export type CopilotState = {
+  "signed_in"?: boolean | null;
+  "how": string;
+  "login"?: string | null;
+  "detail": string;
+};
+
+/** `words` are told to the agent with a no. */
+export type Decide = {
+  "choice": "allow-once" | "allow-always" | "deny";
+  "words": string;
+};
+
+/** A decision, and when it was made. */
+export type Decision = {
+  "at": number;
+  "text": string;
+};
+
+/** What is no longer trusted. */
+export type Distrusted = {
+  "paths": readonly (string)[];
+};
+
+/** Every check, with what it found and what to do. */
+export type DoctorReport = {
+  "checks": readonly (airboss__service__status__Check)[];
+};
+
+/** The finished entry, where it came from, and what somebody should know about it. */
+export type EntryInUse = {
+  "source": "built-in" | "file" | "test" | "api";
+  "path"?: string | null;
+  "digest": string;
+  "trusted": boolean;
+  "loaded_at": number;
+  "problem"?: string | null;
+  "violations": readonly (Mistake)[];
+  "ungranted": readonly (string)[];
+  "document": Record<string, unknown>;
+};
+
+/** The entry in use, and what a person should know about it. */
+export type EntryState = {
+  "source": string;
+  "path"?: string | null;
+  "digest": string;
+  "tasks": number;
+  "jobs": number;
+  "problem"?: string | null;
+};
+
+/** A page of a stream: go on with `after=next_after` as long as there is more. */
+export type EventPage = {
+  "items": readonly (RecordedEvent)[];
+  "next_after": number;
+  "seq": number;
+  "more": boolean;
+};
+
+/** A limit that was reached, and a person said: go on. */
+export type Granted = {
+  "scope": string;
+  "limit": string;
+  "upto"?: number | null;
+};
+
+/** Something waits for a person. */
+export type InboxArrived = {
+  "kind": "inbox.arrived";
+  "item": InboxItem;
+};
+
+/** One thing that waits for a person. */
+export type InboxItem = {
+  "id": string;
+  "session": string;
+  "asked": ApprovalAsked | QuestionAsked | LimitReached;
+  "asked_at": number;
+  "task_run"?: string | null;
+  "run"?: string | null;
+};
+
+/** It waits no longer. */
+export type InboxSettled = {
+  "kind": "inbox.settled";
+  "item": string;
+  "session": string;
+  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
+  "who"?: string | null;
+};
+
+/** Either the path of a file on the server's machine, or the entry itself. */
+export type InstallEntry = {
+  "path"?: string | null;
+  "entry"?: Record<string, unknown> | null;
+};
+
+/** What came of an item, once. */
+export type ItemSettled = {
+  "kind": "item.settled";
+  "item": string;
+  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
+  "who"?: string | null;
+  "answer"?: string | null;
+  "was_words": boolean;
+  "rule"?: string | null;
+};
+
+/** A job: its works, and the flow chart that is drawn from them. */
+export type JobItem = {
+  "name": string;
+  "requireUserInput": boolean;
+  "work": Record<string, unknown>;
+  "chart": Record<string, unknown>;
+};
+
+/** The jobs of the entry in use, and the grid that they are laid out in. */
+export type JobList = {
+  "items": readonly (JobItem)[];
+  "grid": readonly (Record<string, unknown>)[];
+};
+
+/** A rule that holds, with who made it and when. */
+export type KeptRule = {
+  "id": string;
+  "rule": Rule;
+  "who": string;
+  "made_at": number;
+};
+
+/** A limit was reached: a person says whether the work goes on. */
+export type LimitReached = {
+  "kind": "limit.reached";
+  "item": string;
+  "scope": string;
+  "limit": string;
+  "allowed": number;
+  "used": number;
+  "more"?: number | null;
+  "before_turn": boolean;
+  "prompt"?: string | null;
+  "expires_at"?: number | null;
+};
+
+/** How much a session may use, or a task, or a job. What is left out has no limit. */
+export type Limits = {
+  "turns"?: number | null;
+  "tokens"?: number | null;
+  "cost"?: number | null;
+  "minutes"?: number | null;
+  "idle_minutes"?: number | null;
+};
+
+/** An address that gets in once, within ten minutes. */
+export type Link = {
+  "url": string;
+};
+
+/** The agent repeats itself. With a warning its call goes on, and it is told the text. */
+export type LoopNoticed = {
+  "kind": "loop.noticed";
+  "level": "warning" | "critical";
+  "detector": string;
+  "tool": string;
+  "count": number;
+  "text": string;
+};
+
+export type MessageDelta = {
+  "block": string;
+  "offset": number;
+  "text": string;
+  "kind": "message.delta";
+};
+
+export type MessageEnded = {
+  "kind": "message.ended";
+  "block": string;
+  "text": string;
+  "cut": boolean;
+};
+
+export type MessageStarted = {
+  "block": string;
+  "kind": "message.started";
+};
+
+/** One condition or one prompt put to a session. `round` counts from 0, the criteria's retries from 1; `attempt` counts the sendings of it from 1, those behind a crash included. */
+export type Mission = {
+  "kind": "availability" | "prompt" | "criteria";
+  "round": number;
+  "attempt": number;
+};
+
+/** What came of a mission: the job tools that completed, or why it was cut short. */
+export type MissionEnded = {
+  "kind": "task.mission.ended";
+  "mission": Mission;
+  "session": string;
+  "outcome": "done" | "crashed" | "refused";
+  "calls": readonly (ToolCall)[];
+  "reason"?: string | null;
+  "is_restart": boolean;
+  "usage": Usage;
+};
+
+/** A session has the prompt of a mission, on disk. */
+export type MissionSent = {
+  "kind": "task.mission.sent";
+  "mission": Mission;
+  "session": string;
+  "prompt": string;
+  "text": string;
+};
+
+/** One violation: `{where}: {reason}`, with its place in the text where that is known. */
+export type Mistake = {
+  "where": string;
+  "reason": string;
+  "hint"?: string | null;
+  "line"?: number | null;
+  "column"?: number | null;
+};
+
+/** A model that a session can be started on. */
+export type Model = {
+  "id": string;
+  "name": string;
+  "multiplier": number;
+  "source": string;
+};
+
+/** All models, and why some may be missing. */
+export type ModelList = {
+  "items": readonly (Model)[];
+  "problems": readonly (string)[];
+};
+
+/** A rule, and where it goes: 0 is the first place; without one it goes to the end. */
+export type NewRule = {
+  "rule": Rule;
+  "place"?: number | null;
+};
+
+/** The agent asked to do something and got its answer. */
+export type PermissionDecided = {
+  "kind": "permission.decided";
+  "request": string;
+  "wish": string;
+  "about": string;
+  "allowed": boolean;
+  "by": string;
+  "reason": string;
+};
+
+/** A request of a person is on disk, behind those that were accepted before it; one that steers or interrupts goes before them. */
+export type PromptAccepted = {
+  "kind": "prompt.accepted";
+  "prompt": string;
+  "text": string;
+  "who": string;
+  "redacted": number;
+  "task"?: string | null;
+  "delivery"?: "steer" | "interrupt" | null;
+};
+
+/** A request that waits says something else now. */
+export type PromptChanged = {
+  "kind": "prompt.changed";
+  "prompt": string;
+  "text": string;
+  "who": string;
+  "redacted": number;
+};
+
+/** An accepted request that will not be worked on. */
+export type PromptDropped = {
+  "kind": "prompt.dropped";
+  "prompt": string;
+  "reason": string;
+};
+
+/** A request that waits comes right before another one now, or last. */
+export type PromptMoved = {
+  "kind": "prompt.moved";
+  "prompt": string;
+  "before"?: string | null;
+  "who": string;
+};
+
+/** The request is on disk. `redacted` counts the secrets that were taken out of it. */
+export type PromptReceipt = {
+  "prompt": string;
+  "seq": number;
+  "redacted": number;
+};
+
+/** The agent has read the request in the middle of a turn; it gets none of its own. */
+export type PromptSteered = {
+  "kind": "prompt.steered";
+  "prompt": string;
+  "turn": string;
+};
+
+/** A provider of one's own. Its key is told by its presence only. */
+export type ProviderState = {
+  "name": string;
+  "type": string;
+  "base_url": string;
+  "models": readonly (string)[];
+  "key": "set" | "missing" | "none";
+};
+
+/** The agent wants to know something of a person: one of the choices, words, or a form. */
+export type QuestionAsked = {
+  "kind": "question.asked";
+  "item": string;
+  "call"?: string | null;
+  "question": string;
+  "choices": readonly (string)[];
+  "allows_words": boolean;
+  "form"?: string | null;
+  "prompt"?: string | null;
+  "expires_at"?: number | null;
+};
+
+/** The requests that wait, in the order in which they will be worked on. */
+export type Queue = {
+  "items": readonly (QueuedPrompt)[];
+};
+
+/** A request that waits for its turn. */
+export type QueuedPrompt = {
+  "prompt": string;
+  "text": string;
+  "task"?: string | null;
+  "who": string;
+  "delivery"?: "steer" | "interrupt" | null;
+};
+
+export type ReasoningDelta = {
+  "block": string;
+  "offset": number;
+  "text": string;
+  "kind": "reasoning.delta";
+};
+
+export type ReasoningEnded = {
+  "kind": "reasoning.ended";
+  "block": string;
+  "text": string;
+  "cut": boolean;
+};
+
+export type ReasoningStarted = {
+  "block": string;
+  "kind": "reasoning.started";
+};
+
+/** An event with its place in the stream and its time (ms, UTC). */
+export type RecordedEvent = {
+  "seq": number;
+  "at": number;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed;
+};
+
+/** Whether a scripted model is served. */
+export type RehearsalState = {
+  "on": boolean;
+  "builtin": boolean;
+  "script"?: string | null;
+};
+
+/** Speaks for every wish that has all of what it names; `*` and `?` stand for any letters. Of several the first that matches holds. */
+export type Rule = {
+  "verdict": "allow" | "deny" | "ask";
+  "wish"?: string | null;
+  "tool"?: string | null;
+  "command"?: string | null;
+  "path"?: string | null;
+  "host"?: string | null;
+  "folder"?: string | null;
+};
+
+/** Of several that match a wish the first holds. */
+export type RuleList = {
+  "items": readonly (KeptRule)[];
+};
+
+/** Every rule by its id, once. */
+export type RuleOrder = {
+  "ids": readonly (string)[];
+};
+
+/** A job is to be run; this is on disk before anything runs. */
+export type RunAccepted = {
+  "kind": "run.accepted";
+  "job": string;
+  "entry": string;
+  "cwd": string;
+  "user_input": string;
+  "who": string;
+  "trusted": boolean;
+  "again"?: string | null;
+};
+
+/** A run with every work that was begun, in order; of one in a loop, every round. */
+export type RunDetail = {
+  "user_input": string;
+  "works": readonly (WorkTold)[];
+  "id": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "job": string;
+  "entry": string;
+  "cwd": string;
+  "who": string;
+  "created_at": number;
+  "updated_at": number;
+  "seq": number;
+  "again"?: string | null;
+  "running": readonly (RunningWork)[];
+  "works_succeeded": number;
+  "works_failed": number;
+  "restarts": number;
+  "time": number;
+  "usage": Usage;
+  "waits_for"?: string | null;
+  "ending"?: RunEnding | null;
+  "trusted": boolean;
+  "redo": readonly (string)[];
+  "reason"?: string | null;
+  "ended_at"?: number | null;
+};
+
+/** How the run ended; only a retry goes on behind it. */
+export type RunEnded = {
+  "kind": "run.ended";
+  "outcome": "succeeded" | "failed" | "canceled";
+  "reason": string;
+  "who"?: string | null;
+};
+
+/** It is being ended, by a person or by a crash; what still works is stopped first. */
+export type RunEnding = {
+  "kind": "run.ending";
+  "outcome": "succeeded" | "failed" | "canceled";
+  "reason": string;
+  "who"?: string | null;
+};
+
+/** A task crashed (which is not: failed), and the run with it. */
+export type RunError = {
+  "kind": "run.error";
+  "name": string;
+  "message": string;
+  "stack"?: string | null;
+  "cause"?: string | null;
+};
+
+/** Runs, newest first. */
+export type RunList = {
+  "items": readonly (RunView)[];
+  "next_cursor"?: string | null;
+};
+
+/** A new server goes on with it. */
+export type RunResumed = {
+  "kind": "run.resumed";
+  "reason": string;
+};
+
+/** The failed part is done again; what had succeeded stays. */
+export type RunRetried = {
+  "kind": "run.retried";
+  "time": number;
+  "who": string;
+  "redo": readonly (string)[];
+};
+
+/** One run as of `seq`. It has the works at hand only: a run may have thousands. */
+export type RunView = {
+  "id": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "job": string;
+  "entry": string;
+  "cwd": string;
+  "who": string;
+  "created_at": number;
+  "updated_at": number;
+  "seq": number;
+  "again"?: string | null;
+  "running": readonly (RunningWork)[];
+  "works_succeeded": number;
+  "works_failed": number;
+  "restarts": number;
+  "time": number;
+  "usage": Usage;
+  "waits_for"?: string | null;
+  "ending"?: RunEnding | null;
+  "trusted": boolean;
+  "redo": readonly (string)[];
+  "reason"?: string | null;
+  "ended_at"?: number | null;
+};
+
+/** A task of the job that is at work, or waits. */
+export type RunningWork = {
+  "work": number;
+  "path": string;
+  "task": string;
+  "task_run": string;
+  "started_at": number;
+  "waits_for"?: string | null;
+  "for_person": boolean;
+};
+
+/** The agent runtime's process, or why there is none. */
+export type RuntimeState = {
+  "state": "stopped" | "running" | "missing";
+  "path"?: string | null;
+  "source"?: string | null;
+  "native"?: boolean | null;
+  "version": string;
+  "pid"?: number | null;
+  "restarts": number;
+  "detail": string;
+};
+
+/** What the agent is to do; and, where it works already, what becomes of this request: it waits for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first (`interrupt`), or is refused. */
+export type SendPrompt = {
+  "text": string;
+  "delivery": "queue" | "steer" | "interrupt" | "refuse";
+};
+
+/** The session was ended on purpose, or could not be opened. */
+export type SessionClosed = {
+  "kind": "session.closed";
+  "reason": string;
+  "who": string;
+};
+
+/** Sessions of this server right now. */
+export type SessionCounts = {
+  "open": number;
+  "working": number;
+};
+
+/** Something failed inside the session. */
+export type SessionError = {
+  "kind": "session.error";
+  "name": string;
+  "message": string;
+  "status"?: number | null;
+  "stack"?: string | null;
+  "cause"?: string | null;
+};
+
+/** The agent has nothing to do: every block is closed and the queue is empty or comes next. */
+export type SessionIdle = {
+  "kind": "session.idle";
+};
+
+/** The session lost its runtime or its server; it may be resumed. */
+export type SessionInterrupted = {
+  "kind": "session.interrupted";
+  "reason": string;
+};
+
+/** Sessions, newest first. */
+export type SessionList = {
+  "items": readonly (SessionView)[];
+  "next_cursor"?: string | null;
+};
+
+/** A session was asked for; this is on disk before the runtime hears of it. */
+export type SessionOpened = {
+  "kind": "session.opened";
+  "model": string;
+  "cwd": string;
+  "policy": string;
+  "who": string;
+  "task"?: string | null;
+  "run"?: string | null;
+  "limits": Limits;
+};
+
+/** The runtime has the session: it can work. */
+export type SessionReady = {
+  "kind": "session.ready";
+};
+
+/** An interrupted session works again, with its history. */
+export type SessionResumed = {
+  "kind": "session.resumed";
+  "who": string;
+};
+
+/** One session as of `seq`, the last event that this view has seen and that is no delta. */
+export type SessionView = {
+  "id": string;
+  "state": "opening" | "idle" | "working" | "interrupted" | "closed";
+  "model": string;
+  "cwd": string;
+  "policy": string;
+  "who": string;
+  "created_at": number;
+  "updated_at": number;
+  "seq": number;
+  "title": string;
+  "turn"?: string | null;
+  "turns": number;
+  "queue": readonly (QueuedPrompt)[];
+  "models": readonly (string)[];
+  "usage": Usage;
+  "spending": Usage;
+  "limits": Limits;
+  "granted": readonly (Granted)[];
+  "error"?: string | null;
+  "task"?: string | null;
+  "run"?: string | null;
+  "items": readonly (InboxItem)[];
+  "asking"?: string | null;
+};
+
+/** The code of a printed address, from its fragment. */
+export type SignIn = {
+  "code": string;
+};
+
+/** What calls of models took. The cost is as the runtime says it: the multiplier of each. */
+export type Spent = {
+  "requests": number;
+  "input_tokens": number;
+  "output_tokens": number;
+  "cached_tokens": number;
+  "cost": number;
+};
+
+/** Which job, with what input, in which folder; without one in the repository's root. */
+export type StartRun = {
+  "job": string;
+  "input": string;
+  "cwd"?: string | null;
+};
+
+/** All may be left out: the default model, in the repository's root, without limits. */
+export type StartSession = {
+  "model"?: string | null;
+  "cwd"?: string | null;
+  "limits"?: Limits | null;
+};
+
+/** On an open session, or on sessions of its own: then with a model and a folder of choice. */
+export type StartTask = {
+  "task": string;
+  "input": string;
+  "session"?: string | null;
+  "model"?: string | null;
+  "cwd"?: string | null;
+  "skip_availability": boolean;
+};
+
+/** Everything a person asks first. */
+export type Status = {
+  "version": string;
+  "started_at": number;
+  "data_folder": string;
+  "url": string;
+  "policy": string;
+  "repo_root": string;
+  "roots": readonly (string)[];
+  "who": string;
+  "runtime": RuntimeState;
+  "copilot": CopilotState;
+  "providers": readonly (ProviderState)[];
+  "rehearsal": RehearsalState;
+  "sessions": SessionCounts;
+  "entry"?: EntryState | null;
+  "trouble"?: string | null;
+};
+
+/** What an approval is about: of these, the fields that the wish has. */
+export type Subject = {
+  "command"?: string | null;
+  "diff"?: string | null;
+  "path"?: string | null;
+  "address"?: string | null;
+  "arguments": string;
+};
+
+/** A task is to be run; this is on disk before anything runs. */
+export type TaskAccepted = {
+  "kind": "task.accepted";
+  "task": string;
+  "entry": string;
+  "model": string;
+  "cwd": string;
+  "policy": string;
+  "user_input": string;
+  "who": string;
+  "session"?: string | null;
+  "checks_availability": boolean;
+  "run"?: string | null;
+  "path"?: string | null;
+  "previous_tasks": readonly (string)[];
+};
+
+/** One field of availability or criteria was looked at: what it holds, and why (not). */
+export type TaskChecked = {
+  "kind": "task.checked";
+  "field": "availability.previousTasks" | "availability.condition" | "criteria.toolExecuted" | "criteria.condition";
+  "round": number;
+  "holds": boolean;
+  "content": string;
+  "reason": string;
+};
+
+/** A decision in words, with one of the prefixes of the entry language. */
+export type TaskDecided = {
+  "kind": "task.decided";
+  "text": string;
+};
+
+/** The last event of a task run. */
+export type TaskEnded = {
+  "kind": "task.ended";
+  "outcome": "succeeded" | "failed" | "canceled" | "crashed";
+  "reason": string;
+  "who"?: string | null;
+  "usage": Usage;
+};
+
+/** The task crashed: something failed that is no outcome of the task. */
+export type TaskError = {
+  "kind": "task.error";
+  "name": string;
+  "message": string;
+  "stack"?: string | null;
+  "cause"?: string | null;
+};
+
+/** A task. `permissions` is the policy that holds for it; `model` is its own, or the driving one, which a job may override. */
+export type TaskItem = {
+  "name": string;
+  "requireUserInput": boolean;
+  "about": string;
+  "model": string;
+  "permissions": string;
+  "criteria": string;
+};
+
+/** The tasks of the entry in use; none before one was installed. */
+export type TaskList = {
+  "items": readonly (TaskItem)[];
+};
+
+/** The criteria do not hold, and the prompt is sent again. */
+export type TaskRetrying = {
+  "kind": "task.retrying";
+  "retry": number;
+  "of": number;
+  "reason": string;
+};
+
+/** A task run with all that it did: its decisions, checks and attempts. */
+export type TaskRunDetail = {
+  "user_input": string;
+  "decisions": readonly (Decision)[];
+  "checks": readonly (airboss__model__task_runs__Check)[];
+  "attempts": readonly (Attempt)[];
+  "id": string;
+  "state": "running" | "succeeded" | "failed" | "canceled" | "crashed";
+  "task": string;
+  "entry": string;
+  "model": string;
+  "cwd": string;
+  "policy": string;
+  "who": string;
+  "created_at": number;
+  "updated_at": number;
+  "seq": number;
+  "session"?: string | null;
+  "sessions": readonly (string)[];
+  "opened": readonly (string)[];
+  "missions": number;
+  "crashes": number;
+  "retries": number;
+  "usage": Usage;
+  "run"?: string | null;
+  "path"?: string | null;
+  "doing": string;
+  "reason"?: string | null;
+  "ended_at"?: number | null;
+};
+
+/** Task runs, newest first. */
+export type TaskRunList = {
+  "items": readonly (TaskRunView)[];
+  "next_cursor"?: string | null;
+};
+
+/** One task run as of `seq`. */
+export type TaskRunView = {
+  "id": string;
+  "state": "running" | "succeeded" | "failed" | "canceled" | "crashed";
+  "task": string;
+  "entry": string;
+  "model": string;
+  "cwd": string;
+  "policy": string;
+  "who": string;
+  "created_at": number;
+  "updated_at": number;
+  "seq": number;
+  "session"?: string | null;
+  "sessions": readonly (string)[];
+  "opened": readonly (string)[];
+  "missions": number;
+  "crashes": number;
+  "retries": number;
+  "usage": Usage;
+  "run"?: string | null;
+  "path"?: string | null;
+  "doing": string;
+  "reason"?: string | null;
+  "ended_at"?: number | null;
+};
+
+/** A session of the task's own could not be opened. */
+export type TaskSessionFailed = {
+  "kind": "task.session.failed";
+  "model": string;
+  "is_driving": boolean;
+  "outcome": "crashed" | "refused";
+  "reason": string;
+};
+
+/** The task opened a session of its own. */
+export type TaskSessionStarted = {
+  "kind": "task.session.started";
+  "session": string;
+  "model": string;
+  "is_driving": boolean;
+};
+
+/** A session of the task's own was closed. */
+export type TaskSessionStopped = {
+  "kind": "task.session.stopped";
+  "session": string;
+  "succeeded": boolean;
+};
+
+/** A job tool that was called and completed with success. */
+export type ToolCall = {
+  "tool": string;
+  "argument": string;
+};
+
+export type ToolDelta = {
+  "block": string;
+  "offset": number;
+  "text": string;
+  "kind": "tool.delta";
+};
+
+/** `text` is all that the tool's deltas said. A result's content is that same text. */
+export type ToolEnded = {
+  "kind": "tool.ended";
+  "block": string;
+  "text": string;
+  "result"?: ToolResult | null;
+  "error"?: ToolError | null;
+  "cut": boolean;
+};
+
+/** Why a tool failed. */
+export type ToolError = {
+  "message": string;
+  "code"?: string | null;
+};
+
+/** What a tool gave back: the text, and a longer form of it where there is one. */
+export type ToolResult = {
+  "content": string;
+  "detailed_content"?: string | null;
+};
+
+export type ToolStarted = {
+  "block": string;
+  "kind": "tool.started";
+  "parent"?: string | null;
+  "name": string;
+  "arguments": string;
+};
+
+/** A call was not let through; its tool did not run. */
+export type ToolVetoed = {
+  "kind": "tool.vetoed";
+  "tool": string;
+  "block"?: string | null;
+  "reason": string;
+  "denied": "tool-loop" | "policy" | "hook" | "approval";
+};
+
+/** Everything that is trusted, by path. */
+export type TrustList = {
+  "items": readonly (TrustedPath)[];
+};
+
+/** A file, or a folder for all entries in it, as they are now. */
+export type TrustPath = {
+  "path": string;
+};
+
+/** `current` is false for a file that changed since: it is not trusted as it is now. */
+export type TrustedPath = {
+  "path": string;
+  "kind": "file" | "folder";
+  "digest"?: string | null;
+  "who": string;
+  "at": number;
+  "current": boolean;
+};
+
+/** The agent ended its work, with the models that really answered. Its usage is that of the whole turn. */
+export type TurnEnded = {
+  "kind": "turn.ended";
+  "turn": string;
+  "outcome": "done" | "failed" | "aborted" | "interrupted";
+  "models": readonly (string)[];
+  "usage": Usage;
+};
+
+/** The model's service failed and is asked again. */
+export type TurnRetrying = {
+  "kind": "turn.retrying";
+  "turn": string;
+  "reason": string;
+};
+
+/** The agent begins to work; without a prompt where the runtime woke it itself. */
+export type TurnStarted = {
+  "kind": "turn.started";
+  "turn": string;
+  "prompt"?: string | null;
+};
+
+/** A model was called: what that took, so that a turn which is cut off is counted too. */
+export type TurnUsage = {
+  "kind": "turn.usage";
+  "turn"?: string | null;
+  "usage": Usage;
+};
+
+/** What a turn cost, summed over every call that its agent made of a model; of more than one turn, the sum. What the agent's sub-agents took stands apart from it. */
+export type Usage = {
+  "requests": number;
+  "input_tokens": number;
+  "output_tokens": number;
+  "cached_tokens": number;
+  "cost": number;
+  "sub_agents": Spent;
+  "turns": number;
+  "milliseconds": number;
+  "multiplier"?: number | null;
+};
+
+/** What waits, oldest first, as of `seq`: follow the stream from there. */
+export type Waiting = {
+  "items": readonly (InboxItem)[];
+  "seq": number;
+};
+
+/** A task of the job was cut off by the run's end; this is what it had used. */
+export type WorkCut = {
+  "kind": "run.work.cut";
+  "path": string;
+  "task_run": string;
+  "usage": Usage;
+};
+
+/** What a task waited for is there. */
+export type WorkGoing = {
+  "kind": "run.work.going";
+  "path": string;
+};
+
+/** A task of the job began. `path` is its place in the tree, with the round of each loop. */
+export type WorkStarted = {
+  "kind": "run.work.started";
+  "work": number;
+  "path": string;
+  "task": string;
+  "task_run": string;
+};
+
+/** A task of the job ended. */
+export type WorkStopped = {
+  "kind": "run.work.stopped";
+  "work": number;
+  "path": string;
+  "task_run": string;
+  "succeeded": boolean;
+  "usage": Usage;
+};
+
+/** One execution of a work, as far as it came. */
+export type WorkTold = {
+  "work": number;
+  "path": string;
+  "task": string;
+  "task_run": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "started_at": number;
+  "ended_at"?: number | null;
+  "waits_for"?: string | null;
+  "usage": Usage;
+};
+
+/** A task of the job waits, and says what for. */
+export type WorkWaiting = {
+  "kind": "run.work.waiting";
+  "path": string;
+  "reason": string;
+  "for_person": boolean;
+};
+
+/** A field that was looked at. */
+export type airboss__model__task_runs__Check = {
+  "at": number;
+  "field": "availability.previousTasks" | "availability.condition" | "criteria.toolExecuted" | "criteria.condition";
+  "round": number;
+  "holds": boolean;
+  "content": string;
+  "reason": string;
+};
+
+/** One thing the doctor looked at. */
+export type airboss__service__status__Check = {
+  "id": string;
+  "state": "ok" | "warn" | "fail";
+  "summary": string;
+  "detail": string;
+  "remedy": string;
+  "ms": number;
+};

@@ -1,0 +1,95 @@
+/** What the pages know of a stream: folded from its events alone, by the reducers beside this file. */
+
+import type {
+  InboxItem,
+  ItemSettled,
+  RecordedEvent,
+  SessionView,
+  TaskRunDetail,
+} from "../api/types.gen";
+
+export type Recorded = RecordedEvent;
+export type Event = Recorded["event"];
+
+type Placed = {
+  id: string;
+  /** Where it began, in the stream and in time. */
+  seq: number;
+  at: number;
+};
+
+export type TextBlock = Placed & {
+  kind: "user" | "reasoning" | "message";
+  /** `Task`, `Steered`, `TaskDecision`; null where the header has no parentheses. */
+  title: string | null;
+  text: string;
+  receiving: boolean;
+  /** Ended by us before its time. */
+  cut: boolean;
+  ended_at: number | null;
+  who: string | null;
+};
+
+export type ToolBlock = Placed & {
+  kind: "tool";
+  name: string;
+  arguments: string;
+  /** What it said while it ran. */
+  output: string;
+  /** Only where it differs from the output. */
+  result: string | null;
+  detail: string | null;
+  error: string | null;
+  /** Why the gate did not let it through. */
+  vetoed: string | null;
+  receiving: boolean;
+  cut: boolean;
+  ended_at: number | null;
+  /** The tool that called it, and those that it called, in order. */
+  parent: string | null;
+  children: readonly string[];
+};
+
+/** Something that a person is asked, and what came of it. */
+export type AskBlock = Placed & {
+  kind: "ask";
+  item: InboxItem;
+  settled: (Omit<ItemSettled, "kind" | "item"> & { at: number }) | null;
+};
+
+/** Something that happened to the session, in words: an error, an interruption, a retry, a loop. */
+export type NoteBlock = Placed & {
+  kind: "note";
+  tone: "info" | "warning" | "error";
+  title: string;
+  text: string;
+};
+
+export type Block = TextBlock | ToolBlock | AskBlock | NoteBlock;
+
+export type SessionState = {
+  /** As the server has it as of `view.seq`; null before its first event. */
+  view: SessionView | null;
+  /** All blocks, by id; a tool's children are in here too. */
+  blocks: ReadonlyMap<string, Block>;
+  /** Those that stand by themselves, in order. */
+  order: readonly string[];
+  /** The seq of the last event, a delta included. */
+  head: number;
+  /** Tokens of the last call of a model: how full its context is. */
+  context: number | null;
+};
+
+export type TaskSession = {
+  session: string;
+  model: string;
+  is_driving: boolean;
+  started_at: number;
+  stopped_at: number | null;
+  succeeded: boolean | null;
+};
+
+export type TaskState = TaskRunDetail & {
+  /** Its sessions, in the order in which they were opened. */
+  task_sessions: readonly TaskSession[];
+};
