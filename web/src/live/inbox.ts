@@ -3,7 +3,6 @@
 import { computed } from "@preact/signals";
 import { get } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
-import { digestInbox } from "../state/digest";
 import { reduceInbox } from "../state/inbox";
 import { onChange } from "./feed";
 import { resource } from "./pages";
@@ -23,8 +22,11 @@ export function inbox(): Watched<Inbox> {
         if (answer.kind !== "ok") return answer;
         return { kind: "ok", body: { state: answer.body, after: answer.body.seq } };
       },
-      reduce: reduceInbox,
-      digest: (state) => (state.seq === 0 ? null : { seq: state.seq, digest: digestInbox(state) }),
+      reduce: (state, events) => ({
+        items: reduceInbox(state.items, events),
+        seq: events.at(-1)?.seq ?? state.seq,
+      }),
+      digest: () => null,
     });
     const { again } = watched;
     // A page that nobody looks at has no feed, and asks now and then.
