@@ -558,6 +558,14 @@ export type RunError = {
   "cause"?: string | null;
 };
 
+/** The job of a run as it was when the run was accepted, whatever the entry says by now. */
+export type RunJob = {
+  "name": string;
+  "requireUserInput": boolean;
+  "work": Record<string, unknown>;
+  "chart": Record<string, unknown>;
+};
+
 /** Runs, newest first. */
 export type RunList = {
   "items": readonly (RunView)[];
