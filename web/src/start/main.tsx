@@ -1,14 +1,13 @@
 import "../app.css";
 import "./start.css";
 import { render } from "preact";
-import { LiveBadge } from "../parts/badge";
 import { Frame } from "../parts/frame";
 import { StartPage } from "./start";
 
 const page = document.getElementById("page");
 if (page !== null) {
   render(
-    <Frame page="start" title="Start" badge={<LiveBadge />}>
+    <Frame page="start" title="Start">
       <StartPage />
     </Frame>,
     page,
