@@ -1,8 +1,8 @@
 /** The page's one live feed: all streams that it follows, over one connection, resumed for ever. */
 
 import { computed, signal } from "@preact/signals";
-import type { Recorded } from "../state/types";
 import { judged } from "../api/access";
+import type { Recorded } from "../state/types";
 import { type Ended, type Heard, listen } from "./connection";
 import { freshness, type Line } from "./freshness";
 import { readBehind } from "./pages";
@@ -182,34 +182,44 @@ function take(heard: Heard): void {
   switch (heard.kind) {
     case "event": {
       const mine = followed.get(heard.told.stream);
-      if (mine === undefined || heard.told.seq <= mine.after) return;
+      if (mine === undefined || heard.told.seq <= mine.after) break;
       mine.after = heard.told.seq;
       mine.waiting.push(heard.told);
-      return paintSoon();
+      paintSoon();
+      break;
     }
     case "caught-up":
       tell({ caughtUp: true });
       paint();
-      if (!doubted) return;
-      doubted = false;
-      for (const mine of followed.values()) mine.caughtUp();
-      return listeners.forEach((listener) => void listener([]));
+      settleDoubt();
+      break;
     case "end":
-      return over(heard.stream, true);
+      over(heard.stream, true);
+      break;
     case "gone":
-      return followed.get(heard.stream)?.gone?.();
+      followed.get(heard.stream)?.gone?.();
+      break;
     case "changed":
-      // What was over and goes on (a run that is retried) is followed again.
-      for (const stream of heard.streams) {
-        if (followed.get(stream)?.over) {
-          over(stream, false);
-          reopen();
-        }
-      }
-      return listeners.forEach((listener) => void listener(heard.streams));
+      for (const stream of heard.streams) goOn(stream);
+      for (const listener of listeners) listener(heard.streams);
+      break;
     case "heartbeat":
-      return;
+      break;
   }
+}
+
+function settleDoubt(): void {
+  if (!doubted) return;
+  doubted = false;
+  for (const mine of followed.values()) mine.caughtUp();
+  for (const listener of listeners) listener([]);
+}
+
+/** What was over and goes on (a run that is retried) is followed again. */
+function goOn(stream: string): void {
+  if (!followed.get(stream)?.over) return;
+  over(stream, false);
+  reopen();
 }
 
 function over(stream: string, is: boolean): void {

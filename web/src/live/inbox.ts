@@ -1,9 +1,8 @@
 /** What waits for a person: watched by every page, for its counter. */
 
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { get } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
-import { digestInbox } from "../state/digest";
 import { reduceInbox } from "../state/inbox";
 import { onChange } from "./feed";
 import { resource } from "./pages";
@@ -12,6 +11,7 @@ import { type Watched, watch } from "./watched";
 type Inbox = { items: readonly InboxItem[]; seq: number };
 
 let watched: Watched<Inbox> | null = null;
+const begun = signal(false);
 
 export function inbox(): Watched<Inbox> {
   if (watched === null) {
@@ -23,9 +23,13 @@ export function inbox(): Watched<Inbox> {
         if (answer.kind !== "ok") return answer;
         return { kind: "ok", body: { state: answer.body, after: answer.body.seq } };
       },
-      reduce: reduceInbox,
-      digest: (state) => (state.seq === 0 ? null : { seq: state.seq, digest: digestInbox(state) }),
+      reduce: (state, events) => ({
+        items: reduceInbox(state.items, events),
+        seq: events.at(-1)?.seq ?? state.seq,
+      }),
+      digest: () => null,
     });
+    begun.value = true;
     const { again } = watched;
     // A page that nobody looks at has no feed, and asks now and then.
     onChange((streams) => streams.length === 0 && document.hidden && again());
@@ -33,4 +37,6 @@ export function inbox(): Watched<Inbox> {
   return watched;
 }
 
-export const waiting = computed(() => watched?.state.value.items.length ?? 0);
+export const waiting = computed(() =>
+  begun.value && watched !== null ? watched.state.value.items.length : 0,
+);

@@ -2,7 +2,6 @@
 
 import { get } from "../api/client";
 import type { RunDetail } from "../api/types.gen";
-import { digestRun, digestTask } from "../state/digest";
 import { reduceRun } from "../state/run";
 import { reduceTask } from "../state/task";
 import type { TaskState } from "../state/types";
@@ -19,8 +18,8 @@ export function watchRun(id: string): Watched<RunDetail | null> {
       if (answer.kind !== "ok") return answer;
       return { kind: "ok", body: { state: answer.body, after: answer.body.seq } };
     },
-    reduce: reduceRun,
-    digest: (run) => run && { seq: run.seq, digest: digestRun(run) },
+    reduce: (run, events) => reduceRun(run, events, id),
+    digest: () => null,
   });
 }
 
@@ -34,9 +33,12 @@ export function watchTaskRun(id: string): Watched<TaskState | null> {
       if (found.kind !== "ok") return found;
       const all = await readBehind(id, 0);
       if (all === null) return { kind: "lost" };
-      return { kind: "ok", body: { state: reduceTask(null, all), after: all.at(-1)?.seq ?? 0 } };
+      return {
+        kind: "ok",
+        body: { state: reduceTask(null, all, id), after: all.at(-1)?.seq ?? 0 },
+      };
     },
-    reduce: reduceTask,
-    digest: (task) => task && { seq: task.seq, digest: digestTask(task) },
+    reduce: (task, events) => reduceTask(task, events, id),
+    digest: () => null,
   });
 }

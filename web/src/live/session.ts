@@ -3,7 +3,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Answer, get } from "../api/client";
 import type { SessionView } from "../api/types.gen";
-import { digestSession } from "../state/digest";
 import { NEW_SESSION, reduceSession } from "../state/session";
 import type { SessionState } from "../state/types";
 import { type EventPage, readBehind, resource } from "./pages";
@@ -27,27 +26,26 @@ export function watchSession(id: string): WatchedSession {
     if (shown.kind !== "ok") return shown;
     if (tail.kind !== "ok") return tail;
     const { items } = tail.body;
-    if (items[0] === undefined || items[0].seq === 1) return whole(items);
+    if (items[0] === undefined || items[0].seq === 1) return whole(id, items);
     // The view is the server's own until all is here: the end alone does not make one.
-    show({ ...reduceSession(NEW_SESSION, items), view: shown.body });
+    show({ ...reduceSession(NEW_SESSION, items, id), view: shown.body });
     earlier.value = true;
     const all = await readBehind(id, 0);
     earlier.value = false;
-    return all === null ? { kind: "lost" } : whole(all);
+    return all === null ? { kind: "lost" } : whole(id, all);
   }
 
   const watched = watch<SessionState>({
     stream: id,
     empty: NEW_SESSION,
     load,
-    reduce: reduceSession,
-    digest: (state) =>
-      state.view === null ? null : { seq: state.view.seq, digest: digestSession(state) },
+    reduce: (state, events) => reduceSession(state, events, id),
+    digest: () => null,
   });
   return { ...watched, earlier };
 }
 
-function whole(events: EventPage["items"]): Answer<Loaded<SessionState>> {
-  const state = reduceSession(NEW_SESSION, events);
+function whole(id: string, events: EventPage["items"]): Answer<Loaded<SessionState>> {
+  const state = reduceSession(NEW_SESSION, events, id);
   return { kind: "ok", body: { state, after: events.at(-1)?.seq ?? 0 } };
 }
