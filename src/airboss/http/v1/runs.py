@@ -1,6 +1,6 @@
 """Runs over v1: start, list, show, stop, retry, run again, read and follow."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, Field
@@ -8,16 +8,21 @@ from pydantic import BaseModel, Field
 from airboss.http.services import UseRuns, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
+    LOOKED_FOR,
     SERVER_SENT,
     After,
     Asked,
+    Cursor,
     EventPage,
     LastEventId,
+    Time,
     event_page,
     first_seq,
 )
 from airboss.model.runs import RunState, RunStory, RunView
+from airboss.service.entry_files import in_thread
 from airboss.service.runs import RunWish
+from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
 
@@ -51,6 +56,15 @@ class RunDetail(RunView, RunStory):
     """A run with every work that was begun, in order; of one in a loop, every round."""
 
 
+class RunJob(BaseModel):
+    """The job of a run as it was when the run was accepted, whatever the entry says by now."""
+
+    name: str
+    requireUserInput: bool
+    work: dict[str, Any]
+    chart: dict[str, Any]
+
+
 @router.post("", status_code=201)
 async def start_run(
     asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
@@ -66,11 +80,16 @@ async def list_runs(
     runs: UseRuns,
     state: Annotated[list[RunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     job: Annotated[str | None, Query(max_length=400)] = None,
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    since: Time = None,
+    until: Time = None,
+    text: Annotated[str | None, LOOKED_FOR] = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunList:
-    """Newest first, of all jobs or of one. A page's cursor stays true while new ones come."""
-    page = await runs.page(tuple(state), cursor, limit, job)
+    """Newest first; of one job, begun from `since` on and before `until`, with `text` in the job's
+    name, the folder or the id. A page's cursor stays true while new ones come."""
+    wanted = Wanted(job=job, since=since, until=until, text=text)
+    page = await runs.page(tuple(state), cursor, limit, wanted)
     return RunList(items=page.items, next_cursor=page.next_cursor)
 
 
@@ -80,6 +99,28 @@ async def show_run(run: str, runs: UseRuns) -> RunDetail:
     view = await runs.show(run)
     story = await runs.story(run, view.seq)
     return RunDetail(**view.model_dump(), **story.model_dump())
+
+
+@router.get("/{run}/job", response_model=RunJob)
+async def show_job_of_run(run: str, runs: UseRuns) -> Response:
+    """The run's own job with its flow chart: another entry may be in use since."""
+    view = await runs.show(run)
+    entry = await runs.entries.by_digest(view.entry)
+
+    def tell() -> str:
+        from airboss.entry.chart import generate_chart_nodes
+
+        job = entry.jobs[view.job]
+        told = RunJob(
+            name=view.job,
+            requireUserInput=bool(job.require_user_input),
+            work=job.work.to_wire(),
+            chart=generate_chart_nodes(job.work).to_wire(),
+        )
+        return told.model_dump_json()
+
+    # Off the event loop: a job may have thousands of works.
+    return Response(await in_thread(tell), media_type="application/json")
 
 
 @router.post("/{run}/stop")
