@@ -1,11 +1,39 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+const PAGES = ["index", "jobs", "jobTracking", "history", "inbox", "settings", "test"];
+
+/** Puts the theme's script before all else: pages wait for it, so that none is painted in another's colours. */
+const theme: Plugin = {
+  name: "theme-before-paint",
+  apply: "build",
+  buildStart() {
+    this.emitFile({
+      type: "asset",
+      name: "theme.js",
+      source: readFileSync(here("src/theme.js"), "utf-8"),
+    });
+  },
+  transformIndexHtml: {
+    order: "post",
+    handler(_html, { bundle }) {
+      const file = Object.values(bundle ?? {}).find(
+        (output) => output.type === "asset" && output.names.includes("theme.js"),
+      );
+      if (file === undefined) throw new Error("The theme's script was not emitted.");
+      return [{ tag: "script", attrs: { src: `/${file.fileName}` }, injectTo: "head-prepend" }];
+    },
+  },
+};
+
 export default defineConfig({
   root: here("."),
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  plugins: [theme],
   build: {
     outDir: here("../src/airboss/static"),
     emptyOutDir: true,
@@ -13,7 +41,9 @@ export default defineConfig({
     assetsInlineLimit: 0, // nothing inline: the content security policy allows none of it
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: { index: here("index.html"), test: here("test.html") } },
+    rolldownOptions: {
+      input: Object.fromEntries(PAGES.map((page) => [page, here(`${page}.html`)])),
+    },
   },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });

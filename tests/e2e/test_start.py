@@ -106,7 +106,7 @@ def test_the_test_page_shows_the_message_to_those_who_are_in(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
     page.goto(f"{portal.url}/test.html")
-    expect(page.get_by_role("link", name="How to sign in")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to this Airboss")).to_be_visible()
     quiet.check(but=REFUSED)
     page.goto(link(portal))
     expect(page.get_by_role("heading", name="Start a session")).to_be_visible()

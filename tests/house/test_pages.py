@@ -29,7 +29,10 @@ class Addresses(HTMLParser):
         self.inline += [name for name in has if name == "style" or name.startswith("on")]
 
 
-@pytest.mark.parametrize("name", ["index.html", "test.html"])
+PAGES = ("index", "jobs", "jobTracking", "history", "inbox", "settings", "test")
+
+
+@pytest.mark.parametrize("name", [f"{page}.html" for page in PAGES])
 def test_a_page_carries_nothing_inline_and_loads_only_from_here(name: str) -> None:
     page = Addresses()
     page.feed((STATIC / name).read_text("utf-8"))

@@ -1,5 +1,17 @@
 import { expect, test } from "vitest";
-import { clock, fully, stateOf, visible, when } from "./words";
+import {
+  ago,
+  clock,
+  cost,
+  duration,
+  fully,
+  span,
+  stateOf,
+  tokens,
+  visible,
+  visibleLines,
+  when,
+} from "./words";
 
 const at = (day: number, hour: number, minute: number, year = 2026) =>
   new Date(year, 10, day, hour, minute, 7).getTime();
@@ -38,4 +50,56 @@ test("a state that only a newer server knows is shown as it says it", () => {
 test("on a stale page nothing is said to run", () => {
   expect(stateOf("running", true)).toEqual({ look: "stale", word: "Stale, was Running" });
   expect(stateOf("closed", true)).toEqual({ look: "ok", word: "Closed" });
+});
+
+test("a duration has minutes and seconds, and hours only where it needs them", () => {
+  expect([0, 7_400, 725_000, 3_609_000].map(duration)).toEqual([
+    "0:00",
+    "0:07",
+    "12:05",
+    "1:00:09",
+  ]);
+  expect(duration(-5)).toBe("0:00");
+});
+
+test("a span is told in its largest unit", () => {
+  const minute = 60_000;
+  const day = 1_440 * minute;
+  expect([40_000, 3.5 * minute, 125 * minute, day, 5.9 * day].map(span)).toEqual([
+    "40 s",
+    "3 min",
+    "2 h",
+    "1 day",
+    "5 days",
+  ]);
+  expect(ago(1_000, 2_000)).toBe("just now");
+  expect(ago(0, 2 * minute)).toBe("2 min ago");
+});
+
+test("counts are short, and in the unit that is billed", () => {
+  expect([812, 1_000, 9_949, 12_400, 999_499, 999_500, 1_240_000].map(tokens)).toEqual([
+    "812",
+    "1k",
+    "9.9k",
+    "12k",
+    "999k",
+    "1M",
+    "1.2M",
+  ]);
+  expect([0, 1, 0.33, 7].map(cost)).toEqual([
+    "0 requests",
+    "1 request",
+    "0.33 requests",
+    "7 requests",
+  ]);
+});
+
+test("a text of many lines keeps its lines and shows what hides in them", () => {
+  expect(visibleLines("one\r\n\ttwo\n")).toBe("one\n\ttwo\n");
+  expect(visibleLines("over\rwritten \u001b[31mred")).toBe("over⟨U+000D⟩written ⟨U+001B⟩[31mred");
+  expect(visibleLines("if (\u2066admin\u2069)")).toBe("if (⟨U+2066⟩admin⟨U+2069⟩)");
+});
+
+test("a run that waits for a person says so to the person", () => {
+  expect(stateOf("waiting-for-person", false)).toEqual({ look: "you", word: "Waiting for you" });
 });

@@ -25,6 +25,43 @@ export function fully(ms: number): string {
   return `${date} ${clock(ms)}:${two(time.getSeconds())}`;
 }
 
+/** How long something took or takes: 0:07, 12:05, 1:00:09. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** How long ago, or how long by now, in the largest unit that says enough: 40 s, 3 min, 2 h, 5 days. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h`;
+  const days = Math.floor(seconds / 86_400);
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
+export const ago = (ms: number, now: number): string =>
+  now - ms < 5_000 ? "just now" : `${span(now - ms)} ago`;
+
+/** Tokens for a glance: 812, 12.4k, 1.2M. */
+export function tokens(count: number): string {
+  if (count < 1_000) return String(Math.round(count));
+  if (count < 9_950) return `${trimmed(count / 1_000)}k`;
+  if (count < 999_500) return `${Math.round(count / 1_000)}k`;
+  return `${trimmed(count / 1_000_000)}M`;
+}
+
+const trimmed = (value: number) => value.toFixed(1).replace(/\.0$/, "");
+
+/** In the unit that is billed: requests, each as often as its model counts. */
+export function cost(requests: number): string {
+  const count = Number(requests.toFixed(2));
+  return `${count.toLocaleString("en")} ${count === 1 ? "request" : "requests"}`;
+}
+
 // Controls, and characters that turn the direction of what follows: they could make a text lie.
 const HIDDEN = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
@@ -34,6 +71,15 @@ export function visible(text: string): string {
     .replace(/[\t\r\n]+/g, " ")
     .replace(HIDDEN, (hidden) => `⟨${code(hidden)}⟩`)
     .trim();
+}
+
+/** The same for a text of many lines: tabs and line ends stay, `\r\n` is one. */
+export function visibleLines(text: string): string {
+  return text
+    .replace(/\r\n/g, "\n")
+    .replace(HIDDEN, (hidden) =>
+      hidden === "\n" || hidden === "\t" ? hidden : `⟨${code(hidden)}⟩`,
+    );
 }
 
 const code = (character: string) =>
@@ -54,18 +100,26 @@ const LOOKS: Record<string, Look> = {
   working: "running",
   asking: "you",
   waiting_for_you: "you",
+  waiting_for_person: "you",
   resumed: "resumed",
   closed: "ok",
   succeeded: "ok",
   failed: "failed",
+  crashed: "failed",
   interrupted: "canceled",
   canceled: "canceled",
+};
+
+/** Where people say it in another way than the server. */
+const WORDS: Record<string, string> = {
+  waiting_for_person: "waiting for you",
+  asking: "waiting for you",
 };
 
 /** How a state looks and what it is called. What a newer server calls otherwise is shown as it says it. */
 export function stateOf(state: string, stale: boolean): { look: Look; word: string } {
   const key = state.toLowerCase().replace(/[\s-]+/g, "_");
-  const said = visible(key.replaceAll("_", " "));
+  const said = visible((WORDS[key] ?? key).replaceAll("_", " "));
   const word = said.charAt(0).toUpperCase() + said.slice(1);
   const look = LOOKS[key] ?? "waiting";
   if (stale && look === "running") return { look: "stale", word: `Stale, was ${word}` };

@@ -8,13 +8,25 @@ test("an answer is judged by its status, and says the server's sentence", () => 
   expect(judge(204, null)).toEqual({ kind: "ok", body: null });
   expect(judge(401, { detail: "Used." })).toEqual({ kind: "refused", detail: "Used." });
   expect(judge(401, null)).toEqual({ kind: "refused", detail: null });
-  expect(judge(503, { detail: "Starting." })).toEqual({ kind: "failed", detail: "Starting." });
-  expect(judge(500, null)).toEqual({ kind: "failed", detail: "It answered with status 500." });
+  expect(judge(503, { detail: "Starting." })).toEqual({
+    kind: "failed",
+    status: 503,
+    detail: "Starting.",
+  });
+  expect(judge(500, null)).toEqual({
+    kind: "failed",
+    status: 500,
+    detail: "It answered with status 500.",
+  });
 });
 
 test("a body that is no JSON is no body", async () => {
   vi.stubGlobal("fetch", async () => new Response("<html>", { status: 502 }));
-  expect(await get("/x")).toEqual({ kind: "failed", detail: "It answered with status 502." });
+  expect(await get("/x")).toEqual({
+    kind: "failed",
+    status: 502,
+    detail: "It answered with status 502.",
+  });
 });
 
 test("no answer is a value too", async () => {

@@ -1,29 +1,46 @@
 /** Asks the server. Every answer is a value, a missing one too: callers have no error to catch. */
 
-import { readProblem } from "./read";
+import { judged } from "./access";
 
-export type Answer =
-  | { kind: "ok"; body: unknown }
+export type Answer<Body = unknown> =
+  | { kind: "ok"; body: Body }
   | { kind: "refused"; detail: string | null }
-  | { kind: "failed"; detail: string }
+  | { kind: "failed"; status: number; detail: string }
   | { kind: "lost" };
 
 const PATIENCE_MS = 8_000;
 
-export const get = (path: string): Promise<Answer> => ask(path, {});
+export const get = <Body>(path: string): Promise<Answer<Body>> => ask(path, {});
 
-export const post = (path: string, body: unknown): Promise<Answer> =>
-  ask(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
+export const post = <Body>(
+  path: string,
+  body: unknown = {},
+  headers: Record<string, string> = {},
+): Promise<Answer<Body>> => send("POST", path, body, headers);
+
+export const put = <Body>(path: string, body: unknown): Promise<Answer<Body>> =>
+  send("PUT", path, body);
+
+export const patch = <Body>(path: string, body: unknown): Promise<Answer<Body>> =>
+  send("PATCH", path, body);
+
+export const remove = <Body>(path: string): Promise<Answer<Body>> =>
+  ask(path, { method: "DELETE" });
+
+const send = <Body>(method: string, path: string, body: unknown, headers = {}) =>
+  ask<Body>(path, {
+    method,
+    headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
 
-async function ask(path: string, init: RequestInit): Promise<Answer> {
+async function ask<Body>(path: string, init: RequestInit): Promise<Answer<Body>> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const response = await fetch(path, { ...init, signal, credentials: "same-origin" });
-    return judge(response.status, parsed(await response.text()));
+    const text = await response.text();
+    judged(response.status);
+    return judge<Body>(response.status, parsed(text));
   } catch {
     return { kind: "lost" };
   }
@@ -37,9 +54,28 @@ function parsed(text: string): unknown {
   }
 }
 
-export function judge(status: number, body: unknown): Answer {
-  if (status >= 200 && status < 300) return { kind: "ok", body };
-  const detail = readProblem(body);
+export function judge<Body>(status: number, body: unknown): Answer<Body> {
+  if (status >= 200 && status < 300) return { kind: "ok", body: body as Body };
+  const detail = problem(body);
   if (status === 401) return { kind: "refused", detail };
-  return { kind: "failed", detail: detail ?? `It answered with status ${status}.` };
+  return { kind: "failed", status, detail: detail ?? `It answered with status ${status}.` };
+}
+
+/** The sentence of an `application/problem+json`. */
+function problem(body: unknown): string | null {
+  const { detail, title } = (body ?? {}) as { detail?: unknown; title?: unknown };
+  if (typeof detail === "string" && detail !== "") return detail;
+  return typeof title === "string" && title !== "" ? title : null;
+}
+
+/** Why there is no body, and what comes next, for people. */
+export function whyNot(answer: Exclude<Answer, { kind: "ok" }>): string {
+  switch (answer.kind) {
+    case "lost":
+      return "The server does not answer. Nothing was changed as far as we know; try again.";
+    case "refused":
+      return answer.detail ?? "You are signed out. Open a new address from `airboss link`.";
+    case "failed":
+      return answer.detail;
+  }
 }

@@ -1,19 +1,42 @@
-/** The frame of every page: skip link, top bar, and the page's own content. */
+/** The frame of every page: skip link, top bar, and the page's own content for those who are in. */
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { access } from "../api/access";
+import { float, floating } from "./floats";
+import { Gate } from "./gate";
+import { Icon, type IconName } from "./icon";
+import { choose, following, type Theme, theme } from "./theme";
+import { waiting } from "./waiting";
 
-export function Frame({
-  badge,
-  children,
-}: {
+export type PageName = "start" | "jobs" | "history" | "inbox" | "settings";
+
+export const PAGES: readonly { name: PageName; word: string; href: string; key: string }[] = [
+  { name: "start", word: "Start", href: "/index.html", key: "S" },
+  { name: "jobs", word: "Jobs", href: "/jobs.html", key: "J" },
+  { name: "history", word: "History", href: "/history.html", key: "H" },
+  { name: "inbox", word: "Inbox", href: "/inbox.html", key: "I" },
+  { name: "settings", word: "Settings", href: "/settings.html", key: "T" },
+];
+
+type Props = {
+  /** The one that is marked in the top bar; null for a page that is none of them. */
+  page: PageName | null;
+  /** The document's title, without `· Airboss`. */
+  title: string;
+  /** A page as high as the window, whose parts scroll. */
+  app?: boolean;
   badge?: ComponentChildren;
   children: ComponentChildren;
-}) {
+};
+
+export function Frame({ page, title, app = false, badge, children }: Props) {
+  const counted = waiting.value > 0 ? `(${waiting.value}) ${title}` : title;
   return (
-    <>
-      <a class="skip" href="#content">
+    <div class={app ? "app" : undefined}>
+      <button type="button" class="skip" onClick={toContent}>
         Skip to the content
-      </a>
+      </button>
       <header class="top">
         <a class="brand" href="/index.html">
           <svg viewBox="0 0 24 24" aria-hidden="true">
@@ -21,12 +44,136 @@ export function Frame({
           </svg>
           Airboss
         </a>
-        <span class="grow" />
-        {badge}
+        {access.value === "in" ? (
+          <Bar page={page} badge={badge} />
+        ) : (
+          <>
+            <span class="grow" />
+            <ThemeButton />
+          </>
+        )}
       </header>
-      <main id="content" tabIndex={-1}>
-        {children}
+      <main id="content" class={app ? "col" : undefined} tabIndex={-1}>
+        <Gate title={counted}>{children}</Gate>
       </main>
+    </div>
+  );
+}
+
+/** Not by a link: the fragment belongs to the page, which keeps its selection there. */
+const toContent = () => document.getElementById("content")?.focus();
+
+function Bar({ page, badge }: { page: PageName | null; badge: ComponentChildren }) {
+  return (
+    <>
+      <nav class="nav" aria-label="Pages">
+        <Links page={page} />
+      </nav>
+      <span class="grow" />
+      <button type="button" class="palette" onClick={() => float("palette")}>
+        <Icon name="search" size="s" />
+        Search or run a command
+        <kbd>Ctrl K</kbd>
+      </button>
+      {badge}
+      <span class="desk row">
+        <ThemeButton />
+        <button
+          type="button"
+          class="btn ghost icon"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+          onClick={() => float("shortcuts")}
+        >
+          <Icon name="question" />
+        </button>
+      </span>
+      {waiting.value > 0 && (
+        <a class="phone-only row" href="/inbox.html" aria-label={`Inbox, ${waitInWords()}`}>
+          <Icon name="inbox" />
+          <span class="count">{waiting.value}</span>
+        </a>
+      )}
+      <PhoneMenu page={page} />
+    </>
+  );
+}
+
+const waitInWords = () =>
+  waiting.value === 1 ? "1 waits for you" : `${waiting.value} wait for you`;
+
+function Links({ page }: { page: PageName | null }) {
+  return (
+    <>
+      {PAGES.map(({ name, word, href }) => (
+        <a key={name} href={href} aria-current={name === page ? "page" : undefined}>
+          {word}
+          {name === "inbox" && waiting.value > 0 && (
+            <span class="count">
+              {waiting.value}
+              <span class="vh"> {waiting.value === 1 ? "waits" : "wait"} for you</span>
+            </span>
+          )}
+        </a>
+      ))}
+    </>
+  );
+}
+
+const THEME_ICONS: Record<Theme, IconName> = { system: "system", light: "sun", dark: "moon" };
+
+function ThemeButton() {
+  return (
+    <button
+      type="button"
+      class="btn ghost icon"
+      aria-label={`Theme: ${theme.value}`}
+      title={`Theme: ${theme.value}`}
+      onClick={() => choose(following(theme.value))}
+    >
+      <Icon name={THEME_ICONS[theme.value]} />
+    </button>
+  );
+}
+
+function PhoneMenu({ page }: { page: PageName | null }) {
+  const button = useRef<HTMLButtonElement>(null);
+  const open = floating.value === "menu";
+  useEffect(() => {
+    if (!open) return;
+    const leave = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      float(null);
+      button.current?.focus();
+    };
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  }, [open]);
+  return (
+    <>
+      <button
+        type="button"
+        ref={button}
+        class="btn ghost icon menu-btn"
+        aria-label="Menu"
+        aria-expanded={open}
+        onClick={() => float(open ? null : "menu")}
+      >
+        <Icon name={open ? "cross" : "menu"} />
+      </button>
+      {open && (
+        <nav class="menu phone-only col" aria-label="Menu">
+          <Links page={page} />
+          <button type="button" onClick={() => float("palette")}>
+            <Icon name="search" />
+            Search or run a command
+          </button>
+          <button type="button" onClick={() => choose(following(theme.value))}>
+            <Icon name={THEME_ICONS[theme.value]} />
+            Theme: {theme.value}
+          </button>
+        </nav>
+      )}
     </>
   );
 }

@@ -1,33 +1,45 @@
 /** How fresh the page is, in one fixed place. */
 
-import type { Freshness } from "../start/state";
+import type { ComponentChildren } from "preact";
 import { clock } from "../words";
 import { Icon } from "./icon";
 
-export function FreshnessBadge({ fresh }: { fresh: Freshness }) {
+export type Fresh =
+  | { kind: "connecting" }
+  | { kind: "unreachable"; again?: number | null }
+  | { kind: "live" }
+  | { kind: "catching"; done?: number; all?: number }
+  | { kind: "reconnecting"; seconds: number }
+  | { kind: "stale"; since: number; again?: number | null }
+  | { kind: "complete" }
+  | { kind: "preview" };
+
+type Props = { fresh: Fresh; onTry?: () => void };
+
+export function FreshnessBadge({ fresh, onTry }: Props) {
+  const lost = fresh.kind === "stale" || fresh.kind === "unreachable";
   return (
-    <span class={`fresh ${fresh.kind}`} role="status">
-      <Words fresh={fresh} />
-    </span>
+    <>
+      <span class={`fresh ${fresh.kind}`} role="status">
+        {words(fresh)}
+      </span>
+      {lost && onTry !== undefined && (
+        <button type="button" class="btn sm" onClick={onTry}>
+          Try now
+        </button>
+      )}
+    </>
   );
 }
 
-function Words({ fresh }: { fresh: Freshness }) {
+function words(fresh: Fresh): ComponentChildren {
   switch (fresh.kind) {
     case "connecting":
-      return (
-        <>
-          <Icon name="clock" size="s" />
-          Connecting
-        </>
-      );
+      return [<Icon key="i" name="clock" size="s" />, "Connecting"];
     case "live":
-      return (
-        <>
-          <span class="dot" />
-          Live
-        </>
-      );
+      return [<span key="i" class="dot" />, "Live"];
+    case "catching":
+      return [<Icon key="i" name="download" size="s" />, catchingUp(fresh.done, fresh.all)];
     case "reconnecting":
       return (
         <>
@@ -37,18 +49,17 @@ function Words({ fresh }: { fresh: Freshness }) {
         </>
       );
     case "stale":
-      return (
-        <>
-          <Icon name="broken" size="s" />
-          Stale since {clock(fresh.since)}
-        </>
-      );
+      return [<Icon key="i" name="broken" size="s" />, `Stale since ${clock(fresh.since)}`];
     case "unreachable":
-      return (
-        <>
-          <Icon name="broken" size="s" />
-          No answer
-        </>
-      );
+      return [<Icon key="i" name="broken" size="s" />, "No answer"];
+    case "complete":
+      return [<Icon key="i" name="tick" size="s" />, "Complete"];
+    case "preview":
+      return [<Icon key="i" name="job" size="s" />, "Preview"];
   }
+}
+
+function catchingUp(done: number | undefined, all: number | undefined): string {
+  if (done === undefined || all === undefined) return "Catching up";
+  return `Catching up, ${done.toLocaleString("en")} of ${all.toLocaleString("en")}`;
 }

@@ -38,6 +38,68 @@ const SHAPES = {
       <path d="m4.4 6 2.2 2-2.2 2M8.4 10.4h3" />
     </>
   ),
+  search: (
+    <>
+      <circle cx="7" cy="7" r="4.3" />
+      <path d="m10.3 10.3 3.4 3.4" />
+    </>
+  ),
+  moon: <path d="M13 9.6A5.6 5.6 0 0 1 6.4 3a5.6 5.6 0 1 0 6.6 6.6z" />,
+  sun: (
+    <>
+      <circle cx="8" cy="8" r="3" />
+      <path d="M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9" />
+    </>
+  ),
+  system: (
+    <>
+      <circle cx="8" cy="8" r="6" />
+      <path class="f" d="M8 2a6 6 0 0 1 0 12z" />
+    </>
+  ),
+  question: (
+    <>
+      <circle cx="8" cy="8" r="6" />
+      <path d="M6.3 6.4a1.7 1.7 0 1 1 2.4 1.5c-.5.3-.7.6-.7 1.2M8 11.2h.01" />
+    </>
+  ),
+  inbox: <path d="M2.5 9.5 4.5 3h7l2 6.5v3.5h-11zM2.5 9.5h3.3l.8 1.6h2.8l.8-1.6h3.3" />,
+  menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
+  down: <path d="m3.5 6 4.5 4.5L12.5 6" />,
+  up: <path d="m3.5 10 4.5-4.5 4.5 4.5" />,
+  right: <path d="m6 3.5 4.5 4.5L6 12.5" />,
+  download: <path d="M8 2.5v8M4.5 7.5 8 11l3.5-3.5M3 13.5h10" />,
+  trash: <path d="M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5" />,
+  minus: <path d="M3 8h10" />,
+  plus: <path d="M8 3v10M3 8h10" />,
+  job: (
+    <>
+      <rect x="5" y="1.5" width="6" height="4" rx=".5" />
+      <rect x="1" y="10.5" width="6" height="4" rx=".5" />
+      <rect x="9" y="10.5" width="6" height="4" rx=".5" />
+      <path d="M8 5.5V8M4 10.5V8h8v2.5" />
+    </>
+  ),
+  file: <path d="M4 2h5l3 3v9H4zM9 2v3h3" />,
+  clip: (
+    <path d="m12.5 7.5-4.8 4.8a3 3 0 0 1-4.2-4.2l5-5a2 2 0 0 1 2.8 2.8l-4.7 4.7a1 1 0 0 1-1.4-1.4l4.3-4.3" />
+  ),
+  grip: <path d="M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01" />,
+  steer: <path d="M3 13V9a3 3 0 0 1 3-3h7M10 3l3 3-3 3" />,
+  pencil: <path d="M10.5 3 13 5.5 6 12.5l-3 .5.5-3z" />,
+  stop: <rect x="4" y="4" width="8" height="8" rx="1" />,
+  copy: (
+    <>
+      <rect x="5.5" y="5.5" width="8" height="8" rx="1" />
+      <path d="M10.5 3v-.5h-8v8H3" />
+    </>
+  ),
+  gear: (
+    <>
+      <circle cx="8" cy="8" r="2.2" />
+      <path d="M8 1.8v1.8M8 12.4v1.8M1.8 8h1.8M12.4 8h1.8M3.6 3.6l1.3 1.3M11.1 11.1l1.3 1.3M3.6 12.4l1.3-1.3M11.1 4.9l1.3-1.3" />
+    </>
+  ),
 } satisfies Record<string, ComponentChildren>;
 
 export type IconName = keyof typeof SHAPES;

@@ -3,9 +3,14 @@
 import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "./icon";
 
-type Kind = "info" | "err" | "stale";
+type Kind = "info" | "err" | "stale" | "you";
 
-const ICONS: Record<Kind, IconName> = { info: "info", err: "warning", stale: "broken" };
+const ICONS: Record<Kind, IconName> = {
+  info: "info",
+  err: "warning",
+  stale: "broken",
+  you: "hand",
+};
 
 type Props = { kind: Kind; title: ComponentChildren; children?: ComponentChildren };
 

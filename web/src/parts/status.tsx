@@ -14,7 +14,7 @@ const ICONS: Record<Look, IconName> = {
   stale: "broken",
 };
 
-export function Status({ state, stale }: { state: string; stale: boolean }) {
+export function Status({ state, stale = false }: { state: string; stale?: boolean }) {
   const { look, word } = stateOf(state, stale);
   return (
     <span class={`st ${look}`}>

@@ -1,16 +1,19 @@
 import "../app.css";
+import "./start.css";
+import { effect } from "@preact/signals";
 import { render } from "preact";
-import { useEffect } from "preact/hooks";
+import { access } from "../api/access";
 import { StartPage } from "./start";
 import { askNow, EVERY_MS, now, start, watch } from "./watch";
 
-watch(); // takes the code out of the address before anything is drawn
+let watching = false;
+effect(() => {
+  if (access.value !== "in" || watching) return;
+  watching = true;
+  watch();
+});
 
 function Page() {
-  const { gate } = start.value;
-  useEffect(() => {
-    document.title = `${gate === "out" ? "Sign in" : "Start"} · Airboss`;
-  }, [gate]);
   return (
     <StartPage
       start={start.value}

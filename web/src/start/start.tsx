@@ -15,15 +15,8 @@ type Props = { start: Start; now: number; everySeconds: number; onTry: () => voi
 export function StartPage({ start, now, everySeconds, onTry }: Props) {
   const fresh = freshness(start, now);
   const away = <Away start={start} now={now} everySeconds={everySeconds} onTry={onTry} />;
-  if (start.gate === "out") {
-    return (
-      <Frame>
-        <SignedOut start={start} onTry={onTry} />
-      </Frame>
-    );
-  }
   return (
-    <Frame badge={<FreshnessBadge fresh={fresh} />}>
+    <Frame page="start" title="Start" badge={<FreshnessBadge fresh={fresh} />}>
       <div class="start">
         <h1>Start a session</h1>
         <p class="muted">Talk to an agent in a folder of yours, from a terminal.</p>
@@ -41,40 +34,6 @@ export function StartPage({ start, now, everySeconds, onTry }: Props) {
         )}
       </div>
     </Frame>
-  );
-}
-
-function SignedOut({ start, onTry }: { start: Start; onTry: () => void }) {
-  return (
-    <div class="start">
-      <h1>Sign in to this Airboss</h1>
-      <p class="muted">
-        It opens to people who can use the terminal of the machine that it runs on.
-      </p>
-      <section class="panel form stack">
-        {start.refusal !== null && (
-          <Note kind="err" title="This address did not let you in.">
-            {visible(start.refusal)} Each address works once; a fresh one takes a moment.
-          </Note>
-        )}
-        {start.trouble !== null && <Note kind="stale" title={troubleInWords(start)} />}
-        <ol class="steps">
-          <li>
-            <p>On the machine where Airboss runs, in a terminal:</p>
-            <Command>airboss link</Command>
-          </li>
-          <li>
-            <p>Open the address that it prints, here in this browser.</p>
-          </li>
-        </ol>
-        <div class="ends">
-          <span class="hint">Signed in from another tab?</span>
-          <button type="button" class="btn" onClick={onTry}>
-            Check again
-          </button>
-        </div>
-      </section>
-    </div>
   );
 }
 

@@ -3,7 +3,6 @@
 import { signal } from "@preact/signals";
 import { type Answer, get } from "../api/client";
 import { readSessions, readStatus } from "../api/read";
-import { signIn, takeCode } from "../signin";
 import { type Happening, NOTHING_YET, reduce, type Trouble } from "./state";
 
 export const EVERY_MS = 3_000;
@@ -16,7 +15,6 @@ const tell = (happening: Happening) => {
   now.value = Date.now();
 };
 
-let code: string | null = null;
 let asking = false;
 let again = false;
 
@@ -34,8 +32,6 @@ export async function askNow(): Promise<void> {
 }
 
 async function round(): Promise<void> {
-  if (code !== null && !(await exchanged(code))) return;
-  code = null;
   const [status, sessions] = await Promise.all([
     get("/api/v1/status"),
     get("/api/v1/sessions?limit=20"),
@@ -51,27 +47,11 @@ async function round(): Promise<void> {
   });
 }
 
-/** Whether the server has judged the code. One that it never got is kept for the next try. */
-async function exchanged(unused: string): Promise<boolean> {
-  const answer = await signIn(unused);
-  if (answer.kind === "refused") tell({ kind: "code refused", detail: answer.detail });
-  if (answer.kind === "ok" || answer.kind === "refused") return true;
-  tell({ kind: "trouble", trouble: trouble(answer) });
-  return false;
-}
-
 const trouble = (answer: Answer): Trouble =>
   answer.kind === "failed" ? { kind: "failed", detail: answer.detail } : { kind: "lost" };
 
-function arrive(): void {
-  code = takeCode() ?? code;
-  void askNow();
-}
-
 export function watch(): void {
-  arrive();
-  // A new address pasted over this page changes the fragment only: the page is not loaded again.
-  addEventListener("hashchange", arrive);
+  void askNow();
   document.addEventListener("visibilitychange", () => document.hidden || void askNow());
   setInterval(() => {
     now.value = Date.now();

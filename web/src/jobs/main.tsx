@@ -1,0 +1,15 @@
+import "../app.css";
+import { render } from "preact";
+import { Frame } from "../parts/frame";
+
+const page = document.getElementById("page");
+if (page !== null) {
+  render(
+    <Frame page="jobs" title="Jobs">
+      <div class="page">
+        <h1>Jobs</h1>
+      </div>
+    </Frame>,
+    page,
+  );
+}

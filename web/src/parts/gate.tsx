@@ -1,0 +1,145 @@
+/** Lets in who is signed in. Only a refusal shows how to: a server that is away says neither yes nor no. */
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { access } from "../api/access";
+import { type Answer, get } from "../api/client";
+import { signIn, takeCode } from "../signin";
+import { visible } from "../words";
+import { Icon } from "./icon";
+import { Note } from "./note";
+
+const AGAIN_MS = 3_000;
+
+const refusal = signal<string | null>(null);
+const away = signal<{ detail: string | null } | null>(null);
+
+let code: string | null = null;
+let knocking = false;
+let again = false;
+
+/** Gives the server the code of the address, then asks whether that was enough. */
+export async function knock(): Promise<void> {
+  if (knocking) {
+    again = true; // what is under way may have begun before the reason to ask
+    return;
+  }
+  knocking = true;
+  do {
+    again = false;
+    await round();
+  } while (again);
+  knocking = false;
+}
+
+async function round(): Promise<void> {
+  if (code !== null) {
+    const answer = await signIn(code);
+    if (answer.kind !== "ok" && answer.kind !== "refused") return wait(answer);
+    code = null;
+    refusal.value =
+      answer.kind === "ok" ? null : (answer.detail ?? "The server did not take this code.");
+  }
+  const answer = await get("/api/v1/status");
+  if (answer.kind === "lost" || answer.kind === "failed") return wait(answer);
+  away.value = null;
+}
+
+/** A code that the server never got is kept for the next try. */
+function wait(answer: Answer): void {
+  away.value = { detail: answer.kind === "failed" ? answer.detail : null };
+  setTimeout(() => {
+    if (access.value === "asking" || code !== null) void knock();
+  }, AGAIN_MS);
+}
+
+function arrive(): void {
+  code = takeCode() ?? code;
+  void knock();
+}
+
+arrive(); // takes the code out of the address before anything is drawn
+// A new address pasted over this page changes the fragment only: the page is not loaded again.
+addEventListener("hashchange", () => location.hash.includes("code=") && arrive());
+
+/** What is inside is made only once somebody is in, and goes when they are out. */
+export function Gate({ title, children }: { title: string; children: ComponentChildren }) {
+  const out = access.value === "out";
+  useEffect(() => {
+    document.title = `${out ? "Sign in" : visible(title)} · Airboss`;
+  }, [out, title]);
+  if (out) return <SignedOut />;
+  if (access.value === "asking") return <Asking />;
+  return <>{children}</>;
+}
+
+function Asking() {
+  if (away.value === null) {
+    return (
+      <p class="gate load">
+        <Icon name="clock" /> Asking the server how things are …
+      </p>
+    );
+  }
+  return (
+    <div class="gate">
+      <Away />
+    </div>
+  );
+}
+
+function Away() {
+  const detail = away.value?.detail ?? null;
+  return (
+    <Note
+      kind="stale"
+      title={detail === null ? "The server does not answer." : "The server answers with an error."}
+    >
+      {detail !== null && <p>{visible(detail)}</p>}
+      <p>
+        Trying again every {AGAIN_MS / 1000} s. If the server was stopped, start it with{" "}
+        <code>airboss serve</code>.
+      </p>
+      <button type="button" class="btn sm" onClick={() => void knock()}>
+        Try now
+      </button>
+    </Note>
+  );
+}
+
+function SignedOut() {
+  return (
+    <div class="gate">
+      <h1>Sign in to this Airboss</h1>
+      <p class="muted">
+        It opens to people who can use the terminal of the machine that it runs on.
+      </p>
+      <section class="panel stack-5" aria-label="How to sign in">
+        {refusal.value !== null && (
+          <Note kind="err" title="This address did not let you in.">
+            {visible(refusal.value)} Each address works once; a fresh one takes a moment.
+          </Note>
+        )}
+        {away.value !== null && <Away />}
+        <ol class="steps">
+          <li>
+            <p>On the machine where Airboss runs, in a terminal:</p>
+            <pre class="command">
+              <code>airboss link</code>
+            </pre>
+          </li>
+          <li>
+            <p>Open the address that it prints, here in this browser.</p>
+          </li>
+        </ol>
+        <div class="ends">
+          <span class="hint">Signed in from another tab?</span>
+          <button type="button" class="btn" onClick={() => void knock()}>
+            Check again
+          </button>
+        </div>
+      </section>
+    </div>
+  );
+}
