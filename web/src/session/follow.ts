@@ -27,7 +27,8 @@ export class Follow {
   #held = false;
   #goal: string | null = null;
   #top = 0;
-  #left = 0;
+  /** The last block when the end was left: what comes behind it is new. */
+  #left: string | null = null;
 
   attach(box: HTMLElement, inside: HTMLElement): () => void {
     this.#box = box;
@@ -64,7 +65,7 @@ export class Follow {
     if (box === null) return;
     if (Math.abs(box.scrollTop - this.#top) > 1) this.#moved(); // by a person, and not heard of yet
     this.#measure();
-    if (!this.atEnd.peek()) this.missed.value = Math.max(0, this.#order.length - this.#left);
+    if (!this.atEnd.peek()) this.missed.value = this.#newer();
     if (this.#goal !== null) this.#arrive(box, this.#goal);
     else if (this.atEnd.peek() && !this.#held) box.scrollTop = box.scrollHeight;
     else this.#still(box);
@@ -83,7 +84,7 @@ export class Follow {
   goTo(id: string): void {
     this.#goal = id;
     this.atEnd.value = false;
-    this.#left = this.#order.length;
+    this.#left = this.#order.at(-1) ?? null;
     this.drawn.value += 1;
   }
 
@@ -96,6 +97,11 @@ export class Follow {
     if (!next) return;
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
+  }
+
+  #newer(): number {
+    const at = this.#left === null ? -1 : this.#order.lastIndexOf(this.#left);
+    return at < 0 ? 0 : this.#order.length - 1 - at;
   }
 
   #firstInView(heads: readonly HTMLElement[]): number {
@@ -111,7 +117,7 @@ export class Follow {
     if (box === null) return;
     this.#top = box.scrollTop;
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
-    if (this.atEnd.peek() && !isAtEnd) this.#left = this.#order.length;
+    if (this.atEnd.peek() && !isAtEnd) this.#left = this.#order.at(-1) ?? null;
     this.atEnd.value = isAtEnd;
     if (isAtEnd) this.missed.value = 0;
     this.#anchor = this.#pick(box);

@@ -35,14 +35,14 @@ async function pictureOf(file: File): Promise<Picture> {
     letters += String.fromCharCode(...bytes.subarray(at, at + 32_768));
   }
   const name = file.name === "" ? "Pasted image" : file.name;
-  return { name, mime: file.type, data: btoa(letters), url: URL.createObjectURL(file) };
+  const data = btoa(letters);
+  return { name, mime: file.type, data, url: `data:${file.type};base64,${data}` };
 }
 
 export function Pictures({ outbox }: { outbox: Outbox }) {
   const pictures = outbox.pictures.value;
   if (pictures.length === 0) return null;
   const drop = (picture: Picture) => {
-    URL.revokeObjectURL(picture.url);
     outbox.pictures.value = outbox.pictures.peek().filter((other) => other !== picture);
   };
   return (
