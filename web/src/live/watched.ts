@@ -1,6 +1,11 @@
-/** What a page watches: its state, and how that stands. */
+/** What a page watches: loaded once, then told what comes; compared, and healed where it differs. */
 
-import type { ReadonlySignal } from "@preact/signals";
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { type Answer, whyNot } from "../api/client";
+import type { Recorded } from "../state/types";
+import { isSame, often } from "./compare";
+import { follow } from "./feed";
+import { resource } from "./pages";
 
 export type Watched<State> = {
   state: ReadonlySignal<State>;
@@ -12,3 +17,83 @@ export type Watched<State> = {
   again: () => void;
   stop: () => void;
 };
+
+/** A state, and the seq of the last event in it. */
+export type Loaded<State> = { state: State; after: number };
+
+export type Source<State> = {
+  stream: string;
+  empty: State;
+  /** The whole state. What it shows on the way there is better than nothing, and no more. */
+  load: (show: (state: State) => void) => Promise<Answer<Loaded<State>>>;
+  reduce: (state: State, events: Recorded[]) => State;
+  /** The seq that a comparison is for, and the state's digest; null while there is nothing. */
+  digest: (state: State) => { seq: number; digest: string } | null;
+};
+
+const AGAIN_MS = 1_000;
+
+export function watch<State>(source: Source<State>): Watched<State> {
+  const state = signal(source.empty);
+  const loaded = signal(false);
+  const trouble = signal<string | null>(null);
+  let unfollow = () => {};
+  // Counts the beginnings: what an earlier one still hears is not for this one.
+  let life = 0;
+
+  async function begin(): Promise<void> {
+    life += 1;
+    const mine = life;
+    const show = (shown: State) => {
+      if (mine !== life || loaded.value) return;
+      state.value = shown;
+      loaded.value = true;
+    };
+    const answer = await source.load(show);
+    if (mine !== life) return;
+    if (answer.kind === "ok") return hearBehind(answer.body, mine);
+    if (answer.kind === "failed" && answer.status < 500) {
+      trouble.value = whyNot(answer);
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    if (mine === life) await begin();
+  }
+
+  function hearBehind(all: Loaded<State>, mine: number): void {
+    unfollow();
+    trouble.value = null;
+    state.value = all.state;
+    loaded.value = true;
+    unfollow = follow(source.stream, all.after, {
+      hear: (events) => {
+        if (mine === life) state.value = source.reduce(state.value, events);
+      },
+      caughtUp: () => void compare(mine),
+      gone: () => {
+        trouble.value = "It was deleted, or never there.";
+      },
+    });
+  }
+
+  async function compare(mine: number): Promise<void> {
+    const ours = source.digest(state.value);
+    if (ours === null || mine !== life || trouble.value !== null) return;
+    const same = await isSame(resource(source.stream), ours.seq, ours.digest);
+    if (!same && mine === life) void begin();
+  }
+
+  const stopComparing = often(() => void compare(life));
+  void begin();
+  return {
+    state,
+    loaded,
+    trouble,
+    again: () => void begin(),
+    stop: () => {
+      life += 1;
+      unfollow();
+      stopComparing();
+    },
+  };
+}

@@ -23,6 +23,8 @@ export type TextBlock = Placed & {
   /** `Task`, `Steered`, `TaskDecision`; null where the header has no parentheses. */
   title: string | null;
   text: string;
+  /** So many characters of it are here, as the server counts them: code points. */
+  received: number;
   receiving: boolean;
   /** Ended by us before its time. */
   cut: boolean;
@@ -36,6 +38,7 @@ export type ToolBlock = Placed & {
   arguments: string;
   /** What it said while it ran. */
   output: string;
+  received: number;
   /** Only where it differs from the output. */
   result: string | null;
   detail: string | null;
@@ -74,6 +77,8 @@ export type SessionState = {
   blocks: ReadonlyMap<string, Block>;
   /** Those that stand by themselves, in order. */
   order: readonly string[];
+  /** The ids of blocks whose name was used before: a provider may use one again. */
+  renamed: ReadonlyMap<string, string>;
   /** The seq of the last event, a delta included. */
   head: number;
   /** Tokens of the last call of a model: how full its context is. */

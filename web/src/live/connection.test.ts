@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { read } from "./connection";
+
+test("an event comes without a name, all else with one", () => {
+  const told = { stream: "ses_1", seq: 3, at: 5, event: { kind: "session.idle" } };
+  expect(read({ event: undefined, data: JSON.stringify(told) })).toEqual([{ kind: "event", told }]);
+  expect(read({ event: "end", data: '{"stream":"run_1","seq":9}' })).toEqual([
+    { kind: "end", stream: "run_1" },
+  ]);
+  expect(read({ event: "changed", data: '{"streams":["run_1"]}' })).toEqual([
+    { kind: "changed", streams: ["run_1"] },
+  ]);
+  expect(read({ event: "heartbeat", data: "{}" })).toEqual([{ kind: "heartbeat" }]);
+});
+
+test("half a message and the words of a newer server are passed over", () => {
+  expect(read({ event: undefined, data: '{"stream":"ses_1","se' })).toEqual([]);
+  expect(read({ event: "weather", data: "{}" })).toEqual([]);
+});

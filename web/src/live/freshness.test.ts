@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { freshness, type Line } from "./freshness";
+
+const line: Line = { open: true, caughtUp: true, heardAt: 1_000, brokenAt: null, againAt: null };
+
+test("a line that is open and heard of is live", () => {
+  expect(freshness(line, 1_000)).toEqual({ kind: "live" });
+  expect(freshness({ ...line, caughtUp: false }, 13_500)).toEqual({ kind: "catching" });
+});
+
+test("an open line that says nothing is not believed", () => {
+  expect(freshness(line, 14_000)).toEqual({ kind: "reconnecting", seconds: 13 });
+});
+
+test("after half a minute the page is stale, whatever it was", () => {
+  const broken = { ...line, open: false, brokenAt: 1_000, againAt: 36_000 };
+  expect(freshness(broken, 3_000)).toEqual({ kind: "reconnecting", seconds: 2 });
+  expect(freshness(broken, 32_000)).toEqual({ kind: "stale", since: 1_000, again: 4 });
+});
+
+test("a server that never answered is not reachable, which is not the same as stale", () => {
+  const never = { ...line, open: false, heardAt: null };
+  expect(freshness(never, 5_000)).toEqual({ kind: "connecting" });
+  expect(freshness({ ...never, brokenAt: 1 }, 5_000)).toEqual({ kind: "unreachable", again: null });
+});

@@ -1,0 +1,37 @@
+/** How fresh a page is, from when it last heard of the server. Pure. */
+
+export type Freshness =
+  | { kind: "connecting" }
+  | { kind: "unreachable"; again: number | null }
+  | { kind: "live" }
+  | { kind: "catching" }
+  | { kind: "reconnecting"; seconds: number }
+  | { kind: "stale"; since: number; again: number | null }
+  | { kind: "complete" }
+  | { kind: "preview" };
+
+export type Line = {
+  /** Whether an answer is coming in right now, and whether it has told all that there was. */
+  open: boolean;
+  caughtUp: boolean;
+  /** When the server was last heard of, by this machine's clock. */
+  heardAt: number | null;
+  /** Since when the line is broken; when it is tried again. */
+  brokenAt: number | null;
+  againAt: number | null;
+};
+
+/** The server says something every five seconds: this is two and a half times as long. */
+export const SILENCE_MS = 12_500;
+const STALE_AFTER_MS = 30_000;
+
+export function freshness(line: Line, now: number): Freshness {
+  const again = line.againAt === null ? null : Math.max(0, Math.ceil((line.againAt - now) / 1000));
+  if (line.heardAt === null) {
+    return line.brokenAt === null ? { kind: "connecting" } : { kind: "unreachable", again };
+  }
+  const silence = now - line.heardAt;
+  if (silence > STALE_AFTER_MS) return { kind: "stale", since: line.heardAt, again };
+  if (line.open && silence <= SILENCE_MS) return { kind: line.caughtUp ? "live" : "catching" };
+  return { kind: "reconnecting", seconds: Math.max(1, Math.round(silence / 1000)) };
+}

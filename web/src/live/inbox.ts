@@ -1,0 +1,38 @@
+/** What waits for a person: watched by every page, for its counter. */
+
+import { computed } from "@preact/signals";
+import { get } from "../api/client";
+import type { InboxItem } from "../api/types.gen";
+import { reduceInbox } from "../state/inbox";
+import { onChange } from "./feed";
+import { resource } from "./pages";
+import { type Watched, watch } from "./watched";
+
+type Inbox = { items: readonly InboxItem[]; seq: number };
+
+let watched: Watched<Inbox> | null = null;
+
+export function inbox(): Watched<Inbox> {
+  if (watched === null) {
+    watched = watch<Inbox>({
+      stream: "inbox",
+      empty: { items: [], seq: 0 },
+      load: async () => {
+        const answer = await get<Inbox>(resource("inbox"));
+        if (answer.kind !== "ok") return answer;
+        return { kind: "ok", body: { state: answer.body, after: answer.body.seq } };
+      },
+      reduce: (state, events) => ({
+        items: reduceInbox(state.items, events),
+        seq: events.at(-1)?.seq ?? state.seq,
+      }),
+      digest: () => null,
+    });
+    const { again } = watched;
+    // A page that nobody looks at has no feed, and asks now and then.
+    onChange((streams) => streams.length === 0 && document.hidden && again());
+  }
+  return watched;
+}
+
+export const waiting = computed(() => watched?.state.value.items.length ?? 0);

@@ -1,0 +1,226 @@
+/** The conversation: the blocks that a session's events make, as in `model/conversation.py`. */
+
+import type { SessionView } from "../api/types.gen";
+import { noteOf } from "./notes";
+import { behind, characters } from "./text";
+import type { AskBlock, Block, Event, Recorded, TextBlock, ToolBlock } from "./types";
+import { itemOf } from "./view";
+
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+type Started = Of<"reasoning.started" | "message.started" | "tool.started">;
+type Delta = Of<"reasoning.delta" | "message.delta" | "tool.delta">;
+type Ended = Of<"reasoning.ended" | "message.ended" | "tool.ended">;
+type Asked = Of<"approval.asked" | "question.asked" | "limit.reached">;
+
+/** What a batch of events works on: copied once, so that the state before it stays as it was. */
+export type Draft = {
+  blocks: Map<string, Block>;
+  order: string[];
+  renamed: Map<string, string>;
+  /** The blocks that were made or copied by this batch, and may be changed in place. */
+  own: Set<string>;
+};
+
+const TEXT: Omit<TextBlock, "id" | "seq" | "at"> = {
+  kind: "message",
+  title: null,
+  text: "",
+  received: 0,
+  receiving: true,
+  cut: false,
+  ended_at: null,
+  who: null,
+};
+
+const TOOL: Omit<ToolBlock, "id" | "seq" | "at"> = {
+  kind: "tool",
+  name: "tool",
+  arguments: "",
+  output: "",
+  received: 0,
+  result: null,
+  detail: null,
+  error: null,
+  vetoed: null,
+  receiving: true,
+  cut: false,
+  ended_at: null,
+  parent: null,
+  children: [],
+};
+
+function add(draft: Draft, block: Block): void {
+  draft.blocks.set(block.id, block);
+  draft.own.add(block.id);
+  if (block.kind !== "tool" || block.parent === null) draft.order.push(block.id);
+}
+
+/** The block, as one that may be changed. */
+function owned(draft: Draft, id: string): Block | undefined {
+  const block = draft.blocks.get(id);
+  if (block === undefined || draft.own.has(id)) return block;
+  const copy = { ...block };
+  draft.blocks.set(id, copy);
+  draft.own.add(id);
+  return copy;
+}
+
+function receiver(draft: Draft, name: string): TextBlock | ToolBlock | undefined {
+  const block = owned(draft, draft.renamed.get(name) ?? name);
+  return block?.kind === "ask" || block?.kind === "note" ? undefined : block;
+}
+
+/** An id for a block of this name; one of the same name that is still open gets no end any more. */
+function freshId(draft: Draft, name: string, seq: number, at: number): string {
+  if (!draft.blocks.has(name)) return name;
+  const before = receiver(draft, name);
+  if (before?.receiving) Object.assign(before, { receiving: false, cut: true, ended_at: at });
+  const id = `${name}@${seq}`;
+  draft.renamed.set(name, id);
+  return id;
+}
+
+function begin(draft: Draft, { seq, at }: Recorded, event: Started): void {
+  const id = freshId(draft, event.block, seq, at);
+  if (event.kind !== "tool.started") {
+    const kind = event.kind === "reasoning.started" ? "reasoning" : "message";
+    add(draft, { ...TEXT, id, seq, at, kind });
+    return;
+  }
+  const caller = event.parent ? receiver(draft, event.parent) : undefined;
+  const parent = caller?.kind === "tool" ? caller.id : null;
+  if (caller?.kind === "tool") caller.children = [...caller.children, id];
+  add(draft, { ...TOOL, id, seq, at, parent, name: event.name, arguments: event.arguments });
+}
+
+/** Where the beginning is not known, the page has only the tail of the stream. */
+function found(draft: Draft, { seq, at }: Recorded, event: Delta | Ended): TextBlock | ToolBlock {
+  const known = receiver(draft, event.block);
+  if (known) return known;
+  const area = event.kind.slice(0, event.kind.indexOf("."));
+  const kind = area === "reasoning" ? "reasoning" : "message";
+  const placed = { id: event.block, seq, at };
+  const made = area === "tool" ? { ...TOOL, ...placed } : { ...TEXT, ...placed, kind };
+  add(draft, made as Block);
+  return made as TextBlock | ToolBlock;
+}
+
+function grow(draft: Draft, recorded: Recorded, event: Delta): void {
+  const block = found(draft, recorded, event);
+  const end = event.offset + characters(event.text);
+  if (!block.receiving || end <= block.received) return;
+  const piece = behind(event.text, block.received - event.offset);
+  if (block.kind === "tool") block.output += piece;
+  else block.text += piece;
+  block.received = end;
+}
+
+function end(draft: Draft, recorded: Recorded, event: Ended): void {
+  const block = found(draft, recorded, event);
+  block.receiving = false;
+  block.cut = event.cut ?? false;
+  block.ended_at = recorded.at;
+  block.received = characters(event.text);
+  if (block.kind !== "tool") {
+    block.text = event.text;
+    return;
+  }
+  block.output = event.text;
+  if (event.kind !== "tool.ended") return;
+  const content = event.result?.content ?? null;
+  block.result = content === event.text ? null : content;
+  block.detail = event.result?.detailed_content ?? null;
+  block.error = event.error?.message ?? null;
+}
+
+/** A request stands where the agent got it; got again behind a resume, it stands there already. */
+function tellPrompt(
+  draft: Draft,
+  recorded: Recorded,
+  view: SessionView | null,
+  prompt: string | null | undefined,
+  steered: boolean,
+): void {
+  const queued = view?.queue.find((waiting) => waiting.prompt === prompt);
+  if (queued === undefined || draft.blocks.has(queued.prompt)) return;
+  const title = queued.task ? "Task" : steered ? "Steered" : null;
+  add(draft, {
+    ...TEXT,
+    id: queued.prompt,
+    seq: recorded.seq,
+    at: recorded.at,
+    kind: "user",
+    title,
+    text: queued.text,
+    received: characters(queued.text),
+    receiving: false,
+    ended_at: recorded.at,
+    who: queued.who,
+  });
+}
+
+function ask(draft: Draft, { seq, at }: Recorded, view: SessionView | null, event: Asked): void {
+  const session = view ?? ({ id: "", task: null, run: null } as unknown as SessionView);
+  const item = itemOf(session, at, event);
+  add(draft, { kind: "ask", id: event.item, seq, at, item, settled: null });
+}
+
+function settle(draft: Draft, at: number, event: Of<"item.settled">): void {
+  const block = owned(draft, event.item);
+  if (block?.kind !== "ask") return;
+  const { kind: _kind, item: _item, ...rest } = event;
+  (block as AskBlock).settled = { ...rest, at };
+}
+
+function veto(draft: Draft, recorded: Recorded, event: Of<"tool.vetoed">): void {
+  const block = event.block ? receiver(draft, event.block) : undefined;
+  if (block?.kind === "tool") block.vetoed = event.reason;
+  else note(draft, recorded);
+}
+
+function note(draft: Draft, { seq, at, event }: Recorded): void {
+  const told = noteOf(event);
+  if (told) add(draft, { kind: "note", id: `note-${seq}`, seq, at, ...told });
+}
+
+/** What the event adds to the conversation. `view` is the session's before it. */
+export function tell(draft: Draft, recorded: Recorded, view: SessionView | null): void {
+  const { event } = recorded;
+  switch (event.kind) {
+    case "reasoning.delta":
+    case "message.delta":
+    case "tool.delta":
+      grow(draft, recorded, event);
+      break;
+    case "reasoning.started":
+    case "message.started":
+    case "tool.started":
+      begin(draft, recorded, event);
+      break;
+    case "reasoning.ended":
+    case "message.ended":
+    case "tool.ended":
+      end(draft, recorded, event);
+      break;
+    case "turn.started":
+      tellPrompt(draft, recorded, view, event.prompt, false);
+      break;
+    case "prompt.steered":
+      tellPrompt(draft, recorded, view, event.prompt, true);
+      break;
+    case "approval.asked":
+    case "question.asked":
+    case "limit.reached":
+      ask(draft, recorded, view, event);
+      break;
+    case "item.settled":
+      settle(draft, recorded.at, event);
+      break;
+    case "tool.vetoed":
+      veto(draft, recorded, event);
+      break;
+    default:
+      note(draft, recorded);
+      break;
+  }
+}

@@ -1,0 +1,50 @@
+/** What happened to a session, in words. */
+
+import type { Event, NoteBlock } from "./types";
+
+type Note = Pick<NoteBlock, "tone" | "title" | "text">;
+
+function told(tone: Note["tone"], title: string, text: string): Note {
+  return { tone, title, text };
+}
+
+/** None where it is shown otherwise, or is nothing to tell. */
+export function noteOf(event: Event): Note | null {
+  switch (event.kind) {
+    case "session.error":
+      return told("error", event.name, event.message);
+    case "session.interrupted":
+      return told("warning", "Interrupted", event.reason);
+    case "session.resumed":
+      return told("info", "Resumed", `By ${event.who}.`);
+    case "session.closed":
+      return told("info", "Closed", event.reason);
+    case "turn.retrying":
+      return told("warning", "The model is asked again", event.reason);
+    case "turn.ended":
+      if (event.outcome === "failed") return told("error", "The turn failed", "");
+      return event.outcome === "aborted" ? told("info", "Stopped", "") : null;
+    case "prompt.dropped":
+      return told("warning", "A request will not be worked on", event.reason);
+    case "loop.noticed":
+      return told(
+        event.level === "critical" ? "error" : "warning",
+        "The agent repeats itself",
+        event.text,
+      );
+    case "aside.answered":
+      return told(
+        "info",
+        "Asked beside the work",
+        `${event.who}: ${event.question}\n\n${event.answer}`,
+      );
+    case "tool.vetoed":
+      return told("warning", `Not let through: ${event.tool}`, event.reason);
+    case "permission.decided":
+      // A person's no stands in what the person was asked.
+      if (event.allowed || /^(person|nobody)/.test(event.by)) return null;
+      return told("warning", `Denied: ${event.wish} ${event.about}`, event.reason);
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,205 @@
+/** A run as a page knows it: its view and all its works (`model/runs.py`). Pure. */
+
+import type { RunDetail, RunningWork, WorkTold } from "../api/types.gen";
+import type { Event, Recorded } from "./types";
+import { addUsage, NO_USAGE, usageOf } from "./usage";
+
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+const UNBEGUN = "a worker to begin it";
+
+function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
+  if (event.kind !== "run.accepted") return null;
+  return {
+    id,
+    state: "waiting",
+    job: event.job,
+    entry: event.entry,
+    cwd: event.cwd,
+    who: event.who,
+    created_at: at,
+    updated_at: at,
+    seq,
+    again: event.again ?? null,
+    running: [],
+    works_succeeded: 0,
+    works_failed: 0,
+    restarts: 0,
+    time: 1,
+    usage: NO_USAGE,
+    waits_for: UNBEGUN,
+    ending: null,
+    trusted: event.trusted ?? false,
+    redo: [],
+    reason: null,
+    ended_at: null,
+    user_input: event.user_input,
+    works: [],
+  };
+}
+
+/** A run waits when all that it has begun waits; for a person, when one of them does. */
+function withWorks(running: readonly RunningWork[]): Partial<RunDetail> {
+  const [first] = running;
+  if (first === undefined || !running.every((work) => work.waits_for)) {
+    return { running, state: "running", waits_for: null };
+  }
+  const asks = running.find((work) => work.for_person);
+  const state = asks ? "waiting-for-person" : "waiting";
+  return { running, state, waits_for: (asks ?? first).waits_for ?? null };
+}
+
+function withWait(
+  run: RunDetail,
+  path: string,
+  waits_for: string | null,
+  for_person: boolean,
+): Partial<RunDetail> {
+  return withWorks(
+    run.running.map((work) => (work.path === path ? { ...work, waits_for, for_person } : work)),
+  );
+}
+
+function stopped(run: RunDetail, event: Of<"run.work.stopped">): Partial<RunDetail> {
+  return {
+    ...withWorks(run.running.filter((work) => work.path !== event.path)),
+    works_succeeded: run.works_succeeded + (event.succeeded ? 1 : 0),
+    works_failed: run.works_failed + (event.succeeded ? 0 : 1),
+    usage: addUsage(run.usage, event.usage),
+  };
+}
+
+function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
+  switch (event.kind) {
+    case "run.work.started": {
+      const { kind: _kind, ...begun } = event;
+      const work = { ...begun, started_at: at, waits_for: null, for_person: false };
+      return withWorks([...run.running, work]);
+    }
+    case "run.work.waiting":
+      return withWait(run, event.path, event.reason, event.for_person ?? false);
+    case "run.work.going":
+      return withWait(run, event.path, null, false);
+    case "run.work.stopped":
+      return stopped(run, event);
+    case "run.work.cut":
+      return { usage: addUsage(run.usage, event.usage) };
+    case "run.resumed":
+      return { restarts: run.restarts + 1 };
+    case "run.retried":
+      return {
+        state: "waiting",
+        waits_for: UNBEGUN,
+        time: event.time,
+        reason: null,
+        ended_at: null,
+        running: [],
+        redo: event.redo ?? [],
+      };
+    case "run.ending":
+      return { ending: event, reason: event.reason };
+    case "run.error":
+      return { reason: event.message };
+    case "run.ended":
+      return {
+        state: event.outcome,
+        reason: event.reason,
+        ended_at: at,
+        running: [],
+        waits_for: null,
+        ending: null,
+      };
+    default: // a newer server may say more than we know
+      return {};
+  }
+}
+
+/** The works, changed in place: the list and the place of each are the batch's own. */
+class Works {
+  readonly list: WorkTold[];
+  readonly #places: Map<string, number>;
+  /** Those without an end: of thousands of works, few. */
+  readonly #open: Set<number>;
+
+  constructor(works: readonly WorkTold[]) {
+    this.list = [...works];
+    this.#places = new Map(works.map((work, place) => [work.task_run, place]));
+    this.#open = new Set(
+      works.flatMap((work, place) => ((work.ended_at ?? null) === null ? [place] : [])),
+    );
+  }
+
+  tell(at: number, event: Event): void {
+    switch (event.kind) {
+      case "run.work.started": {
+        const { kind: _kind, ...begun } = event;
+        const times = { started_at: at, ended_at: null, waits_for: null };
+        this.#put({ ...begun, ...times, state: "running", usage: NO_USAGE });
+        return;
+      }
+      case "run.work.waiting":
+        this.#wait(event.path, event.for_person ? "waiting-for-person" : "waiting", event.reason);
+        return;
+      case "run.work.going":
+        this.#wait(event.path, "running", null);
+        return;
+      case "run.work.stopped": {
+        const state = event.succeeded ? "succeeded" : "failed";
+        this.#change(event.task_run, { state, ended_at: at, usage: usageOf(event.usage) });
+        return;
+      }
+      case "run.work.cut":
+        this.#change(event.task_run, { usage: usageOf(event.usage) });
+        return;
+      case "run.ended":
+        for (const place of [...this.#open]) {
+          this.#set(place, { state: "canceled", ended_at: at, waits_for: null });
+        }
+    }
+  }
+
+  #put(work: WorkTold): void {
+    const place = this.#places.get(work.task_run) ?? this.list.length;
+    this.#places.set(work.task_run, place);
+    this.list[place] = work;
+    this.#open.add(place);
+  }
+
+  #change(taskRun: string, change: Partial<WorkTold>): void {
+    const place = this.#places.get(taskRun);
+    if (place !== undefined) this.#set(place, change);
+  }
+
+  #wait(path: string, state: WorkTold["state"], waits_for: string | null): void {
+    for (const place of this.#open) {
+      if (this.list[place]?.path === path) this.#set(place, { state, waits_for });
+    }
+  }
+
+  #set(place: number, change: Partial<WorkTold>): void {
+    const work = this.list[place];
+    if (work === undefined) return;
+    this.list[place] = { ...work, ...change };
+    if (change.ended_at) this.#open.delete(place);
+  }
+}
+
+/** What was told before is passed over. */
+export function reduceRun(
+  state: RunDetail | null,
+  events: readonly Recorded[],
+  id: string,
+): RunDetail | null {
+  let run = state && { ...state };
+  const works = new Works(state?.works ?? []);
+  for (const recorded of events) {
+    const { seq, at, event } = recorded;
+    if (run === null) {
+      run = beginRun(id, recorded);
+    } else if (seq > run.seq) {
+      Object.assign(run, changes(run, at, event), { seq, updated_at: at });
+      works.tell(at, event);
+    }
+  }
+  return run && { ...run, works: works.list };
+}

@@ -1,0 +1,162 @@
+/** A session's view, folded as the server folds it (`model/views.py`). */
+
+import type { Granted, InboxItem, ItemSettled, QueuedPrompt, SessionView } from "../api/types.gen";
+import { titleOf } from "./text";
+import type { Event, Recorded } from "./types";
+import { addUsage, NO_USAGE } from "./usage";
+
+type Asked = InboxItem["asked"];
+type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+export function beginView(id: string, { seq, at, event }: Recorded): SessionView | null {
+  if (event.kind !== "session.opened") return null;
+  return {
+    id,
+    state: "opening",
+    model: event.model,
+    cwd: event.cwd,
+    policy: event.policy,
+    who: event.who,
+    created_at: at,
+    updated_at: at,
+    seq,
+    title: "",
+    turn: null,
+    turns: 0,
+    queue: [],
+    models: [],
+    usage: NO_USAGE,
+    spending: NO_USAGE,
+    limits: event.limits ?? {},
+    granted: [],
+    error: null,
+    task: event.task ?? null,
+    run: event.run ?? null,
+    items: [],
+    asking: null,
+  };
+}
+
+function without(queue: readonly QueuedPrompt[], prompt: string | null | undefined) {
+  return queue.filter((queued) => queued.prompt !== prompt);
+}
+
+function withPrompt(queue: readonly QueuedPrompt[], event: Of<"prompt.accepted">): QueuedPrompt[] {
+  const queued: QueuedPrompt = {
+    prompt: event.prompt,
+    text: event.text,
+    task: event.task ?? null,
+    who: event.who,
+    delivery: event.delivery ?? null,
+  };
+  const at = placeIn(queue, queued.delivery);
+  return [...queue.slice(0, at), queued, ...queue.slice(at)];
+}
+
+/** What interrupts comes first, what steers before all that does not. */
+function placeIn(queue: readonly QueuedPrompt[], delivery: QueuedPrompt["delivery"]): number {
+  if (delivery === "interrupt") return 0;
+  if (delivery !== "steer") return queue.length;
+  const at = queue.findIndex((other) => (other.delivery ?? null) === null);
+  return at < 0 ? queue.length : at;
+}
+
+function moved(queue: readonly QueuedPrompt[], event: Of<"prompt.moved">): QueuedPrompt[] {
+  const meant = queue.filter((queued) => queued.prompt === event.prompt);
+  const others = without(queue, event.prompt);
+  const found = event.before ? others.findIndex((queued) => queued.prompt === event.before) : -1;
+  const at = found < 0 ? others.length : found;
+  return [...others.slice(0, at), ...meant, ...others.slice(at)];
+}
+
+export function itemOf(view: SessionView, at: number, asked: Asked): InboxItem {
+  return {
+    id: asked.item,
+    session: view.id,
+    asked,
+    asked_at: at,
+    task_run: view.task ?? null,
+    run: view.run ?? null,
+  };
+}
+
+function grantedBy(view: SessionView, settled: ItemSettled): Granted[] {
+  if (settled.outcome !== "go-on") return [];
+  return view.items.flatMap(({ id, asked }) => {
+    if (id !== settled.item || asked.kind !== "limit.reached") return [];
+    const more = asked.more ?? null;
+    const upto = more === null ? null : Math.max(asked.allowed, asked.used) + more;
+    return [{ scope: asked.scope, limit: asked.limit, upto }];
+  });
+}
+
+function endOfTurn(view: SessionView, event: Of<"turn.ended">): Partial<SessionView> {
+  return {
+    turns: view.turns + 1,
+    models: [...new Set([...view.models, ...(event.models ?? [])])],
+    usage: addUsage(view.usage, event.usage),
+    turn: null,
+    asking: event.outcome === "interrupted" ? (view.asking ?? null) : null,
+    spending: NO_USAGE,
+  };
+}
+
+/** What an event changes in the view, but for its `seq` and time. */
+export function changes(view: SessionView, at: number, event: Event): Partial<SessionView> {
+  switch (event.kind) {
+    case "session.ready":
+      return { state: "idle", error: null };
+    case "session.resumed":
+      return { state: "opening", error: null };
+    case "prompt.accepted":
+      return { queue: withPrompt(view.queue, event), title: view.title || titleOf(event.text) };
+    case "prompt.changed":
+      return {
+        queue: view.queue.map((queued) =>
+          queued.prompt === event.prompt ? { ...queued, text: event.text } : queued,
+        ),
+      };
+    case "prompt.moved":
+      return { queue: moved(view.queue, event) };
+    case "prompt.dropped":
+    case "prompt.steered":
+      return { queue: without(view.queue, event.prompt) };
+    case "turn.started":
+      return {
+        state: "working",
+        turn: event.turn,
+        queue: without(view.queue, event.prompt),
+        error: null,
+      };
+    case "turn.ended":
+      return endOfTurn(view, event);
+    case "turn.usage":
+      if (event.turn && event.turn === view.turn) {
+        return { spending: addUsage(view.spending, event.usage) };
+      }
+      return { usage: addUsage(view.usage, event.usage) };
+    case "approval.asked":
+    case "question.asked":
+    case "limit.reached":
+      return { items: [...view.items, itemOf(view, at, event)], asking: event.prompt ?? null };
+    case "permission.decided":
+      return view.asking ? { asking: null } : {};
+    case "tool.ended":
+      return view.asking && !event.cut ? { asking: null } : {};
+    case "item.settled":
+      return {
+        items: view.items.filter((item) => item.id !== event.item),
+        granted: [...view.granted, ...grantedBy(view, event)],
+      };
+    case "session.idle":
+      return { state: "idle" };
+    case "session.error":
+      return { error: event.message };
+    case "session.interrupted":
+      return { state: "interrupted", error: event.reason };
+    case "session.closed":
+      return { state: "closed", turn: null, queue: [], items: [] };
+    default: // a newer server may say more than we know
+      return {};
+  }
+}
