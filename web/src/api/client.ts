@@ -16,7 +16,8 @@ export const post = <Body>(
   path: string,
   body: unknown = {},
   headers: Record<string, string> = {},
-): Promise<Answer<Body>> => send("POST", path, body, headers);
+  patience = PATIENCE_MS,
+): Promise<Answer<Body>> => send("POST", path, body, headers, patience);
 
 export const put = <Body>(path: string, body: unknown): Promise<Answer<Body>> =>
   send("PUT", path, body);
@@ -27,16 +28,24 @@ export const patch = <Body>(path: string, body: unknown): Promise<Answer<Body>> 
 export const remove = <Body>(path: string): Promise<Answer<Body>> =>
   ask(path, { method: "DELETE" });
 
-const send = <Body>(method: string, path: string, body: unknown, headers = {}) =>
-  ask<Body>(path, {
-    method,
-    headers: { "Content-Type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
+const send = <Body>(
+  method: string,
+  path: string,
+  body: unknown,
+  headers = {},
+  patience = PATIENCE_MS,
+) => {
+  const all = { "Content-Type": "application/json", ...headers };
+  return ask<Body>(path, { method, headers: all, body: JSON.stringify(body) }, patience);
+};
 
-async function ask<Body>(path: string, init: RequestInit): Promise<Answer<Body>> {
+async function ask<Body>(
+  path: string,
+  init: RequestInit,
+  patience = PATIENCE_MS,
+): Promise<Answer<Body>> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(patience);
     const response = await fetch(path, { ...init, signal, credentials: "same-origin" });
     const text = await response.text();
     judged(response.status);

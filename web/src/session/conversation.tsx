@@ -1,5 +1,6 @@
 /** A session's blocks in order. Of a long conversation only those around the view are in the page. */
 
+import "./conversation.css";
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -41,6 +42,7 @@ export function Conversation({ session, label = "Conversation", at, keys, childr
   const shown = order.slice(span.first, span.end);
   return (
     <Remembering.Provider value={memory}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
       <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
         <div class="conv-in" ref={inside}>
           <Space height={span.above} />
@@ -63,7 +65,6 @@ type KeptProps = { block: Block; blocks: ReadonlyMap<string, Block> };
 /** Drawn again only when its block changed, or what its tool called. */
 function Kept({ block, blocks }: KeptProps) {
   const has = block.kind === "tool" && block.children.length > 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: others' changes do not concern it
   const view = useMemo(
     () => <BlockView block={block} blocks={blocks} />,
     [block, has ? blocks : null],
@@ -151,5 +152,6 @@ function useSteps(follow: Follow, are: boolean): void {
 
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+  (target.isContentEditable ||
+    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
     target.closest("dialog") !== null);

@@ -100,11 +100,7 @@ function Does({ session, queued, at, last, canSteer, onEdit, put }: DoesProps) {
           <span class="small faint nowrap">steers at the next step</span>
         ) : (
           canSteer && (
-            <button
-              type="button"
-              class="btn ghost sm"
-              onClick={() => put(steer(session, queued))}
-            >
+            <button type="button" class="btn ghost sm" onClick={() => put(steer(session, queued))}>
               <Icon name="steer" />
               Steer now
             </button>
@@ -112,7 +108,12 @@ function Does({ session, queued, at, last, canSteer, onEdit, put }: DoesProps) {
         )}
       </span>
       <span class="opt">
-        <Act name="up" label="Move up" off={at === 0} onClick={() => put(move(session, prompt, at - 1))} />
+        <Act
+          name="up"
+          label="Move up"
+          off={at === 0}
+          onClick={() => put(move(session, prompt, at - 1))}
+        />
         <Act
           name="down"
           label="Move down"

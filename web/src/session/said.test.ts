@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ToolBlock } from "../state/types";
-import { argumentsToRead, firstLine, heading, looksLikeMarkdown, took, toolSummary } from "./said";
+import { argumentsToRead, firstLine, heading, took, toolSummary } from "./said";
 
 const tool = (more: Partial<ToolBlock>): ToolBlock => ({
   kind: "tool",
@@ -10,6 +10,7 @@ const tool = (more: Partial<ToolBlock>): ToolBlock => ({
   name: "bash",
   arguments: "{}",
   output: "",
+  received: 0,
   result: null,
   detail: null,
   error: null,
@@ -25,17 +26,6 @@ const tool = (more: Partial<ToolBlock>): ToolBlock => ({
 describe("what a block says of itself", () => {
   it("names a tool in the heading", () => {
     expect(heading(tool({ name: "grep" }))).toEqual({ type: "Tool", title: "grep" });
-  });
-
-  it("knows markdown when it sees some", () => {
-    const documents = ["# A title", "- one\n- two", "1. one", "a **b** c", "use `it`", "```\nx\n```"];
-    expect(documents.filter(looksLikeMarkdown)).toEqual(documents);
-    expect(looksLikeMarkdown("[a](https://b.c)")).toBe(true);
-  });
-
-  it("takes plain sentences for what they are", () => {
-    const sentences = ["Hello, captain.", "2 * 3 * 4", "a - b", "#hashtag", "snake_case_name"];
-    expect(sentences.filter(looksLikeMarkdown)).toEqual([]);
   });
 
   it("sums up in the first line that says something", () => {
@@ -57,7 +47,12 @@ describe("what a block says of itself", () => {
   });
 
   it("says how long it took", () => {
-    expect([200, 12_400, 72_000, 3_723_000].map(took)).toEqual(["0.2 s", "12 s", "1:12", "1:02:03"]);
+    expect([200, 12_400, 72_000, 3_723_000].map(took)).toEqual([
+      "0.2 s",
+      "12 s",
+      "1:12",
+      "1:02:03",
+    ]);
     expect(took(-5)).toBe("0.0 s");
   });
 });

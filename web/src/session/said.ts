@@ -16,42 +16,28 @@ export function opensItself(block: Block): boolean {
   return block.kind === "user" || block.kind === "message";
 }
 
-const MARKS: readonly RegExp[] = [
-  /^ {0,3}#{1,6} \S/m,
-  /^ {0,3}(```|~~~)/m,
-  /^ {0,3}([-*+]|\d{1,3}[.)]) \S/m,
-  /^ {0,3}> \S/m,
-  /^ {0,3}\|[^\n]+\|[ \t]*$/m,
-  // Counted, so that no text makes them look at it over and over.
-  /\*\*[^\s*][^\n*]{0,200}\*\*|(^|\W)__[^\s_][^\n]{0,200}?[^\s_]__(\W|$)/m,
-  /(^|[^`])`[^`\n]{1,400}`([^`]|$)/m,
-  /\[[^[\]\n]{1,200}\]\([^()\s]{1,400}\)/,
-];
-
-/** What is longer is text to fold, not a document to lay out. */
-const LONGEST_DOCUMENT = 200_000;
-
-export function looksLikeMarkdown(text: string): boolean {
-  if (text.length > LONGEST_DOCUMENT) return false;
-  const beginning = text.slice(0, 20_000);
-  return MARKS.some((mark) => mark.test(beginning));
-}
-
 const SUMMARY = 160;
 
 /** The first line that says something, without the marks of markdown. */
 export function firstLine(text: string): string {
   const head = text.slice(0, 4_000);
   const line = head.split("\n").find((each) => /[\p{L}\p{N}]/u.test(each)) ?? "";
-  return visible(line.replace(/^\s*(#{1,6}|[-*+>]|\d{1,3}[.)])\s+/, "").replace(/\*\*|__|`/g, "")).slice(
-    0,
-    SUMMARY,
-  );
+  return visible(
+    line.replace(/^\s*(#{1,6}|[-*+>]|\d{1,3}[.)])\s+/, "").replace(/\*\*|__|`/g, ""),
+  ).slice(0, SUMMARY);
 }
 
 /** The arguments that tell most, in the order in which they are looked for. */
 const TELLING = [
-  "command", "path", "file_path", "pattern", "query", "url", "prompt", "description", "argument",
+  "command",
+  "path",
+  "file_path",
+  "pattern",
+  "query",
+  "url",
+  "prompt",
+  "description",
+  "argument",
 ];
 
 /** Arguments come as JSON; what is not is taken as it is. */

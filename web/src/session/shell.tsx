@@ -1,10 +1,11 @@
 /** What every block has: a header that says what it is and opens it, and a content. */
 
 import type { ComponentChildren } from "preact";
+import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import type { TextBlock, ToolBlock } from "../state/types";
 import { clock, fully, visible } from "../words";
-import { now } from "./now";
+
 import { useChoice } from "./remember";
 import { heading, opensItself, took } from "./said";
 

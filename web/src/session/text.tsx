@@ -2,16 +2,17 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Fold } from "../parts/fold";
-import { Markdown } from "../parts/markdown";
+import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
 import type { TextBlock } from "../state/types";
 import { visibleLines } from "../words";
 import { useChoice } from "./remember";
-import { firstLine, looksLikeMarkdown, theEnd } from "./said";
+import { firstLine, theEnd } from "./said";
 import { Shell } from "./shell";
 
 export function Text({ block }: { block: TextBlock }) {
   const raw = useChoice(block.id, "raw");
-  const isDocument = !block.receiving && looksLikeMarkdown(block.text);
+  const isDocument =
+    !block.receiving && block.text.length <= MOST_MARKDOWN && looksLikeMarkdown(block.text);
   const isRaw = raw.value ?? false;
   const turn = isDocument && (
     <button

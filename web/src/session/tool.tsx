@@ -15,7 +15,13 @@ type Props = { tool: ToolBlock; blocks: Blocks };
 export function Tool({ tool, blocks }: Props) {
   return (
     <Shell block={tool} summary={toolSummary(tool)}>
-      {() => (tool.receiving ? <Running tool={tool} blocks={blocks} /> : <Brought tool={tool} blocks={blocks} />)}
+      {() =>
+        tool.receiving ? (
+          <Running tool={tool} blocks={blocks} />
+        ) : (
+          <Brought tool={tool} blocks={blocks} />
+        )
+      }
     </Shell>
   );
 }
@@ -47,7 +53,7 @@ function Brought({ tool, blocks }: Props) {
         <Row name="not let through" text={tool.vetoed ?? ""} />
         {!isDiff && <Row name="detail" text={detail ?? ""} />}
       </dl>
-      {isDiff && <Diff text={detail} />}
+      {isDiff && <Diff diff={detail} />}
       <Inside tool={tool} blocks={blocks} />
     </>
   );
@@ -59,7 +65,7 @@ function Row({ name, text }: { name: string; text: string }) {
     <>
       <dt>{name}</dt>
       <dd class="mono">
-        <Fold text={text} />
+        <Fold text={text} label={name} />
       </dd>
     </>
   );
