@@ -9,13 +9,26 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bench import delays, entries, gate, generator, inbox, jobs, tail, tasks, turns, viewers, weight
+from bench import (
+    delays,
+    entries,
+    gate,
+    generator,
+    inbox,
+    jobs,
+    tail,
+    tasks,
+    turns,
+    viewers,
+    website,
+    weight,
+)
 from bench.table import RESULTS, Line, Neighbours, Say, page
 
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghijk"
+EVERY_ROW = "abcdefghijkl"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -30,6 +43,7 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("b", "delays through the runtime", delays.measure),
     ("b", "delays of the log alone", generator.measure),
     ("c", "viewers", viewers.measure),
+    ("l", "the pages", website.measure),
 )
 
 
@@ -57,7 +71,7 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to k; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to l; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
     asked = parser.parse_args()
     wanted = "".join(asked.rows) or EVERY_ROW

@@ -55,9 +55,13 @@ class WorkingDirectoryNotAbsolute(Invalid):
 
 
 class WorkingDirectoryMissing(Invalid):
-    """The working directory is not there, or is not a directory."""
+    """The working directory is not there, or is not a directory. Perhaps this one was meant?"""
 
     code = "working_directory_missing"
+
+    def __init__(self, told: str, suggestion: str | None = None) -> None:
+        super().__init__(told)
+        self.suggestion = suggestion
 
 
 class WorkingDirectoryNotAllowed(Invalid):

@@ -107,7 +107,7 @@ async def test_the_projects_own_entry_is_followed_and_said_to_be_bad(own_portal:
         jobs = await got(guest, "jobs")
         assert jobs["grid"] == entry()["grid"]
         assert [list(job) for job in jobs["items"]] == [
-            ["name", "requireUserInput", "work", "chart"]
+            ["name", "requireUserInput", "work", "chart", "stats"]
         ] * 2
         good = told["digest"]
         wrong = entry()

@@ -92,6 +92,15 @@ async def test_what_cannot_be_started_is_refused_in_words(guest: Guest, tmp_path
     assert await start(colour="red") == (422, "invalid")
 
 
+async def test_who_mistyped_a_folder_is_told_which_one_was_meant(guest: Guest) -> None:
+    (guest.portal.work / "harbor").mkdir(exist_ok=True)
+    wish = {"cwd": str(guest.portal.work / "habor")}
+    told = (await guest.http.post("/api/v1/sessions", json=wish)).json()
+    meant = str(guest.portal.work / "harbor")
+    assert told["suggestion"] == meant
+    assert told["detail"] == f"The folder {wish['cwd']} does not exist. Did you mean {meant}?"
+
+
 async def test_garbage_is_refused_and_never_repeated(guest: Guest) -> None:
     session = await guest.open()
     for body in (

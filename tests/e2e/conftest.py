@@ -1,11 +1,16 @@
-"""A real Chromium for the browser tests. Without one they fail and say what to run."""
+"""A real Chromium, one for all browser tests. Without one they fail and say what to run."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
 
 # Chromium's own traffic (updates, sync, look-ups) has no place in a test.
 FLAGS = [
@@ -27,17 +32,58 @@ def chromium() -> str:
     pytest.fail("There is no Chromium for the browser tests. Run: sudo apt-get install chromium")
 
 
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    """One per test: it holds the thread's event loop, which async tests need in between."""
+@dataclass(frozen=True)
+class Shared:
+    """Playwright holds the thread's event loop while it lives, and async tests come in between:
+    so it has the thread only while a browser test runs."""
+
+    browser: Browser
+    loop: asyncio.AbstractEventLoop
+
+    def take_thread(self) -> None:
+        asyncio._set_running_loop(self.loop)
+
+    def leave_thread(self) -> None:
+        asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def shared_browser() -> Iterator[Shared]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield browser
+        shared = Shared(browser, asyncio.get_running_loop())
+        shared.leave_thread()
+        yield shared
+        shared.take_thread()
         browser.close()
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
+def browser(shared_browser: Shared) -> Iterator[Browser]:
+    """The one of this process. Whatever a test opens in it is closed behind the test."""
+    shared_browser.take_thread()
+    yield shared_browser.browser
+    for context in shared_browser.browser.contexts:
+        context.close()
+    shared_browser.leave_thread()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Page:
+    """In a context of its own: it shares no cookie and no storage with another test's."""
+    return browser.new_context().new_page()
+
+
+@pytest.fixture
+def quiet(page: Page) -> Quiet:
+    return Quiet(page)
+
+
+@pytest.fixture(scope="session")
+def shared_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    """One server for all tests that find their own among whatever others have left on it.
+    Who stops it, installs an entry or counts rows takes a `Portal` of its own."""
+    portal = Portal(tmp_path_factory.mktemp("shared"))
+    portal.start()
+    yield portal
+    portal.stop()

@@ -4,12 +4,11 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
-import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.visit import THEMES, asked, link, new_session
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -23,31 +22,6 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     portal.start()
     yield portal
     portal.stop()
-
-
-@pytest.fixture
-def quiet(page: Page) -> Quiet:
-    return Quiet(page)
-
-
-def link(portal: Portal) -> str:
-    """A fresh address, as a person gets it in a terminal."""
-    told = portal.run("link")
-    assert told.returncode == 0, told.stderr
-    return told.stdout.strip().splitlines()[-1]
-
-
-def asked(portal: Portal, method: str, path: str, body: object = None) -> httpx2.Response:
-    headers = {"Authorization": f"Bearer {portal.token}"}
-    return httpx2.request(method, portal.url + path, headers=headers, json=body, timeout=30)
-
-
-def new_session(portal: Portal, text: str) -> str:
-    wish = {"model": "rehearsal", "cwd": str(portal.work)}
-    session = str(asked(portal, "POST", "/api/v1/sessions", wish).json()["id"])
-    answer = asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", {"text": text})
-    assert answer.status_code == 202
-    return session
 
 
 def test_the_printed_address_gets_in_and_its_code_is_gone(
@@ -146,15 +120,12 @@ def test_a_server_that_goes_away_and_comes_back_is_told_of(tmp_path: Path, page:
         portal.stop()
 
 
-LIGHT_AND_DARK: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-
-
 def test_the_pages_fit_their_window_by_day_and_by_night(
     portal: Portal, browser: Browser, tmp_path: Path
 ) -> None:
     """The pictures are for people to look at: `--basetemp DIR` says where they are kept."""
     session = new_session(portal, "hello")
-    for scheme, width in itertools.product(LIGHT_AND_DARK, (1440, 390)):
+    for scheme, width in itertools.product(THEMES, (1440, 390)):
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
         page = context.new_page()
         quiet = Quiet(page)

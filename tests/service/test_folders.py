@@ -68,3 +68,25 @@ def test_who_mistyped_a_path_is_told_how_far_it_was_right(tmp_path: Path) -> Non
         folders.check(str(tmp_path / "wrong" / "still"))
     wrong = tmp_path / "wrong" / "still"
     assert str(told.value) == f"The folder {wrong} does not exist. {tmp_path} does."
+
+
+def test_who_mistyped_a_name_is_told_the_one_that_is_there(tmp_path: Path) -> None:
+    for name in ("work/harbor/src", "work/tern", "elsewhere"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "work" / "habor.txt").write_text("no folder", encoding="utf-8")
+    folders = Folders.around(tmp_path, (tmp_path / "work",), tmp_path / "home")
+
+    def meant(path: str) -> str | None:
+        with pytest.raises(WorkingDirectoryMissing) as told:
+            folders.check(str(tmp_path / path))
+        suggestion = told.value.suggestion
+        assert (f"Did you mean {suggestion}?" in str(told.value)) == (suggestion is not None)
+        return suggestion and str(Path(suggestion).relative_to(tmp_path))
+
+    assert meant("work/habor") == "work/harbor"
+    assert meant("work/TERN") == "work/tern"
+    assert meant("work/habor/scr") == "work/harbor/src"
+    assert meant("wrok/harbor") == "work/harbor"
+    assert meant("work/something-else") is None
+    assert meant("work/harbor/no/such/way") is None
+    assert meant("elsewere") is None, "agents may not work there"

@@ -56,6 +56,8 @@ class Problem(BaseModel):
     detail: str
     request_id: str
     retryable: bool
+    # What was probably meant, where the request has a slip of the pen; else left out.
+    suggestion: str | None = None
 
 
 def status_of(error: errors.AirbossError) -> int:
@@ -69,6 +71,7 @@ def problem(
     *,
     retryable: bool | None = None,
     headers: Mapping[str, str] | None = None,
+    suggestion: str | None = None,
 ) -> Response:
     told = Problem(
         title=HTTPStatus(status).phrase,
@@ -77,8 +80,10 @@ def problem(
         detail=detail,
         request_id=request_id.get(),
         retryable=status in _RETRYABLE if retryable is None else retryable,
+        suggestion=suggestion,
     )
-    return Response(told.model_dump_json(), status, headers, "application/problem+json")
+    body = told.model_dump_json(exclude_none=True)
+    return Response(body, status, headers, "application/problem+json")
 
 
 def answer(
@@ -87,13 +92,15 @@ def answer(
     code: str,
     detail: str,
     headers: Mapping[str, str] | None = None,
+    *,
+    suggestion: str | None = None,
 ) -> Response:
     """The refusal in the form that callers of this path expect. Never HTML."""
     given = {"Cache-Control": "no-store", **(headers or {})}
     if status in _RETRYABLE:
         given.setdefault("Retry-After", _RETRY_SECONDS)
     if _is_v1(path) or path in _PROBLEM_PLACES:
-        return problem(status, code, detail, headers=given)
+        return problem(status, code, detail, headers=given, suggestion=suggestion)
     if path == "/api" or path.startswith("/api/"):
         return Response(json.dumps({"error": detail}), status, given, "application/json")
     return Response(f"{detail}\n", status, given, "text/plain")
@@ -120,7 +127,9 @@ def install(app: FastAPI) -> None:
 
 async def _foreseen(request: Request, error: Exception) -> Response:
     refusal = cast("errors.AirbossError", error)
-    return answer(_path(request), status_of(refusal), refusal.code, str(refusal))
+    meant = refusal.suggestion if isinstance(refusal, errors.WorkingDirectoryMissing) else None
+    told = (status_of(refusal), refusal.code, str(refusal))
+    return answer(_path(request), *told, suggestion=meant)
 
 
 async def _not_valid(request: Request, error: Exception) -> Response:

@@ -1,5 +1,7 @@
 """Where agents may work: only below the configured roots, after links are resolved."""
 
+import difflib
+import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,9 @@ from airboss.errors import (
     WorkingDirectoryNotAbsolute,
     WorkingDirectoryNotAllowed,
 )
+
+# So many are compared with what was typed, which takes some milliseconds.
+_MOST_NAMES = 2_000
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,8 @@ class Folders:
         except (OSError, ValueError):  # too long, or with a NUL
             raise WorkingDirectoryMissing(f"This is no usable path: {str(path)!r}.") from None
         if not exists:
-            raise WorkingDirectoryMissing(f"The folder {path} does not exist.{self._near(path)}")
-        if not any(real.is_relative_to(root) for root in self.roots):
+            raise self._missing(path)
+        if not self._is_allowed(real):
             allowed = ", ".join(str(root) for root in self.roots)
             raise WorkingDirectoryNotAllowed(
                 f"The folder {path} lies outside of where agents may work ({allowed}). "
@@ -46,7 +51,39 @@ class Folders:
             )
         return real
 
-    def _near(self, path: Path) -> str:
-        """The longest part of the path that does exist, for whoever mistyped it."""
+    def _missing(self, path: Path) -> WorkingDirectoryMissing:
+        """For whoever mistyped it: the folder that was meant, else how far the path was right."""
+        told = f"The folder {path} does not exist."
         there = next((at for at in path.parents if at.is_dir()), None)
-        return f" {there} does." if there and there != Path(there.anchor) else ""
+        if there is None or there == Path(there.anchor):
+            return WorkingDirectoryMissing(told)
+        meant = _mended(there, path.relative_to(there).parts)
+        if meant is None or not self._is_allowed(Path(os.path.realpath(meant))):
+            return WorkingDirectoryMissing(f"{told} {there} does.")
+        return WorkingDirectoryMissing(f"{told} Did you mean {meant}?", str(meant))
+
+    def _is_allowed(self, real: Path) -> bool:
+        return any(real.is_relative_to(root) for root in self.roots)
+
+
+def _mended(there: Path, names: tuple[str, ...]) -> Path | None:
+    """The existing folder whose path is most like this one, name by name."""
+    for name in names:
+        alike = _most_alike(name, there)
+        if alike is None:
+            return None
+        there /= alike
+    return there
+
+
+def _most_alike(name: str, folder: Path) -> str | None:
+    try:
+        with os.scandir(folder) as found:
+            names = [at.name for at in itertools.islice(found, _MOST_NAMES) if at.is_dir()]
+    except OSError:
+        return None
+    if name in names:
+        return name
+    by_case = {known.casefold(): known for known in names}
+    alike = difflib.get_close_matches(name.casefold(), by_case, 1)
+    return by_case[alike[0]] if alike else None

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +24,7 @@ from airboss.model.task_events import TaskSessionStarted
 from airboss.model.views import View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
+from airboss.service.job_stats import JobStats, stats_of_jobs
 from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ViewIndex
@@ -187,6 +188,10 @@ class Runs:
         self, states: tuple[RunState, ...], cursor: str | None, limit: int, job: str | None = None
     ) -> Page[RunView]:
         return await page_of_views(self.index, RunView, states, cursor, limit, job)
+
+    async def job_stats(self, names: Sequence[str]) -> dict[str, JobStats]:
+        """How the runs of these jobs went so far."""
+        return await stats_of_jobs(self.index.database, names)
 
     async def events(self, run: str, after: int, limit: int) -> EventPage:
         return await page_of_events(self.log, run, after, limit)

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, text
 
 from airboss.errors import StoreUnavailable
 from airboss.store.tables import (
+    VIEWS_BY_JOB,
     deliveries,
     entries,
     events,
@@ -43,6 +44,10 @@ def _deliveries(connection: Connection) -> None:
     metadata.create_all(connection, [deliveries])
 
 
+def _runs_by_job(connection: Connection) -> None:
+    connection.execute(text(VIEWS_BY_JOB))
+
+
 # Append only: a number that was released is never changed.
 MIGRATIONS: tuple[Migration, ...] = (
     _first_tables,
@@ -50,6 +55,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _origins_and_keys,
     _rules,
     _deliveries,
+    _runs_by_job,
 )
 
 

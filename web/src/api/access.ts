@@ -4,7 +4,8 @@ import { signal } from "@preact/signals";
 
 export const access = signal<"asking" | "in" | "out">("asking");
 
-/** Told of every answer: a refused one closes the page, any other opens it. */
+/** Told of every answer: a refused one closes the page, a good one opens it. */
 export function judged(status: number): void {
-  access.value = status === 401 ? "out" : "in";
+  if (status === 401) access.value = "out";
+  else if (status < 500) access.value = "in";
 }

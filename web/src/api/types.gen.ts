@@ -190,12 +190,13 @@ export type ItemSettled = {
   "rule"?: string | null;
 };
 
-/** A job: its works, and the flow chart that is drawn from them. */
+/** A job: its works, the flow chart that is drawn from them, and how its runs went. */
 export type JobItem = {
   "name": string;
   "requireUserInput": boolean;
   "work": Record<string, unknown>;
   "chart": Record<string, unknown>;
+  "stats": JobStats;
 };
 
 /** The jobs of the entry in use, and the grid that they are laid out in. */
@@ -204,12 +205,28 @@ export type JobList = {
   "grid": readonly (Record<string, unknown>)[];
 };
 
+/** `usual_…` is the median of the last ten runs that succeeded; null where none did. */
+export type JobStats = {
+  "last"?: LastOutcome | null;
+  "usual_ms"?: number | null;
+  "usual_requests"?: number | null;
+  "running": number;
+  "waiting_for_person": number;
+};
+
 /** A rule that holds, with who made it and when. */
 export type KeptRule = {
   "id": string;
   "rule": Rule;
   "who": string;
   "made_at": number;
+};
+
+/** The newest run that has ended: how, and when. */
+export type LastOutcome = {
+  "run": string;
+  "state": "succeeded" | "failed" | "canceled";
+  "at": number;
 };
 
 /** A limit was reached: a person says whether the work goes on. */
@@ -539,6 +556,14 @@ export type RunError = {
   "message": string;
   "stack"?: string | null;
   "cause"?: string | null;
+};
+
+/** The job of a run as it was when the run was accepted, whatever the entry says by now. */
+export type RunJob = {
+  "name": string;
+  "requireUserInput": boolean;
+  "work": Record<string, unknown>;
+  "chart": Record<string, unknown>;
 };
 
 /** Runs, newest first. */

@@ -1,6 +1,6 @@
 /** What waits for a person: watched by every page, for its counter. */
 
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { get } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
 import { reduceInbox } from "../state/inbox";
@@ -11,6 +11,7 @@ import { type Watched, watch } from "./watched";
 type Inbox = { items: readonly InboxItem[]; seq: number };
 
 let watched: Watched<Inbox> | null = null;
+const begun = signal(false);
 
 export function inbox(): Watched<Inbox> {
   if (watched === null) {
@@ -28,6 +29,7 @@ export function inbox(): Watched<Inbox> {
       }),
       digest: () => null,
     });
+    begun.value = true;
     const { again } = watched;
     // A page that nobody looks at has no feed, and asks now and then.
     onChange((streams) => streams.length === 0 && document.hidden && again());
@@ -35,4 +37,6 @@ export function inbox(): Watched<Inbox> {
   return watched;
 }
 
-export const waiting = computed(() => watched?.state.value.items.length ?? 0);
+export const waiting = computed(() =>
+  begun.value && watched !== null ? watched.state.value.items.length : 0,
+);

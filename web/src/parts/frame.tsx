@@ -1,13 +1,17 @@
 /** The frame of every page: skip link, top bar, and the page's own content for those who are in. */
 
+import { effect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { access } from "../api/access";
+import { fresh, stayAwake, tryNow } from "../live/feed";
+import type { Freshness } from "../live/freshness";
+import { inbox, waiting } from "../live/inbox";
 import { float, floating } from "./floats";
+import { FreshnessBadge } from "./freshness";
 import { Gate } from "./gate";
 import { Icon, type IconName } from "./icon";
 import { choose, following, type Theme, theme } from "./theme";
-import { waiting } from "./waiting";
 
 export type PageName = "start" | "jobs" | "history" | "inbox" | "settings";
 
@@ -26,11 +30,23 @@ type Props = {
   title: string;
   /** A page as high as the window, whose parts scroll. */
   app?: boolean;
-  badge?: ComponentChildren;
+  /** Where the feed does not say it: a page that is complete, or a preview. */
+  freshness?: Freshness | undefined;
   children: ComponentChildren;
 };
 
-export function Frame({ page, title, app = false, badge, children }: Props) {
+stayAwake();
+// The inbox is counted on every page, from the moment that somebody is in.
+const stopWaiting = effect(() => {
+  if (access.value === "in") queueMicrotask(count);
+});
+
+function count(): void {
+  stopWaiting();
+  inbox();
+}
+
+export function Frame({ page, title, app = false, freshness, children }: Props) {
   const counted = waiting.value > 0 ? `(${waiting.value}) ${title}` : title;
   return (
     <div class={app ? "app" : undefined}>
@@ -45,7 +61,7 @@ export function Frame({ page, title, app = false, badge, children }: Props) {
           Airboss
         </a>
         {access.value === "in" ? (
-          <Bar page={page} badge={badge} />
+          <Bar page={page} freshness={freshness} />
         ) : (
           <>
             <span class="grow" />
@@ -63,7 +79,7 @@ export function Frame({ page, title, app = false, badge, children }: Props) {
 /** Not by a link: the fragment belongs to the page, which keeps its selection there. */
 const toContent = () => document.getElementById("content")?.focus();
 
-function Bar({ page, badge }: { page: PageName | null; badge: ComponentChildren }) {
+function Bar({ page, freshness }: Pick<Props, "page" | "freshness">) {
   return (
     <>
       <nav class="nav" aria-label="Pages">
@@ -75,7 +91,7 @@ function Bar({ page, badge }: { page: PageName | null; badge: ComponentChildren 
         Search or run a command
         <kbd>Ctrl K</kbd>
       </button>
-      {badge}
+      <FreshnessBadge fresh={freshness ?? fresh.value} onTry={tryNow} />
       <span class="desk row">
         <ThemeButton />
         <button

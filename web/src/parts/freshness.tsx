@@ -1,18 +1,9 @@
 /** How fresh the page is, in one fixed place. */
 
 import type { ComponentChildren } from "preact";
+import type { Freshness as Fresh } from "../live/freshness";
 import { clock } from "../words";
 import { Icon } from "./icon";
-
-export type Fresh =
-  | { kind: "connecting" }
-  | { kind: "unreachable"; again?: number | null }
-  | { kind: "live" }
-  | { kind: "catching"; done?: number; all?: number }
-  | { kind: "reconnecting"; seconds: number }
-  | { kind: "stale"; since: number; again?: number | null }
-  | { kind: "complete" }
-  | { kind: "preview" };
 
 type Props = { fresh: Fresh; onTry?: () => void };
 
@@ -39,7 +30,7 @@ function words(fresh: Fresh): ComponentChildren {
     case "live":
       return [<span key="i" class="dot" />, "Live"];
     case "catching":
-      return [<Icon key="i" name="download" size="s" />, catchingUp(fresh.done, fresh.all)];
+      return [<Icon key="i" name="download" size="s" />, "Catching up"];
     case "reconnecting":
       return (
         <>
@@ -57,9 +48,4 @@ function words(fresh: Fresh): ComponentChildren {
     case "preview":
       return [<Icon key="i" name="job" size="s" />, "Preview"];
   }
-}
-
-function catchingUp(done: number | undefined, all: number | undefined): string {
-  if (done === undefined || all === undefined) return "Catching up";
-  return `Catching up, ${done.toLocaleString("en")} of ${all.toLocaleString("en")}`;
 }

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 import type { Session, Status } from "../api/types";
 import { Frame } from "../parts/frame";
-import { FreshnessBadge } from "../parts/freshness";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { Status as State } from "../parts/status";
@@ -16,7 +15,7 @@ export function StartPage({ start, now, everySeconds, onTry }: Props) {
   const fresh = freshness(start, now);
   const away = <Away start={start} now={now} everySeconds={everySeconds} onTry={onTry} />;
   return (
-    <Frame page="start" title="Start" badge={<FreshnessBadge fresh={fresh} />}>
+    <Frame page="start" title="Start">
       <div class="start">
         <h1>Start a session</h1>
         <p class="muted">Talk to an agent in a folder of yours, from a terminal.</p>

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from airboss.errors import NotFound
-from airboss.http.services import Use, UseEntries
+from airboss.http.services import Use, UseEntries, UseRuns
 from airboss.service.entry_files import in_thread
 from airboss.service.installed import Installed
+from airboss.service.job_stats import JobStats
 
 router = APIRouter(prefix="/api/v1", tags=["entry"])
 
@@ -102,12 +103,13 @@ class TaskList(BaseModel):
 
 
 class JobItem(BaseModel):
-    """A job: its works, and the flow chart that is drawn from them."""
+    """A job: its works, the flow chart that is drawn from them, and how its runs went."""
 
     name: str
     requireUserInput: bool
     work: dict[str, Any]
     chart: dict[str, Any]
+    stats: JobStats
 
 
 class JobList(BaseModel):
@@ -166,10 +168,12 @@ async def list_tasks(entries: UseEntries) -> Response:
 
 
 @router.get("/jobs", response_model=JobList)
-async def list_jobs(entries: UseEntries) -> Response:
-    """The jobs that can be run, with their flow charts."""
+async def list_jobs(entries: UseEntries, runs: UseRuns) -> Response:
+    """The jobs that can be run, with their flow charts and with how their runs went: the last
+    outcome, the usual time and requests, and what is at work now."""
     used = await entries.current()
-    return await _json(lambda: _jobs(used) if used else JobList(items=[], grid=[]))
+    stats = await runs.job_stats(list(used.entry.jobs)) if used else {}
+    return await _json(lambda: _jobs(used, stats) if used else JobList(items=[], grid=[]))
 
 
 async def _json(build: Callable[[], BaseModel]) -> Response:
@@ -206,7 +210,7 @@ def _tasks(used: Installed) -> list[TaskItem]:
     ]
 
 
-def _jobs(used: Installed) -> JobList:
+def _jobs(used: Installed, stats: dict[str, JobStats]) -> JobList:
     wire = used.jobs_wire
     items = [
         JobItem(
@@ -214,6 +218,7 @@ def _jobs(used: Installed) -> JobList:
             requireUserInput=job["requireUserInput"],
             work=job["work"],
             chart=wire["chart"][name],
+            stats=stats[name],
         )
         for name, job in wire["jobs"].items()
     ]

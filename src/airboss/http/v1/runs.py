@@ -1,6 +1,6 @@
 """Runs over v1: start, list, show, stop, retry, run again, read and follow."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, Field
@@ -17,6 +17,7 @@ from airboss.http.v1.streams import (
     first_seq,
 )
 from airboss.model.runs import RunState, RunStory, RunView
+from airboss.service.entry_files import in_thread
 from airboss.service.runs import RunWish
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
@@ -51,6 +52,15 @@ class RunDetail(RunView, RunStory):
     """A run with every work that was begun, in order; of one in a loop, every round."""
 
 
+class RunJob(BaseModel):
+    """The job of a run as it was when the run was accepted, whatever the entry says by now."""
+
+    name: str
+    requireUserInput: bool
+    work: dict[str, Any]
+    chart: dict[str, Any]
+
+
 @router.post("", status_code=201)
 async def start_run(
     asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
@@ -80,6 +90,28 @@ async def show_run(run: str, runs: UseRuns) -> RunDetail:
     view = await runs.show(run)
     story = await runs.story(run, view.seq)
     return RunDetail(**view.model_dump(), **story.model_dump())
+
+
+@router.get("/{run}/job", response_model=RunJob)
+async def show_job_of_run(run: str, runs: UseRuns) -> Response:
+    """The run's own job with its flow chart: another entry may be in use since."""
+    view = await runs.show(run)
+    entry = await runs.entries.by_digest(view.entry)
+
+    def tell() -> str:
+        from airboss.entry.chart import generate_chart_nodes
+
+        job = entry.jobs[view.job]
+        told = RunJob(
+            name=view.job,
+            requireUserInput=bool(job.require_user_input),
+            work=job.work.to_wire(),
+            chart=generate_chart_nodes(job.work).to_wire(),
+        )
+        return told.model_dump_json()
+
+    # Off the event loop: a job may have thousands of works.
+    return Response(await in_thread(tell), media_type="application/json")
 
 
 @router.post("/{run}/stop")

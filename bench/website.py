@@ -1,0 +1,153 @@
+"""(l) The pages on a long session and on a wide run, in a real Chromium: first view, scrolling,
+memory."""
+
+import json
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+from playwright.async_api import Browser, CDPSession, Page, async_playwright
+
+from bench.figures import percentile
+from bench.long_streams import fill_run, fill_session, wide_entry
+from bench.table import Line, Say
+from bench.wire import Address, Failed, calling
+from bench.workshop import airboss, prepare, rehearsal
+
+EVENTS = 100_000
+ROWS, COLUMNS = 40, 50
+SCROLL_SECONDS = 5
+FIRST_MS = 1_500
+FRAME_MS = 50
+HEAP_MB = 400
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+# Scrolls up and down, a step with each frame; answers how long each frame took.
+_SCROLL = """
+([where, seconds]) => new Promise((done) => {
+  const box = document.querySelector(where);
+  const took = [];
+  let last = performance.now(), step = -120;
+  const end = last + 1000 * seconds;
+  const frame = (now) => {
+    took.push(now - last);
+    last = now;
+    const before = box.scrollTop;
+    box.scrollTop += step;
+    if (box.scrollTop === before) step = -step;
+    now < end ? requestAnimationFrame(frame) : done(took.slice(1));
+  };
+  requestAnimationFrame(frame);
+})
+"""
+
+
+def _chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    raise Failed("There is no Chromium. Run: sudo apt-get install chromium")
+
+
+async def _code(address: Address) -> str:
+    async with calling(address) as caller:
+        made = await caller.post("/api/v1/links")
+    return str(made["url"]).rpartition("=")[2]
+
+
+class _Visit:
+    """A page that is looked at for the first time."""
+
+    def __init__(self, page: Page, devtools: CDPSession, url: str) -> None:
+        self._page = page
+        self._devtools = devtools
+        self._url = url
+
+    async def first_view(self, path: str, text: str) -> float:
+        """From the click on an address until the page shows the text, in milliseconds."""
+        await self._page.goto("about:blank")
+        await self._page.goto(f"{self._url}{path}", wait_until="commit")
+        shown = f"document.body?.innerText.includes({json.dumps(text)}) && performance.now()"
+        found = await self._page.wait_for_function(shown, timeout=60_000, polling="raf")
+        return float(await found.json_value())
+
+    async def scroll(self, where: str) -> list[float]:
+        took: list[float] = await self._page.evaluate(_SCROLL, [where, SCROLL_SECONDS])
+        return took
+
+    async def heap_mb(self) -> float:
+        # Playwright's types say nothing of what DevTools answers.
+        send = cast("Callable[[str], Awaitable[dict[str, Any]]]", self._devtools.send)  # pyright: ignore[reportUnknownMemberType]
+        await send("HeapProfiler.collectGarbage")
+        return float((await send("Runtime.getHeapUsage"))["usedSize"]) / 2**20
+
+
+async def _visit(browser: Browser, url: str, address: Address) -> _Visit:
+    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    page = await context.new_page()
+    await page.goto(f"{url}/#code={await _code(address)}")
+    await page.get_by_role("navigation", name="Pages").wait_for()
+    return _Visit(page, await context.new_cdp_session(page), url)
+
+
+async def _filled(folder: Path, events: int, say: Say) -> tuple[str, str]:
+    """A run that was really started and stopped, and goes on in the log alone; and a session."""
+    data, work = prepare(folder)
+    entry = wide_entry(ROWS, COLUMNS)
+    (work / "airboss.json").write_text(json.dumps(entry), encoding="utf-8")
+    async with (
+        rehearsal(folder) as source,
+        airboss(folder, source) as server,
+        calling(server.address) as caller,
+    ):
+        started = await caller.post("/api/v1/runs", {"job": "wide"})
+        await caller.post(f"/api/v1/runs/{started['id']}/stop")
+    run = str(started["id"])
+    tasks = [f"task-{row}-{column}" for row in range(ROWS) for column in range(COLUMNS)]
+    await fill_run(data, run, tasks, events)
+    session = await fill_session(data, work, events)
+    say(f"filled a run and a session with {events:,} events each")
+    return run, session
+
+
+async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
+    events = EVENTS // 10 if quick else EVENTS
+    run, session = await _filled(folder, events, say)
+    pages = (
+        ("session", f"/index.html?session={session}", f"Answer {events // 8 - 1}", (".conv",)),
+        (
+            "tracking",
+            f"/jobTracking.html?jobName=wide&jobId={run}",
+            "JOB: SUCCEEDED",
+            (".chart",),
+        ),
+    )
+    lines: list[Line] = []
+    async with airboss(folder) as server, async_playwright() as playwright:
+        url = f"http://localhost:{server.address.port}"
+        launched = playwright.chromium.launch(executable_path=_chromium(), args=_FLAGS)
+        async with await launched as browser:
+            for name, path, text, boxes in pages:
+                visit = await _visit(browser, url, server.address)
+                first = await visit.first_view(path, text)
+                frames = [await visit.scroll(box) for box in boxes]
+                heap = await visit.heap_mb()
+                lines.append(_line(name, events, first, frames, heap, say))
+    return lines
+
+
+def _line(
+    name: str, events: int, first: float, frames: list[list[float]], heap: float, say: Say
+) -> Line:
+    slowest = max(percentile(took, 0.95) for took in frames)
+    found = f"{first:.0f} ms; {slowest:.0f} ms; {heap:.0f} MB"
+    say(f"the {name} page: {found}")
+    size = (
+        f"{ROWS * COLUMNS:,} nodes, {events:,} events"
+        if name == "tracking"
+        else f"{events:,} events"
+    )
+    what = f"the {name} page, {size}: first view; 95 % of the frames of a scroll; heap"
+    met = first <= FIRST_MS and slowest <= FRAME_MS and heap <= HEAP_MB
+    return Line("l", what, found, f"≤ {FIRST_MS} ms; ≤ {FRAME_MS} ms; ≤ {HEAP_MB} MB", met)

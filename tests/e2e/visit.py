@@ -1,0 +1,102 @@
+"""How a test visits a page: as somebody who is let in, and with an eye on who could not use it."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx2
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests.portal import Portal
+
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
+WIDTHS = (360, 1600)
+
+
+def asked(portal: Portal, method: str, path: str, body: object = None) -> httpx2.Response:
+    """What a script with the token would be answered."""
+    headers = {"Authorization": f"Bearer {portal.token}"}
+    return httpx2.request(method, portal.url + path, headers=headers, json=body, timeout=30)
+
+
+def link(portal: Portal) -> str:
+    """A fresh address, as `airboss link` prints it."""
+    return str(asked(portal, "POST", "/api/v1/links").json()["url"])
+
+
+def signed_in(page: Page, portal: Portal) -> Page:
+    """The page of a browser that came in by an address before; no page is open yet."""
+    name, value = _cookie(portal.url, portal.token)
+    page.context.add_cookies(
+        [
+            {
+                "name": name,
+                "value": value,
+                "url": portal.url,
+                "httpOnly": True,
+                "sameSite": "Strict",
+            }
+        ]
+    )
+    return page
+
+
+@cache
+def _cookie(url: str, token: str) -> tuple[str, str]:
+    """One for each server: it is good for as long as the server's data folder."""
+    made = httpx2.post(f"{url}/api/v1/links", headers={"Authorization": f"Bearer {token}"})
+    code = str(made.json()["url"]).rpartition("=")[2]
+    let_in = httpx2.post(f"{url}/api/v1/signin", json={"code": code}, headers={"Origin": url})
+    assert let_in.status_code == 204, let_in.text
+    [cookie] = let_in.headers["set-cookie"].split(";")[:1]
+    name, _, value = cookie.partition("=")
+    return name, value
+
+
+def window(browser: Browser, portal: Portal, theme: Theme = "light", width: int = 1440) -> Page:
+    """A signed-in page in a window of its own, by day or by night."""
+    viewport: ViewportSize = {"width": width, "height": 900}
+    context = browser.new_context(color_scheme=theme, viewport=viewport)
+    return signed_in(context.new_page(), portal)
+
+
+def calm(page: Page) -> Page:
+    """Everything that the page asked for at first is there, and nothing moves any more."""
+    page.emulate_media(reduced_motion="reduce")
+    expect(page.get_by_role("main")).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=15_000)
+    return page
+
+
+def new_session(portal: Portal, text: str | None = None) -> str:
+    """A session on the rehearsal model, with a first request if there is a text."""
+    wish = {"model": "rehearsal", "cwd": str(portal.work)}
+    session = str(asked(portal, "POST", "/api/v1/sessions", wish).json()["id"])
+    if text is not None:
+        answer = asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", {"text": text})
+        assert answer.status_code == 202, answer.text
+    return session
+
+
+def audit(page: Page) -> None:
+    """Nobody is shut out: axe-core has nothing serious to say about the page as it stands."""
+    # Not by a script tag: the page's content policy allows none.
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = page.evaluate(
+        "axe.run({resultTypes: ['violations']}).then((told) => told.violations)"
+    )
+    serious = [finding for finding in found if finding["impact"] in ("serious", "critical")]
+    assert serious == [], json.dumps(
+        [[finding["id"], [node["html"] for node in finding["nodes"]]] for finding in serious],
+        indent=1,
+    )
+
+
+def fits(page: Page) -> None:
+    """Nothing makes the page scroll sideways."""
+    width = page.evaluate("innerWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { NOTHING, readFragment, writeFragment } from "./selection";
+
+it("is written into the fragment and read from it again", () => {
+  const selection = {
+    node: 4,
+    iteration: 2,
+    attempt: 0,
+    event: { of: "task", seq: 2410 },
+  } as const;
+  expect(writeFragment(selection)).toBe("#node=4&iteration=2&attempt=0&event=task-2410");
+  expect(readFragment(writeFragment(selection))).toEqual(selection);
+  expect(writeFragment(NOTHING)).toBe("");
+  expect(readFragment("")).toEqual(NOTHING);
+});
+
+it("takes nothing that is no selection", () => {
+  expect(readFragment("#node=-1&iteration=x&event=all-1")).toEqual(NOTHING);
+  expect(readFragment("#iteration=2&attempt=1")).toEqual(NOTHING);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import type { RunDetail, WorkTold } from "../api/types.gen";
+import type { Stack, Step } from "./blocks";
+import { doneOf, duration, isTaken, outcomeOf, progressOf, shownOf } from "./states";
+
+const NOTHING_USED = {
+  requests: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  cost: 0,
+  sub_agents: { requests: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost: 0 },
+  turns: 0,
+  milliseconds: 0,
+};
+
+function told(work: number, state: WorkTold["state"], more: Partial<WorkTold> = {}): WorkTold {
+  const ended = state === "succeeded" || state === "failed" || state === "canceled";
+  return {
+    work,
+    path: `0.${work}`,
+    task: `task-${work}`,
+    task_run: `task_${work}`,
+    state,
+    started_at: 1_000,
+    ended_at: ended ? 73_000 : null,
+    usage: NOTHING_USED,
+    ...more,
+  };
+}
+
+const run = (...works: WorkTold[]) => progressOf({ works } as unknown as RunDetail);
+
+const step = (work: number, more: Partial<Step> = {}): Step => ({
+  kind: "step",
+  key: `n${work}`,
+  shape: "TaskNode",
+  work,
+  task: "build",
+  label: "build",
+  asks: false,
+  ...more,
+});
+
+describe("a node", () => {
+  it("has a triangle while it runs, then a tick or a cross", () => {
+    expect(shownOf(step(1), run(), 0)).toMatchObject({ look: "not yet", sign: null, sub: "" });
+    expect(shownOf(step(1), run(told(1, "running")), 62_000)).toMatchObject({
+      sign: "running",
+      sub: "1:01",
+    });
+    const used = { ...NOTHING_USED, requests: 1 };
+    expect(shownOf(step(1), run(told(1, "succeeded", { usage: used })), 0)).toMatchObject({
+      sign: "tick",
+      sub: "1:12 · 1 request",
+    });
+    expect(shownOf(step(1), run(told(1, "failed")), 0).sign).toBe("cross");
+  });
+
+  it("in a loop starts over, and says which round it is in", () => {
+    const rounds = run(
+      told(1, "failed", { path: "0.it1.0" }),
+      told(1, "running", { path: "0.it2.0" }),
+    );
+    expect(shownOf(step(1), rounds, 1_000)).toMatchObject({
+      sign: "running",
+      sub: "iteration 2 · 0:00",
+      times: 2,
+    });
+  });
+
+  it("that is a condition always says true or false", () => {
+    const asks = step(1, { shape: "CondNode", asks: true });
+    expect(shownOf(asks, run(told(1, "succeeded")), 0).sub).toBe("1:12 · true");
+    expect(shownOf(asks, run(told(1, "failed")), 0)).toMatchObject({
+      sign: "cross",
+      sub: "1:12 · false",
+    });
+    expect(outcomeOf(asks, run(told(1, "failed")))).toBe("succeeded");
+    expect(outcomeOf(step(1), run(told(1, "failed")))).toBe("failed");
+  });
+
+  it("that waits for a person has a hand, and keeps its mark", () => {
+    expect(shownOf(step(1), run(told(1, "waiting-for-person")), 0)).toMatchObject({
+      forYou: true,
+      sign: "running",
+    });
+  });
+
+  it("that stands for many counts them", () => {
+    const steps = Array.from({ length: 18 }, (_, work) => step(work));
+    const stack: Stack = {
+      kind: "stack",
+      key: "s0",
+      shape: "TaskNode",
+      label: "build × 18",
+      steps,
+      count: 18,
+    };
+    const works = steps.map(({ work }) =>
+      told(work, work < 11 ? "succeeded" : work < 17 ? "running" : "failed"),
+    );
+    expect(shownOf(stack, run(...works), 0)).toMatchObject({
+      sub: "11 done · 6 running, 1 failed",
+      sign: "running",
+    });
+    expect(shownOf(stack, run(), 0)).toMatchObject({ sub: "", sign: null });
+  });
+});
+
+it("says which way was taken as soon as the condition is known", () => {
+  const line = {
+    from: "n1",
+    to: "n2",
+    points: [],
+    loopBack: false,
+    at: null,
+    skips: 0,
+    decidedBy: [step(1), step(2)],
+  };
+  const taken = (label: "true" | "false", ...works: WorkTold[]) =>
+    isTaken({ ...line, label }, run(...works));
+  expect(taken("true", told(1, "succeeded"))).toBeNull();
+  expect(taken("true", told(1, "succeeded"), told(2, "succeeded"))).toBe(true);
+  expect(taken("true", told(1, "failed"))).toBe(false);
+  expect(taken("false", told(1, "failed"))).toBe(true);
+});
+
+it("counts the works that have their last word", () => {
+  expect(doneOf(run(told(1, "succeeded"), told(2, "failed"), told(3, "running")))).toBe(2);
+});
+
+it("writes durations as people do", () => {
+  expect([0, 61_000, 3_723_000].map(duration)).toEqual(["0:00", "1:01", "1:02:03"]);
+});

@@ -1,0 +1,169 @@
+/** What a run says about each node of its chart. Pure: the time is given. */
+
+import type { RunDetail, WorkTold } from "../api/types.gen";
+import type { Stack, Step } from "./blocks";
+import type { Outcome } from "./fold";
+import type { Line } from "./layout";
+
+/** All executions of a work, oldest first: one for each round of a loop, and for each retry. */
+export type Executions = readonly WorkTold[];
+
+export type Progress = ReadonlyMap<number, Executions>;
+
+export function progressOf(run: RunDetail | null): Progress {
+  const found = new Map<number, WorkTold[]>();
+  for (const work of run?.works ?? []) {
+    const known = found.get(work.work);
+    if (known === undefined) found.set(work.work, [work]);
+    else known.push(work);
+  }
+  return found;
+}
+
+export type Look =
+  | "not yet"
+  | "waiting"
+  | "running"
+  | "waiting for you"
+  | "succeeded"
+  | "failed"
+  | "canceled";
+
+const LOOKS: Record<WorkTold["state"], Look> = {
+  waiting: "waiting",
+  running: "running",
+  "waiting-for-person": "waiting for you",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "canceled",
+};
+
+export const lookOf = (execution: WorkTold | undefined): Look =>
+  execution === undefined ? "not yet" : LOOKS[execution.state];
+
+/** What stands at a node's left border. */
+export type Sign = "running" | "tick" | "cross" | null;
+
+const SIGNS: Record<Look, Sign> = {
+  "not yet": null,
+  waiting: "running",
+  running: "running",
+  "waiting for you": "running",
+  succeeded: "tick",
+  failed: "cross",
+  canceled: null,
+};
+
+export type Shown = {
+  look: Look;
+  sign: Sign;
+  /** One line below the label. */
+  sub: string;
+  forYou: boolean;
+  /** How many times it ran; with more than one, the rounds can be chosen. */
+  times: number;
+};
+
+export function outcomeOf(step: Step, progress: Progress): Outcome {
+  const look = lookOf(progress.get(step.work)?.at(-1));
+  if (look === "succeeded" || (look === "failed" && step.asks)) return "succeeded";
+  return look === "failed" ? "failed" : "other";
+}
+
+export function shownOf(of: Step | Stack, progress: Progress, now: number): Shown {
+  return of.kind === "step" ? shownStep(of, progress, now) : shownStack(of, progress);
+}
+
+const isInLoop = (path: string) => /\.it\d/.test(path);
+
+/** The round of the innermost loop; null outside of loops. */
+export function roundOf(path: string): number | null {
+  const rounds = [...path.matchAll(/\.it(\d+)/g)];
+  const last = rounds.at(-1)?.[1];
+  return last === undefined ? null : Number(last);
+}
+
+function shownStep(step: Step, progress: Progress, now: number): Shown {
+  const executions = progress.get(step.work) ?? [];
+  const last = executions.at(-1);
+  const look = lookOf(last);
+  return {
+    look,
+    sign: SIGNS[look],
+    sub: last === undefined ? "" : subOf(step, last, now),
+    forYou: look === "waiting for you",
+    times: executions.length,
+  };
+}
+
+function subOf(step: Step, last: WorkTold, now: number): string {
+  const round = isInLoop(last.path) ? roundOf(last.path) : null;
+  const words: string[] = [];
+  if (round !== null && round > 1) words.push(`iteration ${round}`);
+  if (last.state === "waiting") words.push("waits");
+  else if (last.state === "canceled") words.push("canceled");
+  else words.push(duration((last.ended_at ?? now) - last.started_at));
+  if (step.asks && last.state === "succeeded") words.push("true");
+  else if (step.asks && last.state === "failed") words.push("false");
+  else if (words.length < 2 && last.usage.requests > 0) words.push(requests(last.usage.requests));
+  return words.join(" · ");
+}
+
+function shownStack(stack: Stack, progress: Progress): Shown {
+  const counts = new Map<Look, number>();
+  for (const step of stack.steps) {
+    const look = lookOf(progress.get(step.work)?.at(-1));
+    counts.set(look, (counts.get(look) ?? 0) + 1);
+  }
+  const count = (look: Look) => counts.get(look) ?? 0;
+  const begun = stack.steps.length - count("not yet");
+  const going = count("running") + count("waiting") + count("waiting for you");
+  const parts = [
+    count("succeeded") > 0 ? `${count("succeeded")} done` : "",
+    going > 0 ? `${going} running` : "",
+    count("canceled") > 0 ? `${count("canceled")} canceled` : "",
+  ].filter((part) => part !== "");
+  const failed = count("failed") > 0 ? `${count("failed")} failed` : "";
+  const said = parts.join(" · ");
+  const sub = said !== "" && failed !== "" ? `${said}, ${failed}` : said || failed;
+  const all = count("succeeded") === stack.steps.length;
+  const look: Look =
+    going > 0 ? "running" : failed ? "failed" : all ? "succeeded" : begun ? "waiting" : "not yet";
+  const sign: Sign = going > 0 ? "running" : failed ? "cross" : all ? "tick" : null;
+  return { look, sign, sub, forYou: count("waiting for you") > 0, times: 0 };
+}
+
+/** Whether a way was taken; null as long as nobody knows. */
+export function isTaken(line: Line, progress: Progress): boolean | null {
+  if (line.label === null || line.decidedBy.length === 0) return null;
+  const looks = line.decidedBy.map((step) => lookOf(progress.get(step.work)?.at(-1)));
+  const said = looks.includes("failed")
+    ? "false"
+    : looks.every((look) => look === "succeeded")
+      ? "true"
+      : null;
+  return said === null ? null : said === line.label;
+}
+
+const two = (n: number) => String(n).padStart(2, "0");
+
+/** `m:ss`, or `h:mm:ss`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  if (hours > 0) return `${hours}:${two(minutes)}:${two(seconds % 60)}`;
+  return `${minutes}:${two(seconds % 60)}`;
+}
+
+export const requests = (count: number) => (count === 1 ? "1 request" : `${count} requests`);
+export const tasks = (count: number) => (count === 1 ? "1 task" : `${count} tasks`);
+
+/** How many works of the chart have their last word, of how many. */
+export function doneOf(progress: Progress): number {
+  let done = 0;
+  for (const executions of progress.values()) {
+    const look = lookOf(executions.at(-1));
+    if (look === "succeeded" || look === "failed") done += 1;
+  }
+  return done;
+}
