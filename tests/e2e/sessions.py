@@ -1,13 +1,12 @@
-"""Sessions for the browser tests: a server with a script, a person in front of it, and their page."""
+"""Sessions for the browser tests: what the model says in them, and a person at their page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx2
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.witness import Quiet
+from tests.e2e.visit import asked, new_session, signed_in
 from tests.portal import Portal
 
 SCRIPT = r"""
@@ -88,19 +87,11 @@ rules:
 
 @dataclass
 class Person:
-    """Somebody who is signed in, in front of one page."""
+    """Somebody at the page of one session."""
 
     portal: Portal
     page: Page
-    quiet: Quiet
-
-    def sign_in(self) -> None:
-        self.page.goto(link(self.portal))
-        expect(self.page.get_by_role("navigation", name="Pages")).to_be_attached(timeout=10_000)
-
-    def opens(self, session: str) -> None:
-        self.page.goto(f"{self.portal.url}/index.html?session={session}")
-        expect(self.log).to_be_visible(timeout=10_000)
+    session: str
 
     @property
     def log(self) -> Locator:
@@ -123,42 +114,35 @@ class Person:
 
     def block(self, heading: str) -> Locator:
         """The last block whose header begins so."""
-        blocks = self.log.locator("article.blk")
-        return blocks.filter(has=self.page.locator("> header .type", has_text=heading)).last
+        kind = heading.split()[0].lower()
+        return self.log.locator(f"article.blk.{kind}").filter(has_text=heading).last
 
     def is_idle(self) -> None:
         expect(self.button("Send")).to_be_enabled(timeout=20_000)
 
+    @property
+    def view(self) -> dict[str, Any]:
+        """What the server says of the session."""
+        return asked(self.portal, "GET", f"/api/v1/sessions/{self.session}").json()
 
-def link(portal: Portal) -> str:
-    """A fresh address, as a person gets it in a terminal."""
-    told = portal.run("link")
-    assert told.returncode == 0, told.stderr
-    return told.stdout.strip().splitlines()[-1]
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        return [told["event"] for told in self._all() if told["event"]["kind"] == kind]
 
-
-def asked(portal: Portal, method: str, path: str, body: object = None) -> httpx2.Response:
-    headers = {"Authorization": f"Bearer {portal.token}"}
-    return httpx2.request(method, portal.url + path, headers=headers, json=body, timeout=30)
-
-
-def new_session(portal: Portal, **wish: Any) -> str:
-    wish = {"model": "rehearsal", "cwd": str(portal.work), **wish}
-    answer = asked(portal, "POST", "/api/v1/sessions", wish)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["id"])
-
-
-def view(portal: Portal, session: str) -> dict[str, Any]:
-    return asked(portal, "GET", f"/api/v1/sessions/{session}").json()
+    def _all(self) -> Iterator[dict[str, Any]]:
+        after = 0
+        while True:
+            path = f"/api/v1/sessions/{self.session}/events?after={after}&limit=1000"
+            page = asked(self.portal, "GET", path).json()
+            yield from page["items"]
+            if not page["more"]:
+                return
+            after = page["next_after"]
 
 
-def events(portal: Portal, session: str) -> Iterator[dict[str, Any]]:
-    after = 0
-    while True:
-        path = f"/api/v1/sessions/{session}/events?after={after}&limit=1000"
-        page = asked(portal, "GET", path).json()
-        yield from page["items"]
-        if not page["more"]:
-            return
-        after = page["next_after"]
+def at_page(portal: Portal, page: Page, session: str | None = None) -> Person:
+    """Opens the page of a session, or of a new one."""
+    session = session or new_session(portal)
+    signed_in(page, portal).goto(f"{portal.url}/index.html?session={session}")
+    person = Person(portal, page, session)
+    expect(person.log).to_be_visible(timeout=15_000)
+    return person

@@ -36,9 +36,15 @@ export function Head({ view, title, stale, changed, brief, onAside, onAbout }: P
           Changes {changed}
         </button>
         {isOpen && (
-          <button type="button" class="btn ghost sm" onClick={onAside}>
+          <button
+            type="button"
+            class="btn ghost sm"
+            aria-label="Ask on the side"
+            title="Ask on the side"
+            onClick={onAside}
+          >
             <Icon name="question" />
-            Ask on the side
+            <span class="desk">Ask on the side</span>
           </button>
         )}
         <Export session={view.id} />
@@ -77,13 +83,14 @@ function Export({ session }: { session: string }) {
       <button
         type="button"
         class="btn ghost sm"
+        aria-label="Export"
         aria-expanded={open.value}
         onClick={() => {
           open.value = !open.value;
         }}
       >
         <Icon name="download" />
-        Export
+        <span class="desk">Export</span>
       </button>
       {open.value && (
         <ul class="dropped">
