@@ -5,12 +5,21 @@ import { judged } from "./access";
 export type Answer<Body = unknown> =
   | { kind: "ok"; body: Body }
   | { kind: "refused"; detail: string | null }
-  | { kind: "failed"; status: number; detail: string }
+  | {
+      kind: "failed";
+      status: number;
+      detail: string;
+      /** For programs; it never changes. */
+      code?: string;
+      /** What was probably meant, after a slip of the pen. */
+      suggestion?: string;
+    }
   | { kind: "lost" };
 
 const PATIENCE_MS = 8_000;
 
-export const get = <Body>(path: string): Promise<Answer<Body>> => ask(path, {});
+export const get = <Body>(path: string, patience = PATIENCE_MS): Promise<Answer<Body>> =>
+  ask(path, {}, patience);
 
 export const post = <Body>(
   path: string,
@@ -34,10 +43,16 @@ const send = <Body>(
   body: unknown,
   headers = {},
   patience = PATIENCE_MS,
-) => {
-  const all = { "Content-Type": "application/json", ...headers };
-  return ask<Body>(path, { method, headers: all, body: JSON.stringify(body) }, patience);
-};
+) =>
+  ask<Body>(
+    path,
+    {
+      method,
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    },
+    patience,
+  );
 
 async function ask<Body>(
   path: string,
@@ -67,7 +82,14 @@ export function judge<Body>(status: number, body: unknown): Answer<Body> {
   if (status >= 200 && status < 300) return { kind: "ok", body: body as Body };
   const detail = problem(body);
   if (status === 401) return { kind: "refused", detail };
-  return { kind: "failed", status, detail: detail ?? `It answered with status ${status}.` };
+  const { code, suggestion } = (body ?? {}) as { code?: unknown; suggestion?: unknown };
+  return {
+    kind: "failed",
+    status,
+    detail: detail ?? `It answered with status ${status}.`,
+    ...(typeof code === "string" && { code }),
+    ...(typeof suggestion === "string" && { suggestion }),
+  };
 }
 
 /** The sentence of an `application/problem+json`. */

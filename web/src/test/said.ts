@@ -1,7 +1,6 @@
 /** What the test page says to an answer of `api/test`. */
 
 import type { Answer } from "../api/client";
-import { readMessage } from "../api/read";
 import { visible } from "../words";
 
 export type Said = { kind: "asking" | "message" | "signed-out" | "trouble"; text: string };
@@ -9,8 +8,9 @@ export type Said = { kind: "asking" | "message" | "signed-out" | "trouble"; text
 export function inWords(answer: Answer): Said {
   switch (answer.kind) {
     case "ok": {
-      const message = readMessage(answer.body);
-      if (message !== null) return { kind: "message", text: visible(message) };
+      const { message } = (answer.body ?? {}) as { message?: unknown };
+      if (typeof message === "string" && message !== "")
+        return { kind: "message", text: visible(message) };
       return { kind: "trouble", text: "The server answered without a message." };
     }
     case "refused":

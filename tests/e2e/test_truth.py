@@ -1,0 +1,263 @@
+"""What a page shows is true: after every kind of absence it says what a fresh page says."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.visit import asked, new_session, window
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+# A page whose server is gone says so in its console, by Chromium's own words.
+CUT_OFF = "net::ERR_"
+SECONDS = 2.0
+
+SCRIPT = r"""
+models:
+  - {id: rehearsal, name: Rehearsal, multiplier: 0}
+chunk_ms: 30
+chunk_chars: 6
+rules:
+  - when: "tell a long story"
+    steps:
+      - reasoning: "Once there was a log, and everything was in it, in order, and none of it twice."
+      - say: >-
+          It began on a quiet evening. Nobody watched, and yet every word was written down first.
+          Then came the night of the great cut, and the morning after it nothing was missing.
+  - when: "short"
+    steps: [{say: "Brief."}]
+"""
+
+ENTRY = {
+    "models": {"driving": "rehearsal"},
+    "promptVariables": {},
+    "tasks": {
+        name: {
+            "model": {"category": "driving"},
+            "prompt": [f"tell a long story, {name}"],
+            "requireUserInput": False,
+        }
+        for name in ("first", "second", "third")
+    },
+    "jobs": {
+        "saga": {
+            "work": {
+                "kind": "Seq",
+                "works": [
+                    {"kind": "Ref", "taskId": "first"},
+                    {
+                        "kind": "Par",
+                        "works": [
+                            {"kind": "Ref", "taskId": "second"},
+                            {"kind": "Ref", "taskId": "third"},
+                        ],
+                    },
+                ],
+            }
+        }
+    },
+    "grid": [{"keyword": "tell", "jobs": [{"name": "Saga", "jobName": "saga"}]}],
+}
+
+
+@pytest.fixture
+def portal(tmp_path: Path) -> Iterator[Portal]:
+    portal = Portal(tmp_path, script=SCRIPT)
+    portal.work.mkdir(parents=True)
+    (portal.work / "airboss.json").write_text(json.dumps(ENTRY), encoding="utf-8")
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+def text(page: Page) -> str:
+    return str(page.evaluate("document.body.innerText"))
+
+
+def until(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def shown(portal: Portal, path: str) -> dict[str, Any]:
+    return asked(portal, "GET", f"/api/v1/{path}").json()
+
+
+def at_rest(portal: Portal, path: str) -> bool:
+    return shown(portal, path)["state"] in ("idle", "closed", "interrupted", "succeeded", "failed")
+
+
+def is_true(page: Page, browser: Browser, portal: Portal, address: str) -> None:
+    """Within two seconds from now, what it says is what a page says that is opened now."""
+    began = time.monotonic()
+    fresh = window(browser, portal)
+    fresh.goto(f"{portal.url}{address}")
+    expect(fresh.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    taken = time.monotonic() - began
+    same = until(lambda: text(page) == text(fresh), max(0.2, SECONDS - taken))
+    assert same, f"{text(page)}\n--- and a fresh one ---\n{text(fresh)}"
+    fresh.close()
+
+
+def visited(browser: Browser, portal: Portal, address: str) -> Page:
+    page = window(browser, portal)
+    page.goto(f"{portal.url}{address}")
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    return page
+
+
+def story(portal: Portal) -> tuple[str, str]:
+    """A session that is being told a story, and where it is looked at."""
+    session = new_session(portal, "tell a long story")
+    return session, f"/index.html?session={session}"
+
+
+def saga(portal: Portal) -> tuple[str, str]:
+    run = asked(portal, "POST", "/api/v1/runs", {"job": "saga"}).json()["id"]
+    return f"runs/{run}", f"/jobTracking.html?jobName=saga&jobId={run}"
+
+
+def test_a_server_that_is_killed_in_a_stream_and_comes_back(
+    portal: Portal, browser: Browser
+) -> None:
+    session, address = story(portal)
+    page = visited(browser, portal, address)
+    expect(page.get_by_text("It began on a quiet")).to_be_visible(timeout=10_000)
+    port = portal.url.rsplit(":", 1)[1]
+    portal.kill()
+    expect(page.locator(".fresh")).to_contain_text("Reconnecting")
+    portal.options = ("--port", port)
+    portal.start()
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=15_000)
+    is_true(page, browser, portal, address)
+    assert shown(portal, f"sessions/{session}")["state"] == "interrupted"
+
+
+def test_a_run_goes_on_behind_a_killed_server_and_so_does_its_page(
+    portal: Portal, browser: Browser
+) -> None:
+    run, address = saga(portal)
+    page = visited(browser, portal, address)
+    expect(page.get_by_text("JOB: RUNNING")).to_be_visible()
+    port = portal.url.rsplit(":", 1)[1]
+    portal.kill()
+    portal.options = ("--port", port)
+    portal.start()
+    assert until(lambda: at_rest(portal, run), 60)
+    expect(page.get_by_text("JOB: SUCCEEDED")).to_be_visible(timeout=5_000)
+    is_true_when_complete(page, browser, portal, address)
+
+
+def is_true_when_complete(page: Page, browser: Browser, portal: Portal, address: str) -> None:
+    fresh = window(browser, portal)
+    fresh.goto(f"{portal.url}{address}")
+    expect(fresh.locator(".fresh")).to_have_text("Complete", timeout=10_000)
+    assert until(lambda: text(page) == text(fresh), SECONDS), f"{text(page)}\n---\n{text(fresh)}"
+
+
+def test_a_network_that_is_cut_while_the_agent_works(portal: Portal, browser: Browser) -> None:
+    session, address = story(portal)
+    page = visited(browser, portal, address)
+    page.context.set_offline(True)
+    expect(page.locator(".fresh")).to_contain_text("Reconnecting")
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    page.context.set_offline(False)
+    is_true(page, browser, portal, address)
+
+
+def test_a_server_that_hangs_and_wakes(portal: Portal, browser: Browser) -> None:
+    """Nothing breaks the connection; only the silence tells."""
+    session, address = story(portal)
+    page = visited(browser, portal, address)
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    os.kill(portal.pid, signal.SIGSTOP)
+    expect(page.locator(".fresh")).to_contain_text("Reconnecting", timeout=20_000)
+    os.kill(portal.pid, signal.SIGCONT)
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=15_000)
+    is_true(page, browser, portal, address)
+
+
+def test_a_tab_that_slept_for_an_hour(portal: Portal, browser: Browser) -> None:
+    session, address = story(portal)
+    page = window(browser, portal)
+    page.clock.install()
+    page.goto(f"{portal.url}{address}")
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    page.context.set_offline(True)  # a laptop that sleeps loses its connections
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", {"text": "short"})
+    assert until(lambda: shown(portal, f"sessions/{session}")["turns"] == 2)
+    page.clock.fast_forward("01:00:00")
+    page.context.set_offline(False)
+    expect(page.get_by_text("Brief.")).to_be_visible(timeout=2_000)
+    fresh = visited(browser, portal, address)
+    # An hour lies between their clocks, not between what they know.
+    assert _without_badge(page) == _without_badge(fresh)
+
+
+def _without_badge(page: Page) -> str:
+    return str(page.evaluate("document.querySelector('main').innerText"))
+
+
+def test_two_tabs_a_late_one_and_one_that_is_reloaded_in_a_stream(
+    portal: Portal, browser: Browser
+) -> None:
+    session, address = story(portal)
+    first = visited(browser, portal, address)
+    second = visited(browser, portal, address)
+    expect(second.get_by_text("It began on a quiet")).to_be_visible(timeout=10_000)
+    second.reload()
+    late = visited(browser, portal, address)
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    for page in (first, second, late):
+        is_true(page, browser, portal, address)
+
+
+def test_a_page_that_was_made_to_differ_heals_and_is_counted(
+    portal: Portal, browser: Browser
+) -> None:
+    session, address = story(portal)
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    page = window(browser, portal)
+    # One event does not reach the page, as if something between here and there had eaten it.
+    page.route("**/events?*", _without_a_message)
+    page.goto(f"{portal.url}{address}")
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    page.unroute("**/events?*")
+    is_true(page, browser, portal, address)
+    metrics = asked(portal, "GET", "/metrics").text
+    counted = [line for line in metrics.splitlines() if line.startswith("airboss_page_differences")]
+    assert [line.rsplit(" ", 1)[1] for line in counted if not line.endswith(" 0")] != []
+
+
+def _without_a_message(route: Any) -> None:
+    answer = route.fetch()
+    body = answer.json()
+    body["items"] = [one for one in body["items"] if one["event"]["kind"] != "message.ended"]
+    route.fulfill(response=answer, json=body)
+
+
+def test_what_a_page_says_meanwhile_is_no_error_to_its_console(
+    portal: Portal, browser: Browser
+) -> None:
+    _, address = story(portal)
+    page = window(browser, portal)
+    quiet = Quiet(page)
+    page.goto(f"{portal.url}{address}")
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    page.context.set_offline(True)
+    expect(page.locator(".fresh")).to_contain_text("Reconnecting")
+    page.context.set_offline(False)
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    quiet.check(but=CUT_OFF)

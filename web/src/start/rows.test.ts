@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import type { RunView, SessionView, Usage } from "../api/types.gen";
+import { listed, type Row, rowOfRun, rowOfSession, runAddress } from "./rows";
+
+const SPENT = { requests: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost: 0 };
+const USAGE: Usage = { ...SPENT, cost: 3, sub_agents: SPENT, turns: 1, milliseconds: 1 };
+const RUN: RunView = {
+  id: "run_1",
+  state: "running",
+  job: "ship it",
+  entry: "e",
+  cwd: "/w",
+  who: "owner",
+  created_at: 1_000,
+  updated_at: 2_000,
+  seq: 5,
+  running: [],
+  works_succeeded: 2,
+  works_failed: 0,
+  restarts: 0,
+  time: 1,
+  usage: USAGE,
+  trusted: true,
+  redo: [],
+};
+const SESSION: SessionView = {
+  id: "ses_1",
+  state: "working",
+  model: "gpt-5.2",
+  cwd: "/w",
+  policy: "ask",
+  who: "owner",
+  created_at: 1_000,
+  updated_at: 4_000,
+  seq: 3,
+  title: "Why \u202edoes it",
+  turns: 1,
+  queue: [],
+  models: [],
+  usage: USAGE,
+  spending: USAGE,
+  limits: {},
+  granted: [],
+  items: [],
+};
+const NAMES = new Map([["gpt-5.2", "GPT-5.2"]]);
+
+test("a run that goes on counts from its beginning", () => {
+  expect(rowOfRun(RUN, 61_000)).toEqual({
+    id: "run_1",
+    href: "/jobTracking.html?jobName=ship+it&jobId=run_1",
+    name: "ship it",
+    state: "running",
+    about: "Job · /w · 2 tasks done",
+    at: 1_000,
+    milliseconds: 60_000,
+    cost: "3 requests",
+    goesOn: true,
+  });
+});
+
+test("a run that ended says when, how long it took, and why it ended so", () => {
+  const ended = { ...RUN, state: "failed" as const, ended_at: 9_000, reason: "plan: no" };
+  expect(rowOfRun(ended, 61_000)).toMatchObject({
+    at: 9_000,
+    milliseconds: 8_000,
+    about: "Job · /w · plan: no",
+    goesOn: false,
+  });
+});
+
+test("a run that outlived its server says so", () => {
+  expect(rowOfRun({ ...RUN, restarts: 1 }, 2_000)).toMatchObject({
+    state: "resumed",
+    about: "Job · /w · after a restart, 2 tasks kept",
+  });
+});
+
+test("a run that waits says for what", () => {
+  const waits = { ...RUN, state: "waiting" as const, waits_for: "a slot" };
+  expect(rowOfRun(waits, 2_000).about).toBe("Job · /w · waits for a slot");
+});
+
+test("a session has its model's name, and no hidden character", () => {
+  expect(rowOfSession(SESSION, NAMES, 5_000)).toMatchObject({
+    href: "/index.html?session=ses_1",
+    name: "Why ⟨U+202E⟩does it",
+    about: "Session · /w · GPT-5.2",
+    milliseconds: 4_000,
+    goesOn: true,
+  });
+  expect(rowOfSession({ ...SESSION, title: "" }, NAMES, 5_000).name).toBe("Untitled");
+});
+
+test("a session at rest is over for now, and lasted until it was last heard of", () => {
+  expect(rowOfSession({ ...SESSION, state: "idle" }, NAMES, 99_000)).toMatchObject({
+    at: 4_000,
+    milliseconds: 3_000,
+    goesOn: false,
+  });
+});
+
+test("what waits for a person comes first, then the newest, each once", () => {
+  const row = (id: string, at: number, more: Partial<Row> = {}): Row => ({
+    ...rowOfRun(RUN, 2_000),
+    id,
+    at,
+    ...more,
+  });
+  const done = { goesOn: false, state: "succeeded" };
+  const rows = [
+    row("a", 1, { state: "waiting-for-person" }),
+    row("b", 3),
+    row("c", 2, done),
+    row("d", 4, done),
+    row("b", 3),
+  ];
+  const { running, recent } = listed(rows);
+  expect(running.map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(recent.map(({ id }) => id)).toEqual(["d", "c"]);
+});
+
+test("a preview is a run's address without the run", () => {
+  expect(runAddress("a&b", null)).toBe("/jobTracking.html?jobName=a%26b");
+});

@@ -1,0 +1,86 @@
+/** Runs and sessions as rows of one list: what goes on, and what was. Pure. */
+
+import type { RunView, SessionView } from "../api/types.gen";
+import { cost, visible } from "../words";
+
+export type Row = {
+  id: string;
+  href: string;
+  name: string;
+  state: string;
+  /** Kind, folder, and how far it came. */
+  about: string;
+  /** When it began, while it goes on; else when it was last heard of. */
+  at: number;
+  milliseconds: number;
+  cost: string;
+  goesOn: boolean;
+};
+
+const RECENT = 8;
+
+export function rowOfRun(run: RunView, now: number): Row {
+  const goesOn = run.ended_at == null;
+  return {
+    id: run.id,
+    href: runAddress(run.job, run.id),
+    name: visible(run.job),
+    state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
+    about: ["Job", visible(run.cwd), progress(run)].join(" · "),
+    at: run.ended_at ?? run.created_at,
+    milliseconds: (run.ended_at ?? now) - run.created_at,
+    cost: cost(run.usage.cost + run.usage.sub_agents.cost),
+    goesOn,
+  };
+}
+
+function progress(run: RunView): string {
+  const done = tasks(run.works_succeeded);
+  if (run.ended_at != null) return visible(run.reason ?? done);
+  const waits = run.waits_for ?? run.running.find((work) => work.waits_for != null)?.waits_for;
+  if (run.state === "waiting" && waits != null) return visible(`waits for ${waits}`);
+  const kept = run.restarts > 0 ? `after a restart, ${done} kept` : `${done} done`;
+  return run.running.length > 0 ? `${kept}, ${run.running.length} at work` : kept;
+}
+
+const tasks = (count: number) => (count === 1 ? "1 task" : `${count} tasks`);
+
+/** Where a run is watched; without an id it is a preview. */
+export function runAddress(job: string, id: string | null): string {
+  const query = new URLSearchParams({ jobName: job, ...(id === null ? {} : { jobId: id }) });
+  return `/jobTracking.html?${query}`;
+}
+
+export function rowOfSession(
+  session: SessionView,
+  names: ReadonlyMap<string, string>,
+  now: number,
+): Row {
+  const asks = session.items.length > 0 && session.state !== "closed";
+  const goesOn = asks || session.state === "working" || session.state === "opening";
+  const model = names.get(session.model) ?? session.model;
+  return {
+    id: session.id,
+    href: `/index.html?${new URLSearchParams({ session: session.id })}`,
+    name: visible(session.title) || "Untitled",
+    state: asks ? "asking" : session.state,
+    about: ["Session", visible(session.cwd), visible(model)].join(" · "),
+    at: goesOn ? session.created_at : session.updated_at,
+    milliseconds: (goesOn ? now : session.updated_at) - session.created_at,
+    cost: cost(session.usage.cost + session.usage.sub_agents.cost),
+    goesOn,
+  };
+}
+
+/** What waits for a person comes first, then the newest. A row that came twice is shown once. */
+export function listed(rows: readonly Row[]): { running: Row[]; recent: Row[] } {
+  const all = [...new Map(rows.map((row) => [row.id, row])).values()];
+  const newest = all.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  const running = newest.filter((row) => row.goesOn);
+  return {
+    running: [...running.filter(asks), ...running.filter((row) => !asks(row))],
+    recent: newest.filter((row) => !row.goesOn).slice(0, RECENT),
+  };
+}
+
+const asks = (row: Row) => row.state === "asking" || row.state === "waiting-for-person";
