@@ -28,6 +28,7 @@ from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders
+from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.notices import Channel, Notices, take_secret
@@ -46,6 +47,7 @@ from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
 from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
+from airboss.store.session_files import SessionFiles
 from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:
@@ -80,7 +82,8 @@ async def opened_services(
         database = Database(folder.database)
         stack.push_async_callback(database.close)
         await database.open()
-        log = await stack.enter_async_context(EventLog(database, Journal(folder.journal)).running())
+        log = EventLog(database, Journal(folder.journal), SessionFiles(folder).forget)
+        await stack.enter_async_context(log.running())
         runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
         stack.push_async_callback(runtime.stop)
         folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, Path.home())
@@ -183,6 +186,7 @@ async def opened_services(
             folders=folders,
             entries=entries,
             entry_desk=EntryDesk(entries),
+            history=History(log, sessions),
             status=status,
             access=access,
             log=log,

@@ -14,6 +14,7 @@ from airboss.service.decisions import Decisions
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
+from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.rules import Rules
@@ -38,6 +39,7 @@ class Services:
     folders: Folders
     entries: Entries
     entry_desk: EntryDesk
+    history: History
     status: StatusDesk
     access: Access
     log: EventLog

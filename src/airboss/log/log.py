@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -24,6 +24,9 @@ from airboss.store.database import Database
 RESERVE = 10_000
 PAGE = 500
 
+# Deletes what lies beside the database for these streams.
+ForgetFiles = Callable[[Sequence[str]], None]
+
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
@@ -32,8 +35,11 @@ def now_ms() -> int:
 class EventLog:
     """All streams of this server. Made once, opened before anything is said."""
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(
+        self, database: Database, journal: Journal, forget_files: ForgetFiles | None = None
+    ) -> None:
         self._database = database
+        self._forget_files = forget_files
         self._journal = journal
         self._flusher = Flusher(database, journal)
         # A stream is in memory once, as long as a writer, a follower or the flusher holds it: two
@@ -163,6 +169,8 @@ class EventLog:
 
     async def forget(self, names: Sequence[str]) -> None:
         """For good. Who asks sees to it that nobody writes in these streams any more."""
+        if self._forget_files:  # first: what a crash leaves of it is seen, and deleted again
+            await asyncio.to_thread(self._forget_files, names)
         await self._database.write(lambda c: rows.forget(c, names))
         for name in names:
             self._streams.pop(name, None)

@@ -1,5 +1,6 @@
 """Ids: unguessable, sortable by time, never reused, and starting with what they name."""
 
+import re
 import secrets
 import time
 from typing import NewType
@@ -16,6 +17,7 @@ RuleId = NewType("RuleId", str)
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_DIGITS = 10
 _RANDOM_DIGITS = 16
+_SESSION = re.compile(rf"ses_[{_DIGITS}]{{{_TIME_DIGITS + _RANDOM_DIGITS}}}")
 
 
 def _base32(number: int, digits: int) -> str:
@@ -31,6 +33,11 @@ def new_id(prefix: str) -> str:
 
 def new_session_id() -> SessionId:
     return SessionId(new_id("ses"))
+
+
+def is_session_id(name: str) -> bool:
+    """Whether it names a session, and is safe as the name of a folder."""
+    return _SESSION.fullmatch(name) is not None
 
 
 def new_prompt_id() -> PromptId:

@@ -12,7 +12,7 @@ from airboss.model.events import Recorded
 from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
-from airboss.store.views import Place, ViewIndex
+from airboss.store.views import ALL, Place, ViewIndex, Wanted
 
 _STORY_PAGE = 1000
 _NOT_OURS = "This cursor is not one of ours. Begin again without it."
@@ -42,10 +42,10 @@ async def page_of_views(
     states: Sequence[str],
     cursor: str | None,
     limit: int,
-    job: str | None = None,
+    wanted: Wanted = ALL,
 ) -> Page[AnyView]:
     before = _place(cursor) if cursor else None
-    bodies = await index.page(kind.stream_kind, states, before, limit + 1, job)
+    bodies = await index.page(kind.stream_kind, states, before, limit + 1, wanted)
     views = [kind.model_validate_json(body) for body in bodies]
     more = len(views) > limit
     views = views[:limit]

@@ -27,7 +27,7 @@ from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, stats_of_jobs
 from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.store.run_keys import RunKeys
-from airboss.store.views import ViewIndex
+from airboss.store.views import ALL, ViewIndex, Wanted
 
 if TYPE_CHECKING:
     from airboss.engine.slots import Slots
@@ -185,9 +185,9 @@ class Runs:
         return tell_run(await events_until(self.log, run, until))
 
     async def page(
-        self, states: tuple[RunState, ...], cursor: str | None, limit: int, job: str | None = None
+        self, states: tuple[RunState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
     ) -> Page[RunView]:
-        return await page_of_views(self.index, RunView, states, cursor, limit, job)
+        return await page_of_views(self.index, RunView, states, cursor, limit, wanted)
 
     async def job_stats(self, names: Sequence[str]) -> dict[str, JobStats]:
         """How the runs of these jobs went so far."""

@@ -44,7 +44,7 @@ from airboss.service.held import held_back, until_decided
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.session_ends import closing, interrupt_left_open, tell_office
 from airboss.settings import LoopDetection, Policy
-from airboss.store.views import ViewIndex
+from airboss.store.views import ALL, ViewIndex, Wanted
 
 _SHOWN_SECONDS = 1.0
 _STOPPED = "The server was stopped."
@@ -105,7 +105,7 @@ class Sessions:
             run=run,
             limits=limits or Limits(),
         )
-        async with self._alone(session):
+        async with self.alone(session):
             with self._room():
                 writer = self.log.new_writer(session)
                 try:
@@ -179,9 +179,9 @@ class Sessions:
         return _session(await self.log.view(session), session)
 
     async def page(
-        self, states: tuple[SessionState, ...], cursor: str | None, limit: int
+        self, states: tuple[SessionState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
     ) -> Page[SessionView]:
-        return await page_of_views(self.index, SessionView, states, cursor, limit)
+        return await page_of_views(self.index, SessionView, states, cursor, limit, wanted)
 
     def open_count(self) -> tuple[int, int]:
         """How many sessions are open, and how many of them work."""
@@ -257,7 +257,7 @@ class Sessions:
     async def close(self, session: str, who: str, *, waits: bool = True) -> SessionView:
         """Twice is as good as once. Who writes down something else at once need not wait until it
         is on disk; the agent is gone in any case when this answers."""
-        async with self._alone(session):
+        async with self.alone(session):
             view = await self.show(session)
             talk = self._open.get(view.id)
             if talk is not None:
@@ -282,7 +282,7 @@ class Sessions:
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
         started, `policy` is its own; without one it has what the server allows now."""
-        async with self._alone(session):
+        async with self.alone(session):
             view = await self.show(session)
             if view.id in self._open:
                 return view
@@ -310,7 +310,7 @@ class Sessions:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
         await until_decided(self.log, self.office, session, prompt, pause)
-        async with self._alone(session):
+        async with self.alone(session):
             # It waits for what was said a moment ago: that the session was cut off.
             writer = await self.log.writer(session)
             view = _session(writer.view, session)
@@ -341,7 +341,7 @@ class Sessions:
         if self.is_open(session):
             await self._open[SessionId(session)].people.settle(settled)
             return
-        async with self._alone(session):
+        async with self.alone(session):
             if self.is_open(session):  # meanwhile
                 await self._open[SessionId(session)].people.settle(settled)
                 return
@@ -354,7 +354,7 @@ class Sessions:
             self.office.settled(view.id, settled)
 
     @contextlib.asynccontextmanager
-    async def _alone(self, session: str) -> AsyncGenerator[None]:
+    async def alone(self, session: str) -> AsyncGenerator[None]:
         """One at a time opens, closes or resumes a session."""
         lock = self._locks.setdefault(SessionId(session), asyncio.Lock())
         async with lock:
@@ -387,7 +387,7 @@ class Sessions:
                     group.create_task(self._stop_one(talk))
 
     async def _stop_one(self, talk: Conversation) -> None:
-        async with self._alone(talk.session):
+        async with self.alone(talk.session):
             with contextlib.suppress(AirbossError):  # it ended by itself, or the disk is full
                 await talk.interrupt(_STOPPED)
         self._forget(talk.session)

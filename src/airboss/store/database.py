@@ -54,6 +54,11 @@ def _set_pragmas(connection: Any, _record: Any) -> None:
         cursor.execute("PRAGMA temp_store=MEMORY")
     finally:
         cursor.close()
+    connection.create_function("folded", 1, _folded, deterministic=True)
+
+
+def _folded(text: str | None) -> str | None:
+    return text and text.casefold()
 
 
 def _in_words(path: Path, error: DatabaseError) -> StoreUnavailable | None:

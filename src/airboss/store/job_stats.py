@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from airboss.store.database import Database
-from airboss.store.tables import IS_RUN, JOB_OF_RUN
+from airboss.store.tables import is_run, job_of_run
 
 # Literals, not parameters: only so SQLite sees that the partial index fits.
-_OF_JOB = f"views INDEXED BY views_by_job WHERE {IS_RUN} AND {JOB_OF_RUN} = job.value AND state"
+_OF_JOB = f"views INDEXED BY views_by_job WHERE {is_run} AND {job_of_run} = job.value AND state"
 _NEWEST = " ORDER BY created_at DESC LIMIT "
 _LAST = f"SELECT * FROM (SELECT stream, state, created_at, body FROM {_OF_JOB} = '%s'{_NEWEST}1)"  # noqa: S608 - words of ours
 _STATS = f"""
@@ -58,7 +58,7 @@ class JobStatsIndex:
         def work(connection: Connection) -> dict[str, JobRuns]:
             found = connection.exec_driver_sql(_STATS % newest, (json.dumps(names),))
             return {
-                names[row.place]: JobRuns(
+                names[int(row.place)]: JobRuns(
                     LastRun(*json.loads(row.last)) if row.last else None,
                     [(took, requests) for took, requests in json.loads(row.usual)],
                     row.running,

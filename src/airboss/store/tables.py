@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Index,
     Integer,
     LargeBinary,
@@ -77,11 +78,11 @@ views = Table(
     Index("views_by_state", "kind", "state"),
 )
 # Literals on both sides: SQLite uses such an index only where a query says the same words.
-IS_RUN = literal_column("kind") == literal_column("'run'")
-JOB_OF_RUN = literal_column("json_extract(body, '$.job')")
+is_run = literal_column("kind") == literal_column("'run'")
+job_of_run: ColumnElement[str] = literal_column("json_extract(body, '$.job')")
 VIEWS_BY_JOB = (
-    f"CREATE INDEX IF NOT EXISTS views_by_job ON views ({JOB_OF_RUN}, state, created_at, stream) "
-    f"WHERE {IS_RUN}"
+    f"CREATE INDEX IF NOT EXISTS views_by_job ON views ({job_of_run}, state, created_at, stream) "
+    f"WHERE {is_run}"
 )
 
 # How far the callers of `live` have read, and the channels of notices.

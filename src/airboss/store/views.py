@@ -1,12 +1,13 @@
-"""The list of what there is: views by kind and state, newest first, page by page."""
+"""The list of what there is: views by kind, state and whatever else is asked for, newest first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, func, or_, select, tuple_
 
 from airboss.store.database import Database
-from airboss.store.tables import views
+from airboss.store.tables import is_run, job_of_run, views
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,26 @@ class Place:
 
     created_at: int
     stream: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which views of a kind: all of what is given holds. Times are those of their beginning, from
+    `since` on and before `until`."""
+
+    job: str | None = None
+    model: str | None = None
+    # Whom a session works for.
+    of: Literal["person", "task"] | None = None
+    since: int | None = None
+    until: int | None = None
+    # Somewhere in what a person knows it by, in whatever case.
+    text: str | None = None
+
+
+ALL: Final = Wanted()
+# What a person knows it by, beside its id.
+_NAMES: Final = {"session": ("title", "cwd"), "run": ("job", "cwd"), "task": ("task", "cwd")}
 
 
 @dataclass(frozen=True)
@@ -29,18 +50,44 @@ class ViewIndex:
         states: Sequence[str],
         before: Place | None,
         limit: int,
-        job: str | None = None,
+        wanted: Wanted = ALL,
     ) -> list[str]:
         def work(connection: Connection) -> list[str]:
-            wanted = select(views.c.body).where(views.c.kind == kind)
+            found = select(views.c.body).where(views.c.kind == kind, *_conditions(kind, wanted))
             if states:
-                wanted = wanted.where(views.c.state.in_(states))
-            if job is not None:
-                wanted = wanted.where(func.json_extract(views.c.body, "$.job") == job)
+                found = found.where(views.c.state.in_(states))
             if before:
                 here = tuple_(views.c.created_at, views.c.stream)
-                wanted = wanted.where(here < (before.created_at, before.stream))
-            newest = wanted.order_by(views.c.created_at.desc(), views.c.stream.desc())
+                found = found.where(here < (before.created_at, before.stream))
+            newest = found.order_by(views.c.created_at.desc(), views.c.stream.desc())
             return list(connection.execute(newest.limit(limit)).scalars())
 
         return await self.database.read(work)
+
+
+def _conditions(kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
+    asked: list[ColumnElement[bool]] = []
+    if wanted.job is not None:
+        asked += [is_run, job_of_run == wanted.job]
+    if wanted.model is not None:
+        asked.append(_field("model") == wanted.model)
+    if wanted.of is not None:
+        task = _field("task")
+        asked.append(task.is_(None) if wanted.of == "person" else task.is_not(None))
+    if wanted.since is not None:
+        asked.append(views.c.created_at >= wanted.since)
+    if wanted.until is not None:
+        asked.append(views.c.created_at < wanted.until)
+    if wanted.text is not None:
+        asked.append(_named(kind, wanted.text))
+    return asked
+
+
+def _named(kind: str, text: str) -> ColumnElement[bool]:
+    """`folded` is ours: SQLite itself knows the case of ASCII only."""
+    known = [views.c.stream, *(_field(name) for name in _NAMES[kind])]
+    return or_(*(func.instr(func.folded(one), text.casefold()) > 0 for one in known))
+
+
+def _field(name: str) -> ColumnElement[str]:
+    return func.json_extract(views.c.body, f"$.{name}")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunDetail, WorkTold } from "../api/types.gen";
 import type { Stack, Step } from "./blocks";
-import { doneOf, duration, isTaken, outcomeOf, progressOf, shownOf } from "./states";
+import { doneOf, isTaken, outcomeOf, progressOf, shownOf } from "./states";
 
 const NOTHING_USED = {
   requests: 0,
@@ -128,8 +128,4 @@ it("says which way was taken as soon as the condition is known", () => {
 
 it("counts the works that have their last word", () => {
   expect(doneOf(run(told(1, "succeeded"), told(2, "failed"), told(3, "running")))).toBe(2);
-});
-
-it("writes durations as people do", () => {
-  expect([0, 61_000, 3_723_000].map(duration)).toEqual(["0:00", "1:01", "1:02:03"]);
 });

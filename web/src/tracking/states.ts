@@ -1,6 +1,7 @@
 /** What a run says about each node of its chart. Pure: the time is given. */
 
 import type { RunDetail, WorkTold } from "../api/types.gen";
+import { duration } from "../words";
 import type { Stack, Step } from "./blocks";
 import type { Outcome } from "./fold";
 import type { Line } from "./layout";
@@ -143,16 +144,6 @@ export function isTaken(line: Line, progress: Progress): boolean | null {
       ? "true"
       : null;
   return said === null ? null : said === line.label;
-}
-
-const two = (n: number) => String(n).padStart(2, "0");
-
-/** `m:ss`, or `h:mm:ss`. */
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  if (hours > 0) return `${hours}:${two(minutes)}:${two(seconds % 60)}`;
-  return `${minutes}:${two(seconds % 60)}`;
 }
 
 export const requests = (count: number) => (count === 1 ? "1 request" : `${count} requests`);

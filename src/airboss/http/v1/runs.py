@@ -8,17 +8,21 @@ from pydantic import BaseModel, Field
 from airboss.http.services import UseRuns, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
+    LOOKED_FOR,
     SERVER_SENT,
     After,
     Asked,
+    Cursor,
     EventPage,
     LastEventId,
+    Time,
     event_page,
     first_seq,
 )
 from airboss.model.runs import RunState, RunStory, RunView
 from airboss.service.entry_files import in_thread
 from airboss.service.runs import RunWish
+from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
 
@@ -76,11 +80,16 @@ async def list_runs(
     runs: UseRuns,
     state: Annotated[list[RunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     job: Annotated[str | None, Query(max_length=400)] = None,
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    since: Time = None,
+    until: Time = None,
+    text: Annotated[str | None, LOOKED_FOR] = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunList:
-    """Newest first, of all jobs or of one. A page's cursor stays true while new ones come."""
-    page = await runs.page(tuple(state), cursor, limit, job)
+    """Newest first; of one job, begun from `since` on and before `until`, with `text` in the job's
+    name, the folder or the id. A page's cursor stays true while new ones come."""
+    wanted = Wanted(job=job, since=since, until=until, text=text)
+    page = await runs.page(tuple(state), cursor, limit, wanted)
     return RunList(items=page.items, next_cursor=page.next_cursor)
 
 

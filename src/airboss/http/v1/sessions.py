@@ -1,25 +1,29 @@
 """Sessions over v1: start, list, show, ask, stop, resume, read and follow."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from airboss.harness.desk import Delivery
-from airboss.http.services import UseSessions, Who
+from airboss.http.services import Use, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
+    LOOKED_FOR,
     SERVER_SENT,
     After,
     Asked,
+    Cursor,
     EventPage,
     LastEventId,
+    Time,
     event_page,
     first_seq,
 )
 from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
+from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
@@ -98,11 +102,18 @@ async def start_session(
 async def list_sessions(
     sessions: UseSessions,
     state: Annotated[list[SessionState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    model: Annotated[str | None, Query(max_length=400)] = None,
+    of: Annotated[Literal["person", "task"] | None, Query(description="Whom it works for.")] = None,
+    since: Time = None,
+    until: Time = None,
+    text: Annotated[str | None, LOOKED_FOR] = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> SessionList:
-    """Newest first. A page's cursor stays true while new sessions come."""
-    page = await sessions.page(tuple(state), cursor, limit)
+    """Newest first; begun from `since` on and before `until`, with `text` in the title, the folder
+    or the id. A page's cursor stays true while new sessions come."""
+    wanted = Wanted(model=model, of=of, since=since, until=until, text=text)
+    page = await sessions.page(tuple(state), cursor, limit, wanted)
     return SessionList(items=page.items, next_cursor=page.next_cursor)
 
 
@@ -110,6 +121,13 @@ async def list_sessions(
 async def show_session(session: str, sessions: UseSessions) -> SessionView:
     """The session as of its `seq`: a stream behind that seq misses and repeats nothing."""
     return await sessions.show(session)
+
+
+@router.delete("/{session}", status_code=204)
+async def delete_session(session: str, use: Use) -> None:
+    """With all that was said in it, for good. An open one is refused, and so is one that belongs to
+    a run: it goes with that."""
+    await use.history.delete_session(session)
 
 
 @router.post("/{session}/prompts", status_code=202)

@@ -1,0 +1,269 @@
+"""`python -m scripts.pictures`: photographs every page in its states, for docs/ and the README.
+
+A real server, the real agent and a real browser; only the models are played, by the script beside
+this. `--check` says whether the pictures are older than the pages that they show.
+"""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent
+PICTURES = ROOT / "docs" / "pictures"
+STAMP = PICTURES / "made-of.txt"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+PHONE, DESK = 390, 1440
+SECONDS = 90
+
+
+def sources() -> str:
+    """What the pictures are made of, in one line."""
+    told = hashlib.sha256()
+    files = [*(ROOT / "web" / "src").rglob("*"), *(ROOT / "web").glob("*.html"), *HERE.glob("*")]
+    for file in sorted(files):
+        if file.is_file() and ".test." not in file.name:
+            told.update(file.relative_to(ROOT).as_posix().encode())
+            told.update(file.read_bytes())
+    return told.hexdigest() + "\n"
+
+
+class Portal:
+    """The server that is photographed."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.work = folder / "harbor"
+        self.url = url
+        token = (folder / "data" / "token").read_text(encoding="utf-8").strip()
+        self._client = httpx2.Client(
+            base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30
+        )
+
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        answer = self._client.request(method, f"/api/v1{path}", json=body)
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    def session(self, text: str, model: str = "gpt-5.2") -> str:
+        session = str(self.ask("POST", "/sessions", {"model": model, "cwd": str(self.work)})["id"])
+        self.ask("POST", f"/sessions/{session}/prompts", {"text": text})
+        return session
+
+    def run(self, job: str, text: str = "") -> str:
+        return str(self.ask("POST", "/runs", {"job": job, "input": text})["id"])
+
+    def until(self, path: str, *states: str) -> None:
+        end = time.monotonic() + SECONDS
+        while self.ask("GET", path)["state"] not in states:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{path} is {self.ask('GET', path)['state']}")
+            time.sleep(0.1)
+
+    def until_asked(self, *, session: str | None = None, run: str | None = None) -> str:
+        """The item that waits for a person."""
+        query = f"session={session}" if session else f"run={run}"
+        end = time.monotonic() + SECONDS
+        while not (items := self.ask("GET", f"/inbox?{query}")["items"]):
+            if time.monotonic() > end:
+                raise TimeoutError("Nobody asks.")
+            time.sleep(0.1)
+        return str(items[0]["id"])
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Portal]:
+    work = folder / "harbor"
+    (work / "log").mkdir(parents=True)
+    shutil.copy(HERE / "airboss.yaml", work)
+    follow = "async def follow(shared):\n    position = shared.next()\n    return position\n"
+    (work / "log" / "follow.py").write_text(follow, encoding="utf-8")
+    airboss = Path(sys.executable).with_name("airboss")
+    options = ("--port", "0", "--data", str(folder / "data"), "--root", str(work))
+    words = [str(airboss), "serve", *options, "--rehearsal", str(HERE / "script.yaml")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=work) as process:
+        try:
+            yield Portal(folder, process.stdout.readline().strip() if process.stdout else "")
+        finally:
+            process.terminate()
+
+
+class Camera:
+    """Takes pictures by day and by night, at a desk and on a phone."""
+
+    def __init__(self, browser: Browser, portal: Portal) -> None:
+        self._browser = browser
+        self._portal = portal
+        self._cookies: Any = []
+
+    def sign_in(self) -> None:
+        context = self._browser.new_context()
+        page = context.new_page()
+        page.goto(str(self._portal.ask("POST", "/links")["url"]))
+        page.get_by_role("navigation", name="Pages").wait_for()
+        self._cookies = context.cookies()
+        context.close()
+
+    def take(
+        self,
+        name: str,
+        path: str,
+        shows: str,
+        *,
+        nights: bool = False,
+        phone: bool = False,
+        prepare: Any = None,
+    ) -> None:
+        """One picture by day; one by night and one of a phone where asked for."""
+        looks = [("", DESK, "light")]
+        looks += [("-dark", DESK, "dark")] if nights else []
+        looks += [("-phone", PHONE, "light")] if phone else []
+        for suffix, width, theme in looks:
+            page = self._page(width, theme)
+            page.goto(f"{self._portal.url}{path}")
+            page.get_by_text(shows).first.wait_for()
+            if prepare is not None:
+                prepare(page)
+            page.wait_for_timeout(700)  # fonts, and the last of what comes
+            page.screenshot(path=PICTURES / f"{name}{suffix}.png")
+            page.context.close()
+        print(f"{name}", flush=True)
+
+    def _page(self, width: int, theme: Any) -> Page:
+        height = 844 if width == PHONE else 900
+        context = self._browser.new_context(
+            color_scheme=theme,
+            reduced_motion="reduce",
+            viewport={"width": width, "height": height},
+        )
+        if self._cookies:
+            context.add_cookies(self._cookies)
+        return context.new_page()
+
+
+CHANGE = """Follow each stream by its own seq instead of a number shared between writers.
+
+- keep the public signature of follow()
+- prove it with a test that commits out of order
+- no migration of old rows
+"""
+
+
+def photograph(camera: Camera, portal: Portal) -> None:
+    camera.take("start-signed-out", "/", "Sign in to this Airboss", phone=True)
+    camera.sign_in()
+    camera.take("start-first", "/", "Start a session")
+    for job in ("note", "review", "races"):
+        run = portal.run(job)
+        portal.until(f"/runs/{run}", "succeeded", "failed")
+    failed = run
+    shipping = portal.run("ship", CHANGE)
+    told = portal.session(
+        "Why does the follower lose events on PostgreSQL? Find the cause and fix it."
+    )
+    item = portal.until_asked(session=told)
+    camera.take("session-approval", f"/index.html?session={told}", "Allow once", phone=True)
+    _allow_all(portal, told, item)
+    portal.until(f"/sessions/{told}", "idle")
+    portal.ask(
+        "POST", f"/sessions/{told}/prompts", {"text": "Prove it with a test that commits late."}
+    )
+    for text in ("Then add a line about it to the docs.", "Run the crash suite once more."):
+        portal.ask("POST", f"/sessions/{told}/prompts", {"text": text})
+    camera.take("session", f"/index.html?session={told}", "[receiving...]", nights=True, phone=True)
+    asking = portal.session("Which database is this for?")
+    portal.until_asked(session=asking)
+    camera.take("session-question", f"/index.html?session={asking}", "Which database is this for?")
+    migrating = portal.session("Run the migration.")
+    portal.until_asked(session=migrating)
+    portal.until_asked(run=shipping)
+    camera.take("start", "/", "Running", nights=True, phone=True)
+    tracking = f"/jobTracking.html?jobName=ship&jobId={shipping}"
+    camera.take(
+        "jobs",
+        f"/jobs.html?wb={portal.work}",
+        "Available Jobs",
+        nights=True,
+        phone=True,
+        prepare=_choose,
+    )
+    camera.take(
+        "tracking", tracking, "JOB: RUNNING", nights=True, phone=True, prepare=_select("build-web")
+    )
+    camera.take("tracking-events", tracking, "JOB: RUNNING", prepare=_events)
+    camera.take("tracking-definition", tracking, "JOB: RUNNING")
+    races = f"/jobTracking.html?jobName=races&jobId={failed}"
+    camera.take("tracking-failed", races, "JOB: FAILED", prepare=_select("hunt"))
+    camera.take("tracking-preview", "/jobTracking.html?jobName=ship", "JOB: PREVIEW")
+    camera.take("inbox", "/inbox.html", "Allow once", nights=True, phone=True)
+    camera.take("history", "/history.html", "Succeeded", nights=True, phone=True)
+    camera.take("settings", "/settings.html", "Doctor", nights=True, phone=True)
+    camera.take("palette", "/", "Running", prepare=lambda page: page.keyboard.press("Control+K"))
+    camera.take("shortcuts", "/", "Running", prepare=lambda page: page.keyboard.press("?"))
+
+
+def _allow_all(portal: Portal, session: str, item: str) -> None:
+    while True:
+        portal.ask("POST", f"/inbox/{item}/decision", {"choice": "allow-once"})
+        while not (items := portal.ask("GET", f"/inbox?session={session}")["items"]):
+            if portal.ask("GET", f"/sessions/{session}")["state"] == "idle":
+                return
+            time.sleep(0.1)
+        item = str(items[0]["id"])
+
+
+def _choose(page: Page) -> None:
+    page.get_by_role("button", name="Ship a change").first.click()
+    page.get_by_role("textbox").last.fill(CHANGE)
+
+
+def _select(node: str) -> Any:
+    def select(page: Page) -> None:
+        page.get_by_role("button", name=node).first.click()
+        page.get_by_role("tab", name="Driving").wait_for()
+
+    return select
+
+
+def _events(page: Page) -> None:
+    page.get_by_role("button", name="Events").or_(
+        page.get_by_role("tab", name="Events")
+    ).first.click()
+
+
+def main() -> int:
+    if "--check" in sys.argv:
+        is_current = STAMP.exists() and STAMP.read_text(encoding="utf-8") == sources()
+        if not is_current:
+            print("The pictures are older than the pages. Run `make pictures` and look at them.")
+        return 0 if is_current else 1
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    chromium = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    if chromium is None:
+        print("There is no Chromium. Run: sudo apt-get install chromium")
+        return 1
+    with (
+        tempfile.TemporaryDirectory(prefix="pictures-") as folder,
+        serving(Path(folder)) as portal,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        photograph(Camera(browser, portal), portal)
+        browser.close()
+    STAMP.write_text(sources(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

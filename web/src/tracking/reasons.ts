@@ -1,0 +1,102 @@
+/** Why a task stands as it stands: every check, its outcome and its reason. Pure. */
+
+import type { TaskState } from "../state/types";
+import { visible } from "../words";
+import { checkName } from "./told";
+
+export type Outcome = "holds" | "does not hold" | "not yet" | "used up";
+
+export type Reason = {
+  check: string;
+  attempt: string;
+  outcome: Outcome;
+  reason: string;
+  /** When it was looked at: by it the event is found. */
+  at: number | null;
+  field: string | null;
+  round: number;
+};
+
+export function reasonsOf(task: TaskState): Reason[] {
+  const reasons = task.checks.map(
+    (check): Reason => ({
+      check: checkName(check.field),
+      attempt: check.field.startsWith("availability.") ? "–" : `#${check.round + 1}`,
+      outcome: check.holds ? "holds" : "does not hold",
+      reason: visible(check.reason),
+      at: check.at,
+      field: check.field,
+      round: check.round,
+    }),
+  );
+  const asked = beingAsked(task);
+  if (asked !== null) reasons.push(asked);
+  const spent = spentOf(task);
+  if (spent !== null) reasons.push(spent);
+  return reasons;
+}
+
+const nothing = { at: null, field: null } as const;
+
+function beingAsked(task: TaskState): Reason | null {
+  const last = task.attempts.at(-1);
+  if (task.ended_at != null || last === undefined || last.ended_at != null) return null;
+  if (last.mission.kind === "prompt") return null;
+  const field = `${last.mission.kind}.condition`;
+  return {
+    ...nothing,
+    check: checkName(field),
+    attempt: last.mission.kind === "criteria" ? `#${last.mission.round + 1}` : "–",
+    outcome: "not yet",
+    reason: "being checked",
+    round: last.mission.round,
+  };
+}
+
+function spentOf(task: TaskState): Reason | null {
+  if (task.state !== "failed" || task.retries === 0) return null;
+  const crashes = task.crashes > 0 ? `; ${task.crashes} crashed` : "";
+  return {
+    ...nothing,
+    check: "retryTimes",
+    attempt: "–",
+    outcome: "used up",
+    reason: `${count(task.retries, "retry", "retries")} used${crashes}`,
+    round: task.retries,
+  };
+}
+
+const count = (n: number, one: string, many: string) => (n === 1 ? `1 ${one}` : `${n} ${many}`);
+
+/** How many times the prompt was sent, retries of the criteria and not of crashes. */
+export const attemptsOf = (task: TaskState): number => task.retries + 1;
+
+/** All of it in a sentence or two. */
+export function summaryOf(task: TaskState, forYou: boolean): string {
+  const failed = task.checks.filter((check) => !check.holds);
+  const last = task.checks.filter((check) => check.round === task.retries && !check.holds);
+  switch (task.state) {
+    case "succeeded":
+      if (task.checks.length === 0) return "It has no checks: its prompt was done.";
+      return task.retries === 0
+        ? "Every check held in the first attempt."
+        : `The checks held in attempt #${task.retries + 1}, after ${count(task.retries, "retry", "retries")}.`;
+    case "failed":
+      if (last.length === 0) return visible(task.reason ?? "It failed.");
+      return `${count(last.length, "check", "checks")} did not hold in the last attempt, and no retry is left.`;
+    case "crashed":
+      return `It crashed: ${visible(task.reason ?? "")}`;
+    case "canceled":
+      return visible(task.reason ?? "It was stopped.");
+    default: {
+      const before =
+        failed.length === 0
+          ? ""
+          : `Attempt #${task.retries} failed ${count(failed.length, "check", "checks")}. `;
+      const now = `Attempt #${task.retries + 1} is ${isChecked(task) ? "being checked" : "at work"}`;
+      return `${before}${now}${forYou ? " and waits for your decision" : ""}.`;
+    }
+  }
+}
+
+const isChecked = (task: TaskState) => task.attempts.at(-1)?.mission.kind === "criteria";

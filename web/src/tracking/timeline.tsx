@@ -1,0 +1,242 @@
+/** The timeline: a row for each node, a segment for each attempt or round. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { RunDetail } from "../api/types.gen";
+import type { TaskState } from "../state/types";
+import { duration, visible } from "../words";
+import type { Block } from "./blocks";
+import { busyOf, type GanttRow, rowOf, rowsOf, type Segment } from "./gantt";
+import { button, GROUP, pressing, UNSAID } from "./roles";
+import type { Progress } from "./states";
+import { cutInWords, type Scale, scaleOf } from "./timescale";
+import type { Wait } from "./told";
+
+const ROW = 22;
+const HEAD = 22;
+const NAMES = 126;
+const EDGE = 34;
+const AROUND = 8;
+
+type Props = {
+  run: RunDetail;
+  block: Block;
+  progress: Progress;
+  waits: readonly Wait[];
+  task: TaskState | null;
+  now: number;
+  selected: number | null;
+  reveal: boolean;
+  onSelect: (row: GanttRow, segment: Segment | null) => void;
+};
+
+export function Timeline(props: Props) {
+  const { run, block, progress, waits, task, now, selected, reveal } = props;
+  const room = useRef<HTMLDivElement>(null);
+  const size = useSignal({ width: 600, height: 240, top: 0 });
+  const all = useMemo(() => rowsOf(block), [block]);
+  const look = () => {
+    const { current } = room;
+    if (current === null) return;
+    const next = {
+      width: current.clientWidth,
+      height: current.clientHeight,
+      top: current.scrollTop,
+    };
+    const old = size.value;
+    const isNear = Math.abs(next.top - old.top) < (AROUND / 2) * ROW;
+    if (!isNear || next.width !== old.width || next.height !== old.height) size.value = next;
+  };
+  useLayoutEffect(look, []);
+  useEffect(() => {
+    const watcher = new ResizeObserver(look);
+    if (room.current !== null) watcher.observe(room.current);
+    return () => watcher.disconnect();
+  }, []);
+  const place = all.findIndex((of) =>
+    of.kind === "step" ? of.work === selected : of.steps.some((step) => step.work === selected),
+  );
+  useEffect(() => {
+    const { current } = room;
+    if (!reveal || place < 0 || current === null) return;
+    const top = HEAD + place * ROW;
+    if (top < current.scrollTop + HEAD) current.scrollTop = top - HEAD;
+    else if (top + ROW > current.scrollTop + current.clientHeight) {
+      current.scrollTop = top + ROW - current.clientHeight;
+    }
+  }, [selected]);
+
+  const { width, height, top } = size.value;
+  const end = run.ended_at ?? Math.max(now, run.updated_at);
+  const whole = { from: run.created_at, to: Math.max(end, run.created_at + 1_000) };
+  const scale = scaleOf(busyOf(run, end), whole, NAMES, Math.max(120, width - NAMES - EDGE));
+  const first = Math.max(0, Math.floor((top - HEAD) / ROW) - AROUND);
+  const shown = all.slice(first, first + Math.ceil(height / ROW) + 2 * AROUND);
+  const seen = { progress, waits, now: end, task };
+  const tall = HEAD + all.length * ROW + 6;
+  return (
+    <div class="gantt" ref={room} onScroll={look}>
+      <svg width={width} height={tall} {...GROUP} aria-label="Timeline of the run">
+        <defs>
+          <pattern
+            id="hatch"
+            width="5"
+            height="5"
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
+            <line class="hl" x1="0" y1="0" x2="0" y2="5" />
+          </pattern>
+        </defs>
+        <Grid scale={scale} tall={tall} />
+        {shown.map((of, index) => {
+          const row = rowOf(of, seen);
+          const y = HEAD + (first + index) * ROW;
+          return (
+            <Row
+              key={row.key}
+              row={row}
+              y={y}
+              width={width}
+              scale={scale}
+              props={props}
+              isSelected={first + index === place}
+            />
+          );
+        })}
+        <Now
+          run={run}
+          x={scale.x(end)}
+          tall={tall}
+          width={width}
+          words={duration(end - run.created_at)}
+        />
+      </svg>
+    </div>
+  );
+}
+
+function Grid({ scale, tall }: { scale: Scale; tall: number }) {
+  return (
+    <g {...UNSAID}>
+      {scale.cuts.map((cut) => (
+        <g key={cut.from}>
+          <rect class="gap" x={cut.x} y={HEAD - 2} width={cut.width} height={tall - HEAD} />
+          <text
+            class="cutw"
+            x={0}
+            y={0}
+            transform={`translate(${cut.x + cut.width / 2 + 4} ${HEAD + 6}) rotate(90)`}
+          >
+            {cutInWords(cut)}
+          </text>
+        </g>
+      ))}
+      {scale.ticks.map((tick) => (
+        <g key={tick.after}>
+          <line class="gr" x1={tick.x} x2={tick.x} y1={HEAD - 4} y2={tall} />
+          <text x={tick.x} y={13} text-anchor="middle">
+            {duration(tick.after)}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+type NowProps = { run: RunDetail; x: number; tall: number; width: number; words: string };
+
+function Now({ run, x, tall, width, words }: NowProps) {
+  const isOver = run.ended_at != null;
+  const said = isOver ? `end ${words}` : `now ${words}`;
+  return (
+    <g class={isOver ? "over" : "live"}>
+      <rect class="nowbg" x={Math.min(x - 36, width - 76)} y="0" width="76" height="18" />
+      <line class="now" x1={x} x2={x} y1={HEAD - 4} y2={tall} />
+      <text class="nowt" x={Math.min(x + 30, width - 4)} y={13} text-anchor="end">
+        {said}
+      </text>
+    </g>
+  );
+}
+
+type RowProps = {
+  row: GanttRow;
+  y: number;
+  width: number;
+  scale: Scale;
+  props: Props;
+  isSelected: boolean;
+};
+
+function Row({ row, y, width, scale, props, isSelected }: RowProps) {
+  const choose = (segment: Segment | null) => props.onSelect(row, segment);
+  const label = visible(row.label);
+  const short = label.length > 18 ? `${label.slice(0, 17)}…` : label;
+  const told = row.segments.length === 0 ? "not yet" : row.segments.map(inWords).join(", ");
+  const isTodo = row.segments.length === 0;
+  const role = button({ label: `${label}: ${told}`, pressed: isSelected, focusable: true });
+  return (
+    <g class={isTodo ? "grow-row todo" : "grow-row"} {...role} {...pressing(() => choose(null))}>
+      <title>{label}</title>
+      <rect class={isSelected ? "selrow" : "norow"} x="0" y={y} width={width} height={ROW} rx="3" />
+      <text class="nm" x="6" y={y + 15}>
+        {short}
+      </text>
+      {isTodo && (
+        <text x={scale.x(props.run.created_at)} y={y + 15}>
+          not yet
+        </text>
+      )}
+      {row.segments.map((segment) => (
+        <Bar
+          key={`${segment.iteration} ${segment.attempt} ${segment.look} ${segment.from}`}
+          segment={segment}
+          y={y}
+          scale={scale}
+          onChoose={() => choose(segment)}
+        />
+      ))}
+    </g>
+  );
+}
+
+function inWords(segment: Segment): string {
+  const time = duration(segment.to - segment.from);
+  const words = {
+    ok: "done",
+    cd: "decided",
+    bad: "failed",
+    go: "running",
+    q: "waited",
+    off: "canceled",
+  };
+  return `${segment.words || words[segment.look]} ${time}`;
+}
+
+type BarProps = { segment: Segment; y: number; scale: Scale; onChoose: () => void };
+
+function Bar({ segment, y, scale, onChoose }: BarProps) {
+  const x = scale.x(segment.from);
+  const width = Math.max(3, scale.x(segment.to) - x);
+  const fits = segment.words.length * 6.2 + 8 <= width;
+  const press = {
+    onClick: (event: MouseEvent) => {
+      event.stopPropagation(); // the row below it means its last round
+      onChoose();
+    },
+  };
+  return (
+    <g {...press}>
+      <rect class={segment.look} x={x} y={y + 4} width={width} height={14} rx="2">
+        <title>{inWords(segment)}</title>
+      </rect>
+      {fits && segment.words !== "" && (
+        <text class="segw" x={x + 6} y={y + 15}>
+          {segment.words}
+        </text>
+      )}
+      {segment.forYou && <circle class="yy" cx={x + width} cy={y + 11} r="7" />}
+    </g>
+  );
+}

@@ -1,0 +1,121 @@
+/** The events of runs and of tasks, in words. Pure. */
+
+import type { Event, Recorded } from "../state/types";
+import { visible } from "../words";
+
+export type Told = {
+  /** The path of the work that it is about; null for the run itself. */
+  path: string | null;
+  /** In front, and stronger. */
+  head: string;
+  text: string;
+};
+
+const told = (path: string | null, head: string, text = ""): Told => ({
+  path,
+  head,
+  text: visible(text),
+});
+
+export function tellRun(event: Event): Told {
+  switch (event.kind) {
+    case "run.accepted":
+      return told(null, "Run accepted", `by ${event.who}`);
+    case "run.resumed":
+      return told(null, "Resumed.", event.reason);
+    case "run.retried":
+      return told(null, `Retried by ${visible(event.who)}.`, "What had succeeded stays.");
+    case "run.work.started":
+      return told(event.path, "Started", event.task);
+    case "run.work.waiting":
+      return told(event.path, event.for_person ? "Waits for you" : "Waits", `for ${event.reason}`);
+    case "run.work.going":
+      return told(event.path, "Goes on", "");
+    case "run.work.stopped":
+      return told(event.path, event.succeeded ? "Succeeded" : "Failed", "");
+    case "run.work.cut":
+      return told(event.path, "Cut off", "by the end of the run");
+    case "run.ending":
+      return told(null, "Ending.", event.reason);
+    case "run.error":
+      return told(null, visible(event.name), event.message);
+    case "run.ended":
+      return told(null, `Run ${event.outcome}.`, event.reason);
+    default: // a newer server may say more than we know
+      return told(null, event.kind);
+  }
+}
+
+const FIELDS: Record<string, string> = {
+  "availability.previousTasks": "previousTasks",
+  "availability.condition": "availability condition",
+  "criteria.toolExecuted": "toolExecuted",
+  "criteria.condition": "condition",
+};
+
+/** What a check is called on the page. */
+export const checkName = (field: string): string => FIELDS[field] ?? visible(field);
+
+export function tellTask(event: Event): Told {
+  switch (event.kind) {
+    case "task.accepted":
+      return told(null, "Task accepted", `on ${event.model}`);
+    case "task.session.started":
+      return told(null, "Session started", `${event.is_driving ? "driving, " : ""}${event.model}`);
+    case "task.session.failed":
+      return told(null, "Session not opened:", event.reason);
+    case "task.session.stopped":
+      return told(null, "Session closed", "");
+    case "task.mission.sent":
+      return told(null, `Sent (${event.mission.kind}):`, event.text);
+    case "task.mission.ended":
+      return told(null, `Answered (${event.mission.kind}), ${event.outcome}`, event.reason ?? "");
+    case "task.checked":
+      return told(
+        null,
+        `${checkName(event.field)} ${event.holds ? "holds" : "does not hold"}:`,
+        event.reason,
+      );
+    case "task.retrying":
+      return told(null, `Retry ${event.retry} of ${event.of}:`, event.reason);
+    case "task.decided":
+      return decision(event.text);
+    case "task.error":
+      return told(null, visible(event.name), event.message);
+    case "task.ended":
+      return told(null, `Task ${event.outcome}.`, event.reason);
+    default:
+      return told(null, event.kind);
+  }
+}
+
+function decision(text: string): Told {
+  const [, head, rest] = /^(\[[A-Z ]+\])\s*([\s\S]*)$/.exec(text) ?? [];
+  return head === undefined ? told(null, "", text) : told(null, head, rest);
+}
+
+export type Wait = { path: string; from: number; to: number | null };
+
+/** How long works waited, for a slot or for a person, as far as the events are here. */
+export function waitsOf(events: Iterable<Recorded>): Wait[] {
+  const waits: Wait[] = [];
+  const open = new Map<string, Wait>();
+  const close = (path: string, at: number) => {
+    const wait = open.get(path);
+    if (wait !== undefined) wait.to = at;
+    open.delete(path);
+  };
+  for (const { at, event } of events) {
+    if (event.kind === "run.work.waiting") {
+      if (open.has(event.path)) continue;
+      const wait = { path: event.path, from: at, to: null };
+      open.set(event.path, wait);
+      waits.push(wait);
+    } else if (event.kind === "run.work.going" || event.kind === "run.work.stopped") {
+      close(event.path, at);
+    } else if (event.kind === "run.ended") {
+      for (const path of [...open.keys()]) close(path, at);
+    }
+  }
+  return waits;
+}
