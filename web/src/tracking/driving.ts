@@ -73,6 +73,7 @@ export function merged(sessions: readonly SessionState[], task: TaskState | null
     order,
     head: sessions.reduce((sum, session) => sum + session.head, 0) + (task?.seq ?? 0),
     context: last?.context ?? null,
+    renamed: new Map(),
   };
 }
 
@@ -91,6 +92,7 @@ const decided = (id: string, at: number, text: string): TextBlock => ({
   at,
   title: "TaskDecision",
   text,
+  received: 0,
   receiving: false,
   cut: false,
   ended_at: at,
