@@ -30,6 +30,8 @@ type Props = {
   children?: ComponentChildren;
   /** Told to those who hear the page, once. A page that moves its focus here has said it. */
   announced?: boolean;
+  /** The server has it; the stream does not say so yet. */
+  onSent?: () => void;
   /** The title is the heading of a part of the page. */
   headed?: boolean;
 };
@@ -43,7 +45,14 @@ const KINDS: Record<InboxItem["asked"]["kind"], string> = {
 const CONFLICT = 409;
 const NOT_FOUND = 404;
 
-export function Ask({ item, settled = null, children, announced = true, headed = false }: Props) {
+export function Ask({
+  item,
+  settled = null,
+  children,
+  announced = true,
+  headed = false,
+  onSent = () => {},
+}: Props) {
   const [stand, take] = useState<Stand>({ kind: "open" });
   const card = useRef<HTMLElement>(null);
   const { asked } = item;
@@ -54,7 +63,10 @@ export function Ask({ item, settled = null, children, announced = true, headed =
     card.current?.focus({ preventScroll: true }); // the button that was pressed is disabled now, and would lose it
     take({ kind: "sending" });
     const answer = await post(`/api/v1/inbox/${encodeURIComponent(item.id)}/${verb}`, body);
-    if (answer.kind === "ok") return take({ kind: "sent" });
+    if (answer.kind === "ok") {
+      take({ kind: "sent" });
+      return onSent();
+    }
     const late = answer.kind === "failed" && [CONFLICT, NOT_FOUND].includes(answer.status);
     take({ kind: late ? "late" : "wrong", why: whyNot(answer) });
   };
