@@ -877,6 +877,7 @@ export type TaskRunDetail = {
   "decisions": readonly (Decision)[];
   "checks": readonly (airboss__model__task_runs__Check)[];
   "attempts": readonly (Attempt)[];
+  "task_sessions": readonly (TaskSession)[];
   "id": string;
   "state": "running" | "succeeded" | "failed" | "canceled" | "crashed";
   "task": string;
@@ -933,6 +934,16 @@ export type TaskRunView = {
   "doing": string;
   "reason"?: string | null;
   "ended_at"?: number | null;
+};
+
+/** A session that the task opened, and how it went. */
+export type TaskSession = {
+  "session": string;
+  "model": string;
+  "is_driving": boolean;
+  "started_at": number;
+  "stopped_at"?: number | null;
+  "succeeded"?: boolean | null;
 };
 
 /** A session of the task's own could not be opened. */

@@ -1,14 +1,16 @@
 import "../app.css";
+import "./jobs.css";
 import { render } from "preact";
 import { Frame } from "../parts/frame";
+import { JobsPage } from "./page";
 
+const folder = new URLSearchParams(location.search).get("wb");
 const page = document.getElementById("page");
-if (page !== null) {
+if (folder === null || folder === "") location.replace("/index.html");
+else if (page !== null) {
   render(
-    <Frame page="jobs" title="Jobs">
-      <div class="page">
-        <h1>Jobs</h1>
-      </div>
+    <Frame page="jobs" title="Jobs" app>
+      <JobsPage folder={folder} />
     </Frame>,
     page,
   );

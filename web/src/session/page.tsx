@@ -9,7 +9,6 @@ import { watchSession } from "../live/session";
 import { confirmed, Dialog } from "../parts/dialog";
 import { DragBar } from "../parts/dragbar";
 import { Frame } from "../parts/frame";
-import { FreshnessBadge } from "../parts/freshness";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { visible } from "../words";
@@ -29,9 +28,8 @@ type Props = { id: string; at: number | null };
 export function SessionPage({ id, at }: Props) {
   const stopped = useSignal(false);
   const title = useSignal("Session");
-  const badge = <FreshnessBadge fresh={fresh.value} />;
   return (
-    <Frame page="start" title={title.value} app badge={stopped.value ? null : badge}>
+    <Frame page="start" title={title.value} app>
       {stopped.value ? (
         <Stopped />
       ) : (

@@ -1,0 +1,142 @@
+/** What one should know of a job before it is started. */
+
+import type { ComponentChildren } from "preact";
+import type { RunView, TaskItem } from "../api/types.gen";
+import { now } from "../live/feed";
+import { Note } from "../parts/note";
+import { Status } from "../parts/status";
+import { runAddress } from "../start/rows";
+import { cost, duration, fully, span, visible, when } from "../words";
+import type { Cell } from "./grid";
+import { inOneSentence, policiesOf, tasksOf } from "./works";
+
+const counted = (count: number, one: string) => (count === 1 ? `1 ${one}` : `${count} ${one}s`);
+
+export function About({ cell }: { cell: Cell }) {
+  const told = inOneSentence(cell.job.work);
+  return (
+    <div>
+      <h2 class="name">{visible(cell.name)}</h2>
+      {told !== null && <p class="muted">{visible(told)}</p>}
+    </div>
+  );
+}
+
+type TilesProps = { cell: Cell; tasks: readonly TaskItem[]; runs: readonly RunView[] };
+
+export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
+  const { names, looped } = tasksOf(job.work);
+  const policies = policiesOf(job.work, tasks);
+  return (
+    <dl class="tiles">
+      <Tile name="Tasks" small={looped > 0 ? `${looped} of them in loops` : "each at most once"}>
+        {names.length}
+      </Tile>
+      <Tile name="Usual time" small={range(runs) ?? "of the runs that succeeded"}>
+        {job.stats.usual_ms == null ? "Not known yet" : span(job.stats.usual_ms)}
+      </Tile>
+      <Tile name="Usual cost" small="calls of models">
+        {job.stats.usual_requests == null
+          ? "Not known yet"
+          : counted(job.stats.usual_requests, "request")}
+      </Tile>
+      <Tile name="Permissions" small={policies.length === 1 ? briefly(policies[0]) : "by its task"}>
+        {policies.map(visible).join(", ") || "…"}
+      </Tile>
+    </dl>
+  );
+}
+
+type TileProps = { name: string; small: string; children: ComponentChildren };
+
+function Tile({ name, small, children }: TileProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        <small>{small}</small>
+      </dd>
+    </div>
+  );
+}
+
+function range(runs: readonly RunView[]): string | null {
+  const times = runs
+    .filter((run) => run.state === "succeeded" && run.ended_at != null)
+    .map((run) => (run.ended_at ?? 0) - run.created_at);
+  if (times.length < 2) return null;
+  const [least, most] = [span(Math.min(...times)), span(Math.max(...times))];
+  return least === most ? null : `${least} to ${most}`;
+}
+
+function briefly(policy: string | undefined): string {
+  switch (policy) {
+    case "ask":
+      return "parks until you decide";
+    case "read-only":
+      return "reads and changes nothing";
+    case "approve-all":
+      return "asks nobody";
+    case "deny-all":
+      return "no tool that needs leave";
+    default:
+      return "";
+  }
+}
+
+/** A job may run several times at once; whoever starts it should know that it does. */
+export function GoingOn({ runs }: { runs: readonly RunView[] }) {
+  const open = runs.filter((run) => run.ended_at == null);
+  const run = open.find((one) => one.state === "waiting-for-person") ?? open[0];
+  if (run === undefined) return null;
+  const waits = run.state === "waiting-for-person";
+  const many = open.length === 1 ? "One run" : `${open.length} runs`;
+  const going = `${many} of this job ${open.length === 1 ? "is" : "are"} going on`;
+  return (
+    <Note kind={waits ? "you" : "info"} title={`${going}${waits ? ", and it waits for you" : ""}.`}>
+      Starting another is fine; it gets its own id.{" "}
+      <a href={runAddress(run.job, run.id)}>Open it</a>
+    </Note>
+  );
+}
+
+export function LastRuns({ runs, loaded }: { runs: readonly RunView[]; loaded: boolean }) {
+  return (
+    <section aria-labelledby="last-runs" aria-busy={!loaded}>
+      <h2 id="last-runs">Last runs</h2>
+      {runs.length === 0 ? (
+        <p class="muted">
+          {loaded ? "This job has not run yet. Its runs are listed here." : "Asking for its runs …"}
+        </p>
+      ) : (
+        <table class="tbl last">
+          <thead class="vh">
+            <tr>
+              <th>State</th>
+              <th>When</th>
+              <th>How long</th>
+              <th>Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((run) => (
+              <tr key={run.id}>
+                <td>
+                  <Status state={run.state} />
+                </td>
+                <td>
+                  <a href={runAddress(run.job, run.id)} title={fully(run.created_at)}>
+                    {when(run.created_at, now.value)}
+                  </a>
+                </td>
+                <td class="right num">{duration((run.ended_at ?? now.value) - run.created_at)}</td>
+                <td class="right num muted">{cost(run.usage.cost + run.usage.sub_agents.cost)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,61 @@
+/** What the person has to say to a job that asks for it. */
+
+import { Fragment } from "preact";
+import type { TaskItem } from "../api/types.gen";
+import { visible } from "../words";
+import type { Cell } from "./grid";
+import { readersOf } from "./works";
+
+type Props = {
+  cell: Cell | null;
+  tasks: readonly TaskItem[];
+  text: string;
+  onWrite: (text: string) => void;
+  onStart: () => void;
+};
+
+export function Input({ cell, tasks, text, onWrite, onStart }: Props) {
+  const takes = cell?.job.requireUserInput ?? false;
+  return (
+    <div class="field fill">
+      <label for="user-input">User input</label>
+      <textarea
+        id="user-input"
+        class="area"
+        disabled={!takes}
+        placeholder={placeholder(cell)}
+        aria-describedby="user-input-for"
+        value={text}
+        onInput={(event) => onWrite(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) onStart();
+        }}
+      />
+      <p class="hint" id="user-input-for">
+        {takes && cell !== null ? <Readers names={readersOf(cell.job.work, tasks)} /> : "\u00a0"}
+      </p>
+    </div>
+  );
+}
+
+function placeholder(cell: Cell | null): string {
+  if (cell === null) return "Select a job that needs your input.";
+  return cell.job.requireUserInput ? "Say what it is to do." : "This job needs no input.";
+}
+
+function Readers({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return <>This job needs it. Ctrl+Enter starts it.</>;
+  return (
+    <>
+      This job needs it: the {names.length === 1 ? "task" : "tasks"}{" "}
+      {names.map((name, at) => (
+        <Fragment key={name}>
+          {at === 0 ? "" : at === names.length - 1 ? " and " : ", "}
+          <span class="mono">{visible(name)}</span>
+        </Fragment>
+      ))}{" "}
+      {names.length === 1 ? "reads" : "read"} <span class="mono">$user-input</span>. Ctrl+Enter
+      starts it.
+    </>
+  );
+}

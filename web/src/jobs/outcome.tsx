@@ -1,0 +1,44 @@
+/** What came of a start. */
+
+import { whyNot } from "../api/client";
+import { FolderTrouble, isAboutFolder } from "../parts/folder-trouble";
+import { Note } from "../parts/note";
+import { visible } from "../words";
+import type { Begun } from "./begin";
+
+export function Outcome({ begun }: { begun: Begun }) {
+  if (begun.kind === "not") {
+    if (isAboutFolder(begun.answer)) {
+      return <FolderTrouble trouble={begun.answer} onTake={moveTo} />;
+    }
+    return (
+      <Note kind="err" title="The job did not start.">
+        {visible(whyNot(begun.answer))}
+      </Note>
+    );
+  }
+  if (begun.kind === "blocked") {
+    return (
+      <Note kind="info" title="The job has started.">
+        The browser did not open a window for it.{" "}
+        <a href={begun.address} target="_blank" rel="noreferrer">
+          Open it here
+        </a>
+        , or allow this page to open windows.
+      </Note>
+    );
+  }
+  return (
+    <p class="small muted" role="status">
+      It has started, and is shown in{" "}
+      <a href={begun.address} target="_blank" rel="noreferrer">
+        its own window
+      </a>
+      .
+    </p>
+  );
+}
+
+function moveTo(folder: string): void {
+  location.search = String(new URLSearchParams({ wb: folder }));
+}

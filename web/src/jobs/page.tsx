@@ -1,0 +1,88 @@
+/** The Jobs page: the matrix at the left, the user's input at the right. */
+
+import { useEffect } from "preact/hooks";
+import type { EntryState, JobList, Status } from "../api/types.gen";
+import { useList } from "../live/use";
+import { DragBar } from "../parts/dragbar";
+import { EntryNote } from "../parts/entry-note";
+import { Icon } from "../parts/icon";
+import { Note } from "../parts/note";
+import { Stopped, StopServer, stopped } from "../parts/stop";
+import { remember } from "../storage";
+import { visible } from "../words";
+import { useChoice } from "./choice";
+import { cellOf, gridOf } from "./grid";
+import { Matrix } from "./matrix";
+import { Side } from "./side";
+
+const NONE: JobList = { items: [], grid: [] };
+
+export function JobsPage({ folder }: { folder: string }) {
+  const jobs = useList<JobList>("/api/v1/jobs");
+  const status = useList<Status>("/api/v1/status").state.value;
+  const [chosen, choose] = useChoice();
+  const grid = gridOf(jobs.state.value ?? NONE);
+  const cell = cellOf(grid, chosen);
+  useEffect(() => remember("wb", folder), [folder]);
+  if (stopped.value) return <Stopped />;
+  return (
+    <div class="cols jobs">
+      <section class="left" aria-label="Jobs">
+        <div class="matrix" aria-busy={!jobs.loaded.value}>
+          <div class="ttl">
+            <h1>Available Jobs</h1>
+            <StopServer />
+          </div>
+          <p class="small faint mono where">{about(folder, status?.entry ?? null)}</p>
+          <EntryNote entry={status?.entry ?? null} />
+          {jobs.trouble.value !== null && (
+            <Note kind="err" title="The jobs cannot be listed.">
+              {visible(jobs.trouble.value)}
+            </Note>
+          )}
+          {!jobs.loaded.value ? (
+            <p class="load">
+              <Icon name="clock" /> Asking for the jobs …
+            </p>
+          ) : grid.rows.length === 0 ? (
+            <NoJobs />
+          ) : (
+            <Matrix grid={grid} chosen={cell?.job.name ?? null} onChoose={choose} />
+          )}
+        </div>
+      </section>
+      <DragBar
+        name="jobs.side"
+        label="Width of the right part"
+        way="v"
+        property="--side-w"
+        usual={800}
+        min={320}
+      />
+      <Side cell={cell} folder={folder} />
+    </div>
+  );
+}
+
+function about(folder: string, entry: EntryState | null): string {
+  const where = `wb=${visible(folder)}`;
+  if (entry === null) return where;
+  const file = entry.path?.split(/[\\/]/).at(-1) ?? "built-in";
+  const jobs = entry.jobs === 1 ? "1 job" : `${entry.jobs} jobs`;
+  const tasks = entry.tasks === 1 ? "1 task" : `${entry.tasks} tasks`;
+  return `${where} · entry ${visible(file)}, ${jobs}, ${tasks}`;
+}
+
+function NoJobs() {
+  return (
+    <div class="panel empty">
+      <Icon name="job" size="big" />
+      <h3>There are no jobs yet</h3>
+      <p>
+        Jobs are written in an entry, a file named <code>airboss.yaml</code> in the repository’s
+        root. They appear here as soon as the file has some; <code>airboss check airboss.yaml</code>{" "}
+        says what is wrong with it.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+/** The right part: what the selected job is, what it needs to know, and its start. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { RunList, TaskList } from "../api/types.gen";
+import { useList } from "../live/use";
+import { Icon } from "../parts/icon";
+import { runAddress } from "../start/rows";
+import { visible } from "../words";
+import { type Begun, begin } from "./begin";
+import { useDraft } from "./choice";
+import { About, GoingOn, LastRuns, Tiles } from "./facts";
+import type { Cell } from "./grid";
+import { Input } from "./input";
+import { Outcome } from "./outcome";
+
+type Props = { cell: Cell | null; folder: string };
+
+export function Side({ cell, folder }: Props) {
+  const [text, write] = useDraft(folder, cell?.job.name ?? null);
+  const [starting, setStarting] = useState(false);
+  const [begun, setBegun] = useState<(Begun & { job: string }) | null>(null);
+  const tasks = useList<TaskList>("/api/v1/tasks").state.value?.items ?? [];
+
+  async function start(): Promise<void> {
+    if (cell === null || starting) return;
+    setStarting(true);
+    setBegun(null);
+    const input = cell.job.requireUserInput ? text : "";
+    const came = await begin({ job: cell.job.name, input, cwd: folder }, visible(cell.name));
+    setStarting(false);
+    setBegun({ ...came, job: cell.job.name });
+    if (came.kind !== "not") write("");
+  }
+
+  const input = (
+    <>
+      <Input cell={cell} tasks={tasks} text={text} onWrite={write} onStart={() => void start()} />
+      {begun !== null && begun.job === cell?.job.name && <Outcome begun={begun} />}
+    </>
+  );
+  return (
+    <section class="side" aria-label="User input">
+      <div class="in">
+        {cell === null ? (
+          <>
+            <div>
+              <h2 class="name">Select a job</h2>
+              <p class="muted">
+                What it does, how long it usually takes and how its last runs went is shown here.
+              </p>
+            </div>
+            {input}
+          </>
+        ) : (
+          <Selected key={cell.job.name} cell={cell} tasks={tasks}>
+            {input}
+          </Selected>
+        )}
+      </div>
+      <Foot cell={cell} starting={starting} onStart={() => void start()} />
+    </section>
+  );
+}
+
+const LAST = 5;
+
+type SelectedProps = { cell: Cell; tasks: TaskList["items"]; children: ComponentChildren };
+
+function Selected({ cell, tasks, children }: SelectedProps) {
+  const query = new URLSearchParams({ job: cell.job.name, limit: String(LAST) });
+  const list = useList<RunList>(`/api/v1/runs?${query}`);
+  const runs = list.state.value?.items ?? [];
+  return (
+    <>
+      <About cell={cell} />
+      <Tiles cell={cell} tasks={tasks} runs={runs} />
+      {children}
+      <GoingOn runs={runs} />
+      <LastRuns runs={runs} loaded={list.loaded.value} />
+    </>
+  );
+}
+
+type FootProps = { cell: Cell | null; starting: boolean; onStart: () => void };
+
+function Foot({ cell, starting, onStart }: FootProps) {
+  if (cell === null) {
+    return (
+      <div class="foot">
+        <button type="button" class="btn big" disabled title="Select a job first">
+          <Icon name="job" />
+          Preview
+        </button>
+        <span class="grow" />
+        <button type="button" class="btn primary big" disabled title="Select a job first">
+          Job Not Selected
+        </button>
+      </div>
+    );
+  }
+  return (
+    <div class="foot">
+      <a class="btn big" href={runAddress(cell.job.name, null)} target="_blank" rel="noreferrer">
+        <Icon name="job" />
+        Preview
+      </a>
+      <span class="grow" />
+      <span class="small faint">{starting ? "Starting …" : "Opens in a new window"}</span>
+      <button type="button" class="btn primary big" disabled={starting} onClick={onStart}>
+        <Icon name="play" />
+        <span class="cut">Start Job: {visible(cell.name)}</span>
+      </button>
+    </div>
+  );
+}

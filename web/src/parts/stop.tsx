@@ -1,0 +1,87 @@
+/** Ends the server, after saying what ends with it and what is kept. */
+
+import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { get, post, whyNot } from "../api/client";
+import type { RunList, Status } from "../api/types.gen";
+import { visible } from "../words";
+import { confirmed } from "./dialog";
+import { Icon } from "./icon";
+import { Note } from "./note";
+
+/** Whether this page has stopped its server: nothing on it is to be tried again. */
+export const stopped = signal(false);
+
+const OPEN_RUNS = "/api/v1/runs?state=waiting&state=running&state=waiting-for-person&limit=200";
+
+export function whatEnds(sessions: number, runs: number): string {
+  const [one, many] = ["ends. It can be resumed", "end. They can be resumed"];
+  const first =
+    sessions === 0
+      ? "No session is open."
+      : `${sessions === 1 ? "1 session" : `${sessions} sessions`} ${sessions === 1 ? one : many} at the next start.`;
+  if (runs === 0) return `${first} No job runs.`;
+  const jobs = runs === 1 ? "1 job pauses and goes on" : `${runs} jobs pause and go on`;
+  return `${first} ${jobs} at the next start; finished tasks are kept.`;
+}
+
+/** True where the server ends; else why it does not, or null where the person thought better of it. */
+export async function stopServer(): Promise<true | string | null> {
+  const [status, runs] = await Promise.all([
+    get<Status>("/api/v1/status"),
+    get<RunList>(OPEN_RUNS),
+  ]);
+  const open = status.kind === "ok" ? status.body.sessions.open : 0;
+  const going = runs.kind === "ok" ? runs.body.items.length : 0;
+  const yes = await confirmed({
+    title: "Stop the server?",
+    body: whatEnds(open, going),
+    action: "Stop Server",
+    keep: "Keep it running",
+  });
+  if (!yes) return null;
+  const answer = await post("/api/v1/stop");
+  if (answer.kind !== "ok") return whyNot(answer);
+  stopped.value = true;
+  window.close(); // which browsers allow only to windows that a page has opened
+  return true;
+}
+
+export function StopServer({ class: look = "btn" }: { class?: string }) {
+  const [trouble, setTrouble] = useState<string | null>(null);
+  return (
+    <>
+      <button
+        type="button"
+        class={look}
+        onClick={async () => {
+          const came = await stopServer();
+          setTrouble(typeof came === "string" ? came : null);
+        }}
+      >
+        Stop Server
+      </button>
+      {trouble !== null && (
+        <Note kind="err" title="The server was not stopped.">
+          {visible(trouble)}
+        </Note>
+      )}
+    </>
+  );
+}
+
+/** In place of the page, once the server has ended. */
+export function Stopped() {
+  return (
+    <div class="page">
+      <div class="panel empty">
+        <Icon name="tick" size="big" />
+        <h1>The server has stopped</h1>
+        <p>You may close this page. Everything that was recorded is kept.</p>
+        <p>
+          To go on, start it again with <code>airboss serve</code>.
+        </p>
+      </div>
+    </div>
+  );
+}
