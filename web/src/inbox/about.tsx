@@ -53,7 +53,7 @@ export function originInWords(origin: Origin | null): string {
 
 export function About({ item }: { item: InboxItem }) {
   const origin = useOrigin(item);
-  const words = useWords(item);
+  const words = useWords(item, origin?.session ?? null);
   return (
     <>
       <dl class="facts">
@@ -98,16 +98,19 @@ export function About({ item }: { item: InboxItem }) {
   );
 }
 
-const LAST = 60;
+const LAST = 200;
 const LONGEST = 400;
 
 /** The end of the agent's last message before it asked. */
-function useWords({ session, asked_at }: InboxItem): string | null {
+function useWords({ asked_at }: InboxItem, session: SessionView | null): string | null {
   const [words, say] = useState<string | null>(null);
   useEffect(() => {
     let gone = false;
     say(null);
-    void get<EventPage>(`/api/v1/sessions/${session}/events?last=${LAST}`).then((answer) => {
+    if (session === null) return;
+    const after = Math.max(0, session.seq - LAST);
+    const path = `/api/v1/sessions/${session.id}/events?after=${after}&limit=${LAST}`;
+    void get<EventPage>(path).then((answer) => {
       if (gone || answer.kind !== "ok") return;
       const said = answer.body.items.findLast(
         ({ event, at }) => event.kind === "message.ended" && at <= asked_at,

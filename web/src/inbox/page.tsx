@@ -38,12 +38,13 @@ function Inbox({ items, past }: { items: readonly InboxItem[]; past: readonly Pa
   const decided = useRef(new Set<string>());
   const before = useRef(items);
   const card = useRef<HTMLDivElement>(null);
-  const wantsFocus = useRef(false);
+  // Whose card is to have the focus, once it is drawn; null for the page itself.
+  const wanted = useRef<string | null | undefined>(undefined);
   const shown = lookedAt(items, chosen);
   const settled = shown === null ? null : settledOf(shown, items, past);
 
   const look = (item: InboxItem | null) => {
-    wantsFocus.current = true;
+    wanted.current = item?.id ?? null;
     choose(item);
   };
   // Hands the focus on: to the card that was chosen, and after a decision to the next one.
@@ -53,8 +54,8 @@ function Inbox({ items, past }: { items: readonly InboxItem[]; past: readonly Pa
     before.current = items;
   }, [items, shown]);
   useEffect(() => {
-    if (!wantsFocus.current) return;
-    wantsFocus.current = false;
+    if (wanted.current === undefined || wanted.current !== (shown?.id ?? null)) return;
+    wanted.current = undefined;
     const place = card.current?.querySelector<HTMLElement>(".ask[tabindex]");
     (place ?? document.getElementById("content"))?.focus();
   });
