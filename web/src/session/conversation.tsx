@@ -16,13 +16,22 @@ type Props = {
   label?: string;
   /** Where to begin: at the block that holds this seq. Else at the end. */
   at?: number | null;
+  /** Goes to the end whenever this is another number: who has just asked wants to see the answer. */
+  asked?: number;
   /** Whether J and K go from block to block, wherever the focus is outside of a text field. */
   keys?: boolean;
   /** What stands behind the last block. */
   children?: ComponentChildren;
 };
 
-export function Conversation({ session, label = "Conversation", at, keys, children }: Props) {
+export function Conversation({
+  session,
+  label = "Conversation",
+  at,
+  asked,
+  keys,
+  children,
+}: Props) {
   const box = useRef<HTMLDivElement>(null);
   const inside = useRef<HTMLDivElement>(null);
   const follow = useMemo(() => new Follow(), []);
@@ -35,6 +44,7 @@ export function Conversation({ session, label = "Conversation", at, keys, childr
   }, [follow]);
   useLayoutEffect(() => follow.settle());
   useBeginning(follow, session, at ?? null);
+  useAsked(follow, asked ?? 0);
   useSteps(follow, keys ?? false);
 
   follow.drawn.value; // asks to be drawn again when the view comes near to the end of what is drawn
@@ -139,6 +149,14 @@ function useBeginning(follow: Follow, { blocks, order }: SessionState, at: numbe
     done.current = at;
     follow.goTo(id);
   }, [follow, blocks, order, at]);
+}
+
+function useAsked(follow: Follow, asked: number): void {
+  const known = useRef(asked);
+  useEffect(() => {
+    if (known.current !== asked) follow.toEnd();
+    known.current = asked;
+  }, [follow, asked]);
 }
 
 function useSteps(follow: Follow, are: boolean): void {

@@ -63,7 +63,7 @@ export class Follow {
   settle(): void {
     const box = this.#box;
     if (box === null) return;
-    if (Math.abs(box.scrollTop - this.#top) > 1) this.#moved(); // by a person, and not heard of yet
+    this.#moved(); // a person may have scrolled, and the event of that is still to come
     this.#measure();
     if (!this.atEnd.peek()) this.missed.value = this.#newer();
     if (this.#goal !== null) this.#arrive(box, this.#goal);
@@ -112,9 +112,13 @@ export class Follow {
     );
   }
 
+  /** Whether a person moved it: what has only grown meanwhile is no reason to let go. */
   #moved(): void {
     const box = this.#box;
-    if (box === null) return;
+    if (box !== null && Math.abs(box.scrollTop - this.#top) > 1) this.#judge(box);
+  }
+
+  #judge(box: HTMLElement): void {
     this.#top = box.scrollTop;
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
     if (this.atEnd.peek() && !isAtEnd) this.#left = this.#order.at(-1) ?? null;
@@ -132,9 +136,10 @@ export class Follow {
     const top = element.getBoundingClientRect().top - this.#box.getBoundingClientRect().top;
     this.#anchor = { element, top };
     this.#held = true;
+    const box = this.#box;
     setTimeout(() => {
       this.#held = false;
-      this.#moved();
+      this.#judge(box);
     }, 200);
   }
 

@@ -6,41 +6,46 @@ import type { ModelList, TaskList, TaskRunList } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import { watchList } from "../live/list";
 import { watchSession } from "../live/session";
-import { confirmed, Dialog } from "../parts/dialog";
+import { Dialog } from "../parts/dialog";
 import { DragBar } from "../parts/dragbar";
 import { Frame } from "../parts/frame";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
+import { Stopped, stopped, stopServer } from "../parts/stop";
 import { visible } from "../words";
 import { AskAside } from "./aside";
-import { close, stopServer, whatEnds } from "./calls";
+import { close } from "./calls";
 import { watchChanges } from "./changes";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import { Head } from "./head";
+import { once } from "./once";
 import { Outbox } from "./outbox";
-import { Closed, Interrupted, Stopped } from "./over";
+import { Closed, Interrupted } from "./over";
 import { About } from "./rail";
 import { briefOf } from "./usage";
 
 type Props = { id: string; at: number | null };
 
 export function SessionPage({ id, at }: Props) {
-  const stopped = useSignal(false);
   const title = useSignal("Session");
+  const isOver = useSignal(false);
   return (
-    <Frame page="start" title={title.value} app>
+    <Frame
+      page="start"
+      title={title.value}
+      app
+      freshness={isOver.value ? { kind: "complete" } : undefined}
+    >
       {stopped.value ? (
         <Stopped />
       ) : (
         <Session
           id={id}
           at={at}
-          onTitle={(words) => {
+          onTitle={(words, over) => {
             title.value = words;
-          }}
-          onStopped={() => {
-            stopped.value = true;
+            isOver.value = over;
           }}
         />
       )}
@@ -54,26 +59,24 @@ function useWatched(id: string) {
     return {
       session,
       changes: watchChanges(id, session.state),
-      tasks: watchList<TaskList>("/api/v1/tasks"),
-      models: watchList<ModelList>("/api/v1/models"),
+      tasks: once<TaskList>("/api/v1/tasks"),
+      models: once<ModelList>("/api/v1/models"),
       running: watchList<TaskRunList>("/api/v1/task-runs?state=running&limit=200"),
       outbox: new Outbox(id),
     };
   }, [id]);
   useEffect(
     () => () => {
-      for (const part of [parts.session, parts.changes, parts.tasks, parts.models, parts.running]) {
-        part.stop();
-      }
+      for (const part of [parts.session, parts.changes, parts.running]) part.stop();
     },
     [parts],
   );
   return parts;
 }
 
-type SessionProps = Props & { onTitle: (title: string) => void; onStopped: () => void };
+type SessionProps = Props & { onTitle: (title: string, isOver: boolean) => void };
 
-function Session({ id, at, onTitle, onStopped }: SessionProps) {
+function Session({ id, at, onTitle }: SessionProps) {
   const { session, changes, tasks, models, running, outbox } = useWatched(id);
   const floats = useSignal<"aside" | "about" | null>(null);
   const trouble = useSignal<string | null>(null);
@@ -83,12 +86,14 @@ function Session({ id, at, onTitle, onStopped }: SessionProps) {
   const state = session.state.value;
   const { view } = state;
   const title = view === null ? "Session" : visible(view.title) || "New session";
-  useEffect(() => onTitle(title), [title]);
+  const isOver = view?.state === "closed";
+  useEffect(() => onTitle(title, isOver), [title, isOver]);
 
   if (session.trouble.value !== null) return <Missing why={session.trouble.value} />;
   if (view === null) return <Loading />;
 
-  const model = models.state.value?.items.find((each) => each.id === view.model) ?? null;
+  const isOpen = view.state !== "closed" && view.state !== "interrupted";
+  const model = models.value?.items.find((each) => each.id === view.model) ?? null;
   const brief = briefOf(view, state.context, model);
   const about = (
     <About
@@ -104,18 +109,12 @@ function Session({ id, at, onTitle, onStopped }: SessionProps) {
     if (trouble.value === null) window.close(); // a page that a person opened stays, and says so
   }
   async function endServer(): Promise<void> {
-    const body = await whatEnds();
-    const isMeant = await confirmed({
-      title: "Stop the server?",
-      body: <p>{body}</p>,
-      action: "Stop Server",
-      keep: "Keep it running",
+    const came = await stopServer({
+      means: "This session ends for good; its conversation is kept in History.",
+      sessions: view?.state === "interrupted" ? 0 : 1,
+      doing: () => close(id), // the server's end alone would only interrupt it
     });
-    if (!isMeant) return;
-    trouble.value = await stopServer(id);
-    if (trouble.value !== null) return;
-    onStopped();
-    window.close();
+    trouble.value = typeof came === "string" ? came : null;
   }
 
   return (
@@ -135,7 +134,7 @@ function Session({ id, at, onTitle, onStopped }: SessionProps) {
       />
       <div class="upper">
         <div class="talk">
-          <Conversation session={state} at={at} keys>
+          <Conversation session={state} at={at} asked={outbox.told.value} keys>
             {state.order.length === 0 && <Nothing />}
           </Conversation>
           {session.earlier.value && (
@@ -148,15 +147,17 @@ function Session({ id, at, onTitle, onStopped }: SessionProps) {
           {about}
         </aside>
       </div>
-      <DragBar
-        name="session.lower"
-        label="Height of the request part"
-        way="h"
-        property="--composer-h"
-        usual={300}
-        min={160}
-        leave={120}
-      />
+      {isOpen && (
+        <DragBar
+          name="session.lower"
+          label="Height of the request part"
+          way="h"
+          property="--composer-h"
+          usual={300}
+          min={160}
+          leave={120}
+        />
+      )}
       {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
       {view.state === "closed" ? (
         <Closed />
@@ -167,7 +168,7 @@ function Session({ id, at, onTitle, onStopped }: SessionProps) {
           view={view}
           head={state.head}
           outbox={outbox}
-          tasks={tasks.state.value?.items ?? []}
+          tasks={tasks.value?.items ?? []}
           taskRun={taskRun.value}
           brief={brief}
           onClose={() => void endSession()}
