@@ -148,6 +148,26 @@ export type Granted = {
   "upto"?: number | null;
 };
 
+/** An event in which something was found. `of` says what its stream is of, and `name` what a person knows that by: a session's title, a job's or a task's name. */
+export type Hit = {
+  "stream": string;
+  "of": "session" | "task" | "run";
+  "name": string;
+  "session"?: string | null;
+  "task_run"?: string | null;
+  "run"?: string | null;
+  "seq": number;
+  "at": number;
+  "kind": string;
+  "snippet": Snippet;
+};
+
+/** Newest first. There may be more behind a page, also behind an empty one. */
+export type HitPage = {
+  "items": readonly (Hit)[];
+  "next_cursor"?: string | null;
+};
+
 /** Something waits for a person. */
 export type InboxArrived = {
   "kind": "inbox.arrived";
@@ -734,6 +754,13 @@ export type SessionView = {
 /** The code of a printed address, from its fragment. */
 export type SignIn = {
   "code": string;
+};
+
+/** Plain text: what stands before the first hit, the hit, and what stands behind it. */
+export type Snippet = {
+  "before": string;
+  "hit": string;
+  "after": string;
 };
 
 /** What calls of models took. The cost is as the runtime says it: the multiplier of each. */
