@@ -4,6 +4,7 @@ import "./conversation.css";
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type Keys, useKeys } from "../keys";
 import { Icon } from "../parts/icon";
 import type { Block, SessionState } from "../state/types";
 import { BlockView } from "./block";
@@ -45,7 +46,7 @@ export function Conversation({
   useLayoutEffect(() => follow.settle());
   useBeginning(follow, session, at ?? null);
   useAsked(follow, asked ?? 0);
-  useSteps(follow, keys ?? false);
+  useKeys(keys ? { j: () => follow.step(1), k: () => follow.step(-1) } : NO_KEYS);
 
   follow.drawn.value; // asks to be drawn again when the view comes near to the end of what is drawn
   const span = follow.span(order, (id) => guess(blocks.get(id)));
@@ -69,6 +70,8 @@ export function Conversation({
     </Remembering.Provider>
   );
 }
+
+const NO_KEYS: Keys = {};
 
 type KeptProps = { block: Block; blocks: ReadonlyMap<string, Block> };
 
@@ -158,24 +161,3 @@ function useAsked(follow: Follow, asked: number): void {
     known.current = asked;
   }, [follow, asked]);
 }
-
-function useSteps(follow: Follow, are: boolean): void {
-  useEffect(() => {
-    if (!are) return undefined;
-    const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
-      const by = event.key === "j" ? 1 : event.key === "k" ? -1 : null;
-      if (by === null) return;
-      event.preventDefault();
-      follow.step(by);
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, [follow, are]);
-}
-
-const isWriting = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
-    target.closest("dialog") !== null);
