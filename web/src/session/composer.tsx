@@ -49,8 +49,9 @@ export function Composer(props: Props) {
     if (outbox.draft.peek().trim() === "") area.current?.focus();
     else void outbox.send(delivery, head);
   }
+  const canStop = view.state === "working" || taskRun !== null;
   async function stop(): Promise<void> {
-    if (works) trouble.value = await abort(view.id, taskRun);
+    if (canStop) trouble.value = await abort(view.id, taskRun);
   }
 
   useEffect(() => {
@@ -156,6 +157,7 @@ export function Composer(props: Props) {
                 type="button"
                 class="btn danger"
                 title="Ends the turn (Ctrl+.)"
+                disabled={!canStop}
                 onClick={() => void stop()}
               >
                 <Icon name="stop" />

@@ -27,6 +27,7 @@ export class Follow {
   #held = false;
   #goal: string | null = null;
   #top = 0;
+  #focused: Element | null = null;
   /** The last block when the end was left: what comes behind it is new. */
   #left: string | null = null;
 
@@ -40,10 +41,15 @@ export class Follow {
     const pressed = (event: Event) => this.#hold(event);
     box.addEventListener("scroll", moved, { passive: true });
     box.addEventListener("click", pressed, { capture: true });
+    const focused = (event: Event) => {
+      this.#focused = event.target instanceof Element ? event.target : null;
+    };
+    box.addEventListener("focusin", focused);
     return () => {
       observer.disconnect();
       box.removeEventListener("scroll", moved);
       box.removeEventListener("click", pressed, { capture: true });
+      box.removeEventListener("focusin", focused);
     };
   }
 
@@ -71,6 +77,14 @@ export class Follow {
     else this.#still(box);
     this.#top = box.scrollTop;
     this.#look();
+    this.#catchFocus(box);
+  }
+
+  /** What had the focus may have left the page: its neighbour is what it was in. */
+  #catchFocus(box: HTMLElement): void {
+    if (this.#focused === null || this.#focused.isConnected) return;
+    this.#focused = null;
+    if (document.activeElement === document.body) box.focus({ preventScroll: true });
   }
 
   toEnd(): void {
