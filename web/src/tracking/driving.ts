@@ -74,7 +74,6 @@ export function merged(sessions: readonly SessionState[], task: TaskState | null
     renamed: new Map(),
     head: sessions.reduce((sum, session) => sum + session.head, 0) + (task?.seq ?? 0),
     context: last?.context ?? null,
-    renamed: new Map(),
   };
 }
 
