@@ -1,7 +1,9 @@
 """Sessions for the browser tests: what the model says in them, and a person at their page."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -56,7 +58,11 @@ rules:
       - call:
           tool: task
           arguments:
-            {agent_type: general-purpose, name: scout, description: scout, prompt: "look around inside", mode: sync}
+            agent_type: general-purpose
+            name: scout
+            description: scout
+            prompt: "look around inside"
+            mode: sync
       - say: "The scout is back."
   - when: "which colour"
     steps:
@@ -83,6 +89,37 @@ rules:
       - say: "The beginning of"
       - drop: true
 """.replace("@LINES@", "".join(rf"line {n}\n" for n in range(1, 41)))
+
+
+# The model's part in it is the script's: each task's prompt is one of the requests above.
+ENTRY: dict[str, Any] = {
+    "models": {"driving": "rehearsal"},
+    "promptVariables": {},
+    "tasks": {
+        "greet": {
+            "model": {"category": "driving"},
+            "prompt": ["say hello"],
+            "requireUserInput": False,
+        },
+        "tell": {
+            "model": {"category": "driving"},
+            "prompt": ["say hello, and then: $user-input"],
+            "requireUserInput": True,
+        },
+    },
+    "jobs": {"greet": {"work": {"kind": "Ref", "taskId": "greet"}}},
+    "grid": [{"keyword": "say", "jobs": [{"name": "Greet", "jobName": "greet"}]}],
+}
+
+
+def portal_in(folder: Path, *options: str) -> Portal:
+    """Where agents may do everything, unless the options say otherwise."""
+    policy = () if "--permissions" in options else ("--permissions", "approve-all")
+    portal = Portal(folder, (*policy, *options), SCRIPT)
+    portal.work.mkdir(parents=True)
+    (portal.work / "airboss.json").write_text(json.dumps(ENTRY), encoding="utf-8")
+    portal.start()
+    return portal
 
 
 @dataclass

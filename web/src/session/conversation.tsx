@@ -95,6 +95,9 @@ function ToEnd({ follow }: { follow: Follow }) {
   );
 }
 
+/** Long enough for a reader to take it up; the page's text is then what a fresh page's is. */
+const HEARD_MS = 1_000;
+
 /** Finished messages for those who listen, never a word at a time, and none of the past. */
 function Told({ session }: { session: SessionState }) {
   const words = useSignal("");
@@ -104,6 +107,9 @@ function Told({ session }: { session: SessionState }) {
     const seq = ended?.seq ?? 0;
     if (heard.current !== null && seq > heard.current && ended) {
       words.value = `Message: ${firstLine(ended.text)}`;
+      setTimeout(() => {
+        words.value = "";
+      }, HEARD_MS);
     }
     if (session.view !== null) heard.current = Math.max(seq, heard.current ?? 0);
   }, [session, words]);
