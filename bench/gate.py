@@ -12,10 +12,10 @@ from typing import Any
 from airboss.harness.gate import Gate
 from airboss.harness.loops import Loops
 from airboss.harness.tools import JOB_TOOL_OFFERS
-from airboss.model.events import Event
+from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
-from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse
+from airboss.runtime.hooks import Pass, ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import RuntimeSession, SessionWish, open_session
@@ -54,11 +54,14 @@ async def _alone(count: int) -> list[float]:
     """Milliseconds of each call, before and after it, with a history that is full."""
     gate, found = _gate("ses_bench"), list[float]()
     for number in range(count):
-        use = ToolUse("bash", {**_ARGUMENTS, "number": number})
+        use, block = ToolUse("bash", {**_ARGUMENTS, "number": number}), f"call_{number}"
+        told = ToolStarted(block=block, name="bash", arguments=json.dumps(dict(use.arguments)))
+        end = ToolEnded(block=block, text="a line of output\n" * 100)
         began = time.perf_counter()
+        gate.hear(told)
         if await gate.before(use) != Pass():
             raise Failed("The gate refused what is no loop.")
-        await gate.after(use, ToolOutcome("a line of output\n" * 100))
+        gate.hear(end)
         found.append((time.perf_counter() - began) * 1000)
     return found
 

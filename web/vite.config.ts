@@ -34,6 +34,7 @@ export default defineConfig({
   root: here("."),
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   plugins: [theme],
+  worker: { format: "es" },
   build: {
     outDir: here("../src/airboss/static"),
     emptyOutDir: true,

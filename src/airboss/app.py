@@ -47,6 +47,7 @@ from airboss.store.folder import DataFolder
 from airboss.store.positions import Positions
 from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
+from airboss.store.search import SearchIndex
 from airboss.store.session_files import SessionFiles
 from airboss.store.views import ViewIndex
 
@@ -186,7 +187,7 @@ async def opened_services(
             folders=folders,
             entries=entries,
             entry_desk=EntryDesk(entries),
-            history=History(log, sessions),
+            history=History(log, sessions, SearchIndex(database)),
             status=status,
             access=access,
             log=log,

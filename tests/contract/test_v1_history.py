@@ -167,3 +167,80 @@ async def test_a_session_that_nobody_resumes_can_be_deleted(guest: JobGuest) -> 
         assert (await again.show(session))["state"] == "interrupted"
         assert (await again.http.delete(f"/api/v1/sessions/{session}")).status_code == 204
         assert (await refused(again, "GET", f"sessions/{session}"))[0] == 404
+
+
+# Looking for what was said.
+
+
+async def found(guest: JobGuest, text: str, **query: Any) -> list[Told]:
+    answer = await guest.http.get("/api/v1/search", params={"text": text, **query})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["items"]
+
+
+async def test_what_was_said_in_a_session_is_found_with_its_place(guest: JobGuest) -> None:
+    session = await talk(guest, "Where is the xylophone of the captain? " + "x " * 300)
+    [hit] = await found(guest, "xyloph CAPTAIN")
+    assert hit["snippet"]["hit"].lower() == "xylophone"
+    assert hit["snippet"]["before"] == "Where is the "
+    assert hit["snippet"]["after"].startswith(" of the captain? x x")
+    assert hit["snippet"]["after"].endswith("…")
+    assert (hit["kind"], hit["of"], hit["name"]) == ("prompt.accepted", "session", session["title"])
+    assert (hit["stream"], hit["session"]) == (session["id"], session["id"])
+    assert (hit["run"], hit["task_run"]) == (None, None)
+    [event] = [told for told in await guest.events(session["id"]) if told["seq"] == hit["seq"]]
+    assert (event["at"], event["event"]["kind"]) == (hit["at"], "prompt.accepted")
+    assert [one["kind"] for one in await found(guest, "No")][0] == "message.ended"
+    assert (await guest.http.delete(f"/api/v1/sessions/{session['id']}")).status_code == 204
+    assert await found(guest, "xylophone") == []
+
+
+async def test_what_a_run_did_is_found_and_says_whose_it_is(guest: JobGuest) -> None:
+    run = await ended(guest, "yes")
+    mine = [
+        hit for hit in await found(guest, "job_boolean_true", limit=100) if hit["run"] == run["id"]
+    ]
+    assert {"tool.started"} <= {hit["kind"] for hit in mine}
+    assert {hit["task_run"] for hit in mine} == {run["works"][0]["task_run"]}
+    decided = [hit for hit in await found(guest, "succeeded", limit=100) if hit["of"] == "task"]
+    assert decided[0]["stream"] == run["works"][0]["task_run"]
+    assert (decided[0]["name"], decided[0]["run"]) == ("yes", run["id"])
+
+
+async def test_hits_come_page_by_page_newest_first(guest: JobGuest) -> None:
+    for number in range(5):
+        await talk(guest, f"Zanzibar {number}")
+    told: list[str] = []
+    cursor: str | None = None
+    while True:
+        query = {"text": "zanzibar", "limit": 2, **({"cursor": cursor} if cursor else {})}
+        page = (await guest.http.get("/api/v1/search", params=query)).json()
+        told += [hit["name"] for hit in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert told == [f"Zanzibar {number}" for number in (4, 3, 2, 1, 0)]
+
+
+async def test_words_that_mean_something_to_the_index_are_only_words(guest: JobGuest) -> None:
+    for text in (
+        '"',
+        "* OR a",
+        "a AND",
+        "NEAR(a b)",
+        "text:a",
+        "a'; --",
+        "^a",
+        "-a",
+        "(",
+        "a\x00b",
+    ):
+        answer = await guest.http.get("/api/v1/search", params={"text": text})
+        assert answer.status_code in (200, 422), text
+    assert await refused(guest, "GET", "search?text=%2A%20%22") == (
+        422,
+        "invalid",
+        "Say a word or a number to look for.",
+    )
+    for wrong in ("", "text=", "text=" + "x" * 401, "text=a&cursor=x", "text=a&limit=101"):
+        assert (await refused(guest, "GET", f"search?{wrong}"))[:2] == (422, "invalid"), wrong

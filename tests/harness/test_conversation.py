@@ -12,7 +12,7 @@ from airboss.harness.turn import Failure, TurnReport
 from airboss.http.services import Services
 from airboss.model.events import PromptSteered, Recorded, TurnStarted
 from airboss.model.ids import TaskRunId
-from airboss.runtime.hooks import ToolOutcome, ToolUse
+from airboss.runtime.hooks import ToolUse
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import RequestRead
 from airboss.service.access import Access
@@ -130,11 +130,14 @@ async def test_a_loop_in_a_turn_that_nobody_asked_for_ends_it(house: House, tmp_
     gate = agent._asked.gate  # pyright: ignore[reportPrivateUsage]
     assert gate is not None, "every session has its gate before it can work (GATE-8)"
     agent.hear({"type": "assistant.turn_start", "data": {}})
-    for _ in range(25):
+    for number in range(25):
+        call = {"toolCallId": f"call_{number}", "toolName": "view", "arguments": {"path": "a"}}
+        agent.hear({"type": "tool.execution_start", "data": call})
         await gate.before(use)
-        await gate.after(use, ToolOutcome("the same"))
+        end = {**call, "success": True, "result": {"content": "the same"}}
+        agent.hear({"type": "tool.execution_complete", "data": end})
     told = await house.until_idle(view.id, view.seq)
-    kinds = [recorded.event.kind for recorded in told]
+    kinds = [recorded.event.kind for recorded in told if "tool" not in recorded.event.kind]
     assert kinds[-3:] == ["session.error", "turn.ended", "session.idle"]
     assert told[-2].event.model_dump(include={"outcome"}) == {"outcome": "failed"}
 

@@ -1,6 +1,7 @@
 """The gate by itself: in which order it asks, and that whatever goes wrong is a no."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -77,6 +78,26 @@ class Trial:
     def vetoed(self) -> tuple[str, str]:
         [veto] = [told for told in self.told if isinstance(told, ToolVetoed)]
         return veto.denied, veto.reason
+
+
+def started(block: str, use: ToolUse = USE) -> ToolStarted:
+    """As the translation tells it: without secrets."""
+    arguments = json.dumps(dict(use.arguments)).replace("secret", "***")
+    parent = "call_0" if use.agent else None
+    return ToolStarted(block=block, name=use.tool, arguments=arguments, parent=parent)
+
+
+def ended(block: str, text: str = "done", error: str | None = None) -> ToolEnded:
+    failure = None if error is None else ToolError(message=error)
+    return ToolEnded(block=block, text=text, error=failure)
+
+
+async def made(gate: Gate, use: ToolUse = USE, number: int = 1) -> Pass | Veto:
+    """A call from its beginning to its end."""
+    gate.hear(started(f"call_{number}", use))
+    answer = await gate.before(use)
+    gate.hear(ended(f"call_{number}"))
+    return answer
 
 
 @pytest.fixture
@@ -286,12 +307,6 @@ async def test_a_fault_of_the_gate_itself_blocks(trial: Trial) -> None:
 # Which call is which.
 
 
-def started(block: str, use: ToolUse = USE) -> ToolStarted:
-    import json
-
-    return ToolStarted(block=block, name=use.tool, arguments=json.dumps(dict(use.arguments)))
-
-
 @pytest.mark.parametrize("is_told_first", [True, False])
 async def test_a_refused_call_is_known_by_its_block_where_that_was_told(
     trial: Trial, is_told_first: bool
@@ -349,11 +364,11 @@ async def test_hooks_behind_a_call_are_told_what_was_made_and_what_came_of_it(
     gate = trial.gate(hooks=[change], after=[trial.hear])
     gate.hear(started("call_1", use))
     await gate.before(use)
-    made = ToolUse("bash", {"command": "pwd"}, agent="helper")
-    await gate.after(made, DONE)
+    gate.hear(ended("call_1"))
     [finished] = await until(trial, 1)
+    final = ToolUse("bash", {"command": "pwd"}, agent="helper")
     assert (finished.session, finished.stint) == ("ses_1", (None, "helper"))
-    assert (finished.use, finished.outcome, finished.status) == (made, DONE, "completed")
+    assert (finished.use, finished.outcome, finished.status) == (final, DONE, "completed")
     assert finished.block == "call_1"
     assert finished.began > 0
 
@@ -361,8 +376,9 @@ async def test_hooks_behind_a_call_are_told_what_was_made_and_what_came_of_it(
 async def test_failed_and_blocked_calls_are_told_as_such(trial: Trial) -> None:
     """GATE-6: blocked, not completed."""
     gate = trial.gate(after=[trial.hear])
+    gate.hear(started("call_1"))
     await gate.before(USE)
-    await gate.after(USE, ToolOutcome(error="No such file."))
+    gate.hear(ended("call_1", "", "No such file."))
     blocking = trial.gate(policies=[trial.says("policy", Block("No."))], after=[trial.hear])
     await blocking.before(USE)
     failed, blocked = await until(trial, 2)
@@ -381,34 +397,92 @@ async def test_a_hook_behind_a_call_that_fails_or_hangs_changes_nothing(trial: T
 
     gate = trial.gate(after=[fail, hang, trial.hear])
     async with asyncio.timeout(2):
-        assert await gate.before(USE) == Pass()
-        await gate.after(USE, DONE)
+        assert await made(gate) == Pass()
     await until(trial, 1)
 
 
 async def test_a_call_that_was_refused_permission_is_over_when_its_events_say_so(
     trial: Trial,
 ) -> None:
-    """LOOP-10 (d): no hook is told of it, and it counts."""
+    """LOOP-10 (d): it counts."""
     gate = trial.gate(after=[trial.hear])
     for number in range(21):
         await gate.before(USE)
         gate.hear(started(f"call_{number}"))
-        denied = ToolError(message="The user rejected this tool call.", code="denied")
-        gate.hear(ToolEnded(block=f"call_{number}", text="", error=denied))
+        gate.hear(ended(f"call_{number}", "", "The user rejected this tool call."))
     assert [told.kind for told in trial.told][-2:] == ["loop.noticed", "tool.vetoed"]
     assert [one.status for one in await until(trial, 21)] == ["failed"] * 20 + ["blocked"]
 
 
 async def test_a_call_is_over_once(trial: Trial) -> None:
     gate = trial.gate(after=[trial.hear])
-    gate.hear(started("call_1"))
-    await gate.before(USE)
-    await gate.after(USE, DONE)
-    gate.hear(ToolEnded(block="call_1", text="done"))
-    await gate.after(USE, DONE)
+    await made(gate)
+    gate.hear(ended("call_1"))
     await asyncio.sleep(0.01)
     assert len(trial.finished) == 1
+
+
+async def test_a_call_that_is_cut_off_is_over_too(trial: Trial) -> None:
+    """GATE-6."""
+    gate = trial.gate(after=[trial.hear])
+    gate.hear(started("call_1"))
+    await gate.before(USE)
+    cut = ToolError(message="The turn ended before the tool did.")
+    gate.hear(ToolEnded(block="call_1", text="a li", error=cut, cut=True))
+    [finished] = await until(trial, 1)
+    assert (finished.status, finished.outcome.error) == ("failed", cut.message)
+
+
+async def test_a_call_that_no_hook_was_asked_about_changes_nothing(trial: Trial) -> None:
+    """The runtime tells of some that it makes itself."""
+    gate = trial.gate(after=[trial.hear])
+    gate.hear(started("call_1"))
+    gate.hear(ended("call_1"))
+    await gate.before(USE)
+    gate.hear(started("call_2"))
+    gate.hear(ended("call_2", "later"))
+    [finished] = await until(trial, 1)
+    assert (finished.block, finished.outcome.text) == ("call_2", "later")
+
+
+PAIRS = {
+    "other arguments": (USE, ToolUse("bash", {"command": "pwd"})),
+    "other secrets": (
+        ToolUse("bash", {"command": "echo secret"}),
+        ToolUse("bash", {"command": "rm secret"}),
+    ),
+    "a sub-agent's": (USE, ToolUse("bash", USE.arguments, agent="helper")),
+    "without names": (
+        ToolUse("apply_patch", {"input": "one"}, is_bare=True),
+        ToolUse("apply_patch", {"input": "two"}, is_bare=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("is_told_first", [True, False])
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+async def test_of_two_calls_at_once_each_has_its_own_outcome(
+    trial: Trial, pair: tuple[ToolUse, ToolUse], is_told_first: bool
+) -> None:
+    """GATE-5, GATE-6: whatever the order in which hooks and events tell of them."""
+    gate = trial.gate(hooks=[trial.says("hook", None)], after=[trial.hear])
+    one, two = pair
+    told = [bare(started("call_2", two), two), bare(started("call_1", one), one)]
+    for event in told if is_told_first else ():
+        gate.hear(event)
+    await gate.before(one)
+    await gate.before(two)
+    for event in () if is_told_first else told:
+        gate.hear(event)
+    gate.hear(ended("call_2", "two"))
+    gate.hear(ended("call_1", "one"))
+    outcomes = [(end.use, end.outcome.text) for end in await until(trial, 2)]
+    assert outcomes == [(two, "two"), (one, "one")]
+
+
+def bare(told: ToolStarted, use: ToolUse) -> ToolStarted:
+    arguments = json.dumps(use.arguments["input"]) if use.is_bare else told.arguments
+    return told.model_copy(update={"arguments": arguments})
 
 
 # Loops.
@@ -417,9 +491,8 @@ async def test_a_call_is_over_once(trial: Trial) -> None:
 async def test_an_agent_is_warned_then_refused_then_stopped(trial: Trial) -> None:
     """LOOP-8, LOOP-10 (b, c): a note to the model, and words on the stream."""
     gate, answers = trial.gate(), list[Pass | Veto]()
-    for _ in range(25):
-        answers.append(await gate.before(USE))
-        await gate.after(USE, DONE)
+    for number in range(25):
+        answers.append(await made(gate, USE, number))
     notes = [n for n, answer in enumerate(answers) if isinstance(answer, Pass) and answer.note]
     assert notes == [10]
     assert [isinstance(answer, Veto) for answer in answers] == [False] * 20 + [True] * 5
@@ -446,9 +519,8 @@ async def test_a_hook_that_changes_each_call_does_not_hide_a_loop_of_the_agent(
 ) -> None:
     """GATE-5: the agent's own words are compared, what was made is part of the outcome."""
     gate = trial.gate(hooks=[trial.says("hook", Change({"command": "pwd"}))])
-    for _ in range(21):
-        await gate.before(USE)
-        await gate.after(ToolUse("bash", {"command": "pwd", "mode": "sync"}), DONE)
+    for number in range(21):
+        await made(gate, USE, number)
     assert isinstance(trial.told[-1], ToolVetoed)
 
 
@@ -458,9 +530,8 @@ async def test_a_loop_behind_a_compaction_ends_the_turn(trial: Trial) -> None:
 
     gate = trial.gate()
     gate.hear(Compacted())
-    for _ in range(3):
-        await gate.before(USE)
-        await gate.after(USE, DONE)
+    for number in range(3):
+        await made(gate, USE, number)
     [told] = trial.told
     assert isinstance(told, LoopNoticed)
     assert told.detector == "after-compaction"

@@ -1,5 +1,6 @@
 """When two calls are the same, and when two results are (LOOP-3, LOOP-4)."""
 
+import time
 from typing import Any
 
 import pytest
@@ -54,17 +55,15 @@ def test_an_error_is_known_by_its_message() -> None:
 
 def test_a_result_is_known_by_its_details_and_its_text() -> None:
     """LOOP-4."""
-    one = ToolOutcome("3 rows", details=[{"rows": 3}])
-    assert same("sql", one, ToolOutcome("3 rows", details=[{"rows": 3}]))
-    assert not same("sql", one, ToolOutcome("3 rows", details=[{"rows": 4}]))
-    assert not same("sql", one, ToolOutcome("4 rows", details=[{"rows": 3}]))
+    one = ToolOutcome("Changed.", details="-one\n+two")
+    assert same("edit", one, ToolOutcome("Changed.", details="-one\n+two"))
+    assert not same("edit", one, ToolOutcome("Changed.", details="-one\n+three"))
+    assert not same("edit", one, ToolOutcome("Created.", details="-one\n+two"))
 
 
 def shell(number: int, output: str, code: int = 0) -> ToolOutcome:
     """As the runtime tells the end of a command."""
-    end = f"<shellId: {number} completed with exit code {code}>"
-    details = [{"type": "shell_exit", "shellId": str(number), "exitCode": code, "cwd": "/work"}]
-    return ToolOutcome(f"{output}\n{end}", details=details)
+    return ToolOutcome(f"{output}\n<shellId: {number} completed with exit code {code}>")
 
 
 def test_the_number_of_a_shell_is_no_progress() -> None:
@@ -94,11 +93,32 @@ def test_where_a_long_output_was_put_is_no_progress() -> None:
     assert not same("bash", one, ToolOutcome(words.format("107 KB", "1794753373617", "1-8dc4")))
 
 
+def test_of_a_long_output_that_was_streamed_both_forms_count() -> None:
+    """Its text is what was streamed, and its details what the agent was told instead."""
+
+    def long(number: int, code: int = 0, text: str = "1\n2\n") -> ToolOutcome:
+        told = (
+            f"Saved to: /tmp/{number}-copilot-tool-output-{number}.txt\n<shellId: {number} {code}>"
+        )
+        return ToolOutcome(text, details=told)
+
+    assert same("bash", long(1), long(2))
+    assert not same("bash", long(1), long(2, code=1))
+    assert not same("bash", long(1), long(2, text="1\n3\n"))
+
+
+def test_a_long_line_is_looked_at_in_no_time() -> None:
+    """It once took seconds, in which no other session was heard."""
+    began = time.process_time()
+    same("bash", ToolOutcome("x" * 200_000), ToolOutcome("copilot-tool-output-" * 10_000))
+    assert time.process_time() - began < 1
+
+
 @pytest.mark.parametrize("tool", ["write_agent", "chat-send", "send_mail", "notify"])
 def test_ids_and_times_of_what_was_sent_are_no_progress(tool: str) -> None:
     """LOOP-4: sends are known by their details without volatile ids and timestamps."""
-    one = ToolOutcome('{"ok": true, "messageId": "m1", "sentAt": 1}', details={"id": 1, "to": "x"})
-    two = ToolOutcome('{"ok": true, "messageId": "m2", "sentAt": 2}', details={"id": 2, "to": "x"})
+    one = ToolOutcome('{"ok": true, "messageId": "m1", "sentAt": 1}', details='{"id": 1, "to": 3}')
+    two = ToolOutcome('{"ok": true, "messageId": "m2", "sentAt": 2}', details='{"id": 2, "to": 3}')
     assert same(tool, one, two)
     assert not same(tool, one, ToolOutcome('{"ok": false, "messageId": "m1"}', details=two.details))
     assert not same("sql", one, two), "of other tools an id may be all that changes"

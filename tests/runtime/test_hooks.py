@@ -11,7 +11,7 @@ import pytest
 from airboss.harness.builtin_tools import BUILT_IN
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.model.events import ToolEnded, ToolStarted
-from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto
+from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto, outcome_of
 from airboss.runtime.life import Life
 from airboss.runtime.permission import PermissionAnswer
 from airboss.runtime.signals import Compacted, TurnIdle
@@ -33,9 +33,6 @@ class Porter:
 
     answer: Answer = yes
     uses: list[ToolUse] = field(default_factory=list[ToolUse])
-    outcomes: list[tuple[ToolUse, ToolOutcome]] = field(
-        default_factory=list[tuple[ToolUse, ToolOutcome]]
-    )
     heard: list[object] = field(default_factory=list[object])
 
     async def before(self, use: ToolUse) -> Any:
@@ -43,15 +40,17 @@ class Porter:
         answer = self.answer(use)
         return await answer if asyncio.iscoroutine(answer) else answer
 
-    async def after(self, use: ToolUse, outcome: ToolOutcome) -> None:
-        self.outcomes.append((use, outcome))
-        if outcome.text.startswith("broken"):
-            raise LookupError("The porter stumbles.")
-
     def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
         self.heard.append(told)
         if isinstance(told, ToolEnded) and told.text.startswith("broken"):
-            raise LookupError("The porter stumbles again.")
+            raise LookupError("The porter stumbles.")
+
+    @property
+    def outcomes(self) -> list[tuple[str, ToolOutcome]]:
+        """The tools whose calls came to an end, and what came of each."""
+        tools = {told.block: told.name for told in self.heard if isinstance(told, ToolStarted)}
+        ends = [told for told in self.heard if isinstance(told, ToolEnded)]
+        return [(tools[end.block], outcome_of(tools[end.block], end)) for end in ends]
 
 
 def weigh(given: Mapping[str, Any]) -> str:
@@ -80,8 +79,8 @@ async def test_a_built_in_tool_passes_and_permission_is_still_asked_for(
     assert [(use.tool, use.arguments["command"], use.agent) for use in porter.uses] == [
         ("bash", "echo hi", None)
     ]
-    [(use, outcome)] = porter.outcomes
-    assert (use.tool, outcome.error, outcome.text[:3]) == ("bash", None, "hi\n")
+    [(tool, outcome)] = porter.outcomes
+    assert (tool, outcome.error, outcome.text[:3]) == ("bash", None, "hi\n")
     assert [wish.kind for wish in listener.wishes] == ["shell"]
     assert [type(told) for told in porter.heard] == [ToolStarted, ToolEnded]
 
@@ -102,7 +101,9 @@ async def test_a_sub_agents_calls_pass_and_say_whose_they_are(
         ("task", True),
         ("bash", False),
     ]
-    assert [use.tool for use, _ in porter.outcomes] == ["bash", "task"]
+    assert [tool for tool, _ in porter.outcomes] == ["bash", "task"]
+    below = {told.name: told.parent for told in porter.heard if isinstance(told, ToolStarted)}
+    assert (below["task"], below["bash"] is None) == (None, False)
 
 
 async def test_a_sub_agents_call_can_be_refused(flight: Flight, listener: Listener) -> None:
@@ -129,7 +130,8 @@ async def test_a_refused_call_does_not_run_and_the_model_is_told_why(
         "Denied by preToolUse hook: Not again.",
     )
     assert messages[-1]["content"] == "Denied by preToolUse hook: Not again."
-    assert porter.outcomes == [], "the runtime tells no hook of it"
+    [(_, outcome)] = porter.outcomes
+    assert outcome.error == ended.error.message
 
 
 async def test_changed_arguments_are_what_runs_and_what_permission_is_asked_for(
@@ -143,18 +145,34 @@ async def test_changed_arguments_are_what_runs_and_what_permission_is_asked_for(
     listener.answer = PermissionAnswer(allowed=True, reason="")
     again = Listener()
     await asked(flight, again, porter, "shell echo hi")
-    assert porter.outcomes[-1][0].arguments["command"] == "echo changed"
+    assert porter.outcomes[-1][1].text.startswith("changed")
     assert again.all(ToolEnded)[0].text.startswith("changed")
 
 
-async def test_a_refused_permission_is_told_by_events_only(
-    flight: Flight, listener: Listener
-) -> None:
+async def test_a_refused_permission_is_an_outcome(flight: Flight, listener: Listener) -> None:
     listener.answer = PermissionAnswer(allowed=False, reason="No.")
     porter = Porter()
     await asked(flight, listener, porter, "shell echo hi")
-    assert porter.outcomes == []
-    assert [type(told) for told in porter.heard] == [ToolStarted, ToolEnded]
+    [(tool, outcome)] = porter.outcomes
+    assert (tool, outcome.error is None) == ("bash", False)
+
+
+async def test_a_call_that_is_cut_off_has_an_outcome_too(
+    flight: Flight, listener: Listener
+) -> None:
+    """GATE-6: on every way on which a call can end, also where the runtime does not say so."""
+    porter = Porter()
+    session = await flight.session(listener, gate=porter)
+    await session.send("shell sleep 20")
+    await listener.until(ToolStarted)
+    await session.close()
+    assert [(tool, outcome.error is None) for tool, outcome in porter.outcomes] == [("bash", False)]
+    stopped = Porter()
+    session = await flight.session(again := Listener(), gate=stopped)
+    await session.send("shell sleep 20")
+    await again.until(ToolStarted)
+    await session.abort()
+    assert [tool for tool, _ in stopped.outcomes] == ["bash"]
 
 
 async def test_a_note_reaches_the_model_behind_the_result(

@@ -171,7 +171,7 @@ async def test_a_sub_agent_that_repeats_itself_ends_the_turn(house: House) -> No
 
 
 async def test_what_is_denied_again_and_again_is_a_loop_too(tmp_path: Path) -> None:
-    """LOOP-10 (d): a refused permission is an outcome, though no hook is told of it."""
+    """LOOP-10 (d): a refused permission is an outcome."""
     async with rehearsed(tmp_path, permissions="read-only") as house:
         story = await told(house, "denied")
     assert made(story) == 0

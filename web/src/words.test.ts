@@ -34,6 +34,14 @@ test("what cannot be seen is made visible", () => {
   expect(visible("evil\u202egpj.exe")).toBe("evil⟨U+202E⟩gpj.exe");
   expect(visible("zero\u200bwidth \u0007bell")).toBe("zero⟨U+200B⟩width ⟨U+0007⟩bell");
   expect(visible(" two\nlines\t")).toBe("two lines");
+  expect(visible("tag\u{e0041}ged, soft\u00adly")).toBe("tag⟨U+E0041⟩ged, soft⟨U+00AD⟩ly");
+});
+
+test("a picture made of several is one picture, and a joiner elsewhere is seen", () => {
+  expect(visible("👩\u200d💻 ❤\ufe0f\u200d🔥 👩🏽\u200d🚀")).toBe(
+    "👩\u200d💻 ❤\ufe0f\u200d🔥 👩🏽\u200d🚀",
+  );
+  expect(visible("ad\u200dmin")).toBe("ad⟨U+200D⟩min");
 });
 
 test("a state keeps the server's word", () => {

@@ -62,8 +62,14 @@ export function cost(requests: number): string {
   return `${count.toLocaleString("en")} ${count === 1 ? "request" : "requests"}`;
 }
 
-// Controls, and characters that turn the direction of what follows: they could make a text lie.
-const HIDDEN = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+// Controls, what has no width or ink, tags, and what turns the direction of what follows: they could
+// make a text lie. A joiner between two pictures makes one of them, and is seen.
+const HIDDEN = new RegExp(
+  "(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d|\\u200d(?!\\p{Extended_Pictographic})|" +
+    "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b\\u200c\\u200e\\u200f\\u2028-\\u202e" +
+    "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]",
+  "gu",
+);
 
 /** A model's or a stranger's text on one line, with what cannot be seen made visible. */
 export function visible(text: string): string {

@@ -17,7 +17,7 @@ from airboss.harness.pending import Open, Pending
 from airboss.harness.turn import Turn
 from airboss.model.events import ToolEnded, ToolStarted
 from airboss.model.gate_events import Denied, GateEvent, LoopNoticed, ToolVetoed
-from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto
+from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto, outcome_of
 from airboss.runtime.signals import Compacted
 
 HOOK_SECONDS: Final = 15.0
@@ -107,9 +107,12 @@ class Gate:
     end_turn: Callable[[str, str], None]
     clean: Callable[[str], str] = str
     checks: Checks = field(default_factory=Checks)
-    _pending: Pending = field(default_factory=Pending)
+    _pending: Pending = field(init=False)
     _blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict["str", None])
     _left: set["asyncio.Task[Any]"] = field(default_factory=set["asyncio.Task[Any]"])
+
+    def __post_init__(self) -> None:
+        self._pending = Pending(self.clean)
 
     async def before(self, use: ToolUse) -> Pass | Veto:
         turn = self.turn()
@@ -134,13 +137,8 @@ class Gate:
         going.final = replace(use, arguments=use.arguments if changed is None else changed)
         return Pass(changed, found.text if found else None)
 
-    async def after(self, use: ToolUse, outcome: ToolOutcome) -> None:
-        if going := self._pending.finished(use):
-            self._settle(going, outcome)
-
     def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
-        """A call as the session's events tell it. One that was refused permission is over here
-        only: no hook is told of it."""
+        """A call as the session's events tell it: its name, and what came of it."""
         match told:
             case Compacted():
                 self.loops.compacted()
@@ -149,8 +147,7 @@ class Gate:
                     self._remember(told.block)
             case ToolEnded():
                 if going := self._pending.ended(told.block):
-                    failed = told.error.message if told.error else None
-                    self._settle(going, ToolOutcome(told.text, failed))
+                    self._settle(going, outcome_of(going.use.tool, told))
 
     def was_blocked(self, block: str) -> bool:
         """Whether this call was refused before it was made; the last 1,024 are remembered."""

@@ -6,7 +6,7 @@ is another one each time, and an agent that got nothing else has got nothing new
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, cast
 
@@ -16,9 +16,9 @@ from airboss.runtime.hooks import ToolOutcome
 _DEEPEST: Final = 60
 # The runtime's own words around a command's output, and where it puts what is too long.
 _SHELL = re.compile(r"(<[^<>\n]*\bshellId: )[^\s<>]+")
-_SAVED = re.compile(r"\S*copilot-tool-output-\S+")
+# Looked for at the beginnings of words only: a long line without spaces would take for ever.
+_SAVED = re.compile(r"(?<!\S)\S*copilot-tool-output-\S+")
 _VOLATILE = re.compile(r"(?i:\A(?:id|ids|timestamp|time|date|nonce)\Z)|(?:Id|Ids|At|_id|_at|_ts)\Z")
-_SHELL_DETAILS: Final = frozenset({"shellId"})
 
 
 def signature(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -30,19 +30,15 @@ def outcome_hash(tool: str, arguments: Mapping[str, Any], outcome: ToolOutcome) 
     """What came of a call, as it was made: an error by its message, else details and text."""
     if outcome.error is not None:
         return _hash(["error", signature(tool, arguments), _steady(outcome.error)])
-    details, text = _without(outcome.details, _is_shell), _steady(outcome.text)
-    if is_send(tool):
-        details = _without(details, _is_volatile)
-        text = _hash(_without(_parsed(text), _is_volatile))
-    return _hash(["done", signature(tool, arguments), details, text])
+    texts = _steady(outcome.details or ""), _steady(outcome.text)
+    said = [_without_volatile(_parsed(text)) for text in texts] if is_send(tool) else texts
+    return _hash(["done", signature(tool, arguments), *said])
 
 
 def _steady(text: str) -> str:
-    return _SAVED.sub("", _SHELL.sub(r"\1", text))
-
-
-def _is_shell(name: str) -> bool:
-    return name in _SHELL_DETAILS
+    if "shellId: " in text:
+        text = _SHELL.sub(r"\1", text)
+    return _SAVED.sub("", text) if "copilot-tool-output-" in text else text
 
 
 def _is_volatile(name: str) -> bool:
@@ -56,16 +52,16 @@ def _parsed(text: str) -> object:
         return text
 
 
-def _without(value: object, is_out: Callable[[str], bool], depth: int = 0) -> object:
+def _without_volatile(value: object, depth: int = 0) -> object:
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
         parts = cast("Mapping[Any, object]", value).items()
-        kept = ((str(name), part) for name, part in parts if not is_out(str(name)))
-        return {name: _without(part, is_out, depth + 1) for name, part in kept}
+        kept = ((str(name), part) for name, part in parts if not _is_volatile(str(name)))
+        return {name: _without_volatile(part, depth + 1) for name, part in kept}
     if isinstance(value, list | tuple):
         parts = cast("list[object]", value)
-        return [_without(part, is_out, depth + 1) for part in parts]
+        return [_without_volatile(part, depth + 1) for part in parts]
     return value
 
 

@@ -6,12 +6,13 @@ A hook is told tool, arguments and agent; an event has the call's block. They co
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from airboss.harness.loops import Call, Stint
 from airboss.model.events import ToolStarted
+from airboss.model.redaction import cleaned
 from airboss.runtime.hooks import BARE, ToolUse
 
 # Far more than are made at once: what nobody ever ended is forgotten behind these.
@@ -32,21 +33,14 @@ class Open:
     final: ToolUse | None = None
 
 
-@dataclass(slots=True, eq=False)
-class _Told:
-    """A call that an event told of before a hook did. Secrets were taken out of its arguments."""
-
-    block: str
-    tool: str
-    arguments: object
-
-
 class Pending:
-    """The calls of one session that are not over."""
+    """The calls of one session that are not over. Events have been cleaned by `clean`."""
 
-    def __init__(self) -> None:
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._clean = clean
         self._open: deque[Open] = deque(maxlen=_MOST)
-        self._told: deque[_Told] = deque(maxlen=_MOST)
+        # Those that an event told of before a hook did.
+        self._told: deque[ToolStarted] = deque(maxlen=_MOST)
         # Without a name so far.
         self._refused: deque[Open] = deque(maxlen=_MOST)
 
@@ -55,18 +49,18 @@ class Pending:
             for going in [going for going in left if going.stint[0] != stint[0]]:
                 left.remove(going)  # its turn is over: nobody says more of it
         going = Open(use, stint)
-        told = _closest(self._told, lambda one, exactly: _is_same(one, use, exactly))
-        if told is not None:
+        same = [told for told in self._told if told.name == use.tool]
+        if told := _closest(same, lambda told: self._likeness(told, use)):
             self._told.remove(told)
             going.block = told.block
         self._open.append(going)
         return going
 
-    def started(self, event: ToolStarted) -> bool:
+    def started(self, told: ToolStarted) -> bool:
         """Whether it is the name of a call that was refused."""
-        told = _Told(event.block, event.name, _parsed(event.arguments))
         unnamed = [going for going in (*self._refused, *self._open) if going.block is None]
-        going = _closest(unnamed, lambda one, exactly: _is_same(told, one.use, exactly))
+        same = [going for going in unnamed if going.use.tool == told.name]
+        going = _closest(same, lambda going: self._likeness(told, going.use))
         if going is None:
             self._told.append(told)
             return False
@@ -76,23 +70,14 @@ class Pending:
             return True
         return False
 
-    def finished(self, use: ToolUse) -> Open | None:
-        """The call that a hook says is over, by what it was made with."""
-
-        def is_it(going: Open, exactly: bool) -> bool:
-            made = going.final
-            if made is None or (made.tool, made.agent) != (use.tool, use.agent):
-                return False
-            return not exactly or made.arguments == use.arguments
-
-        return self._taken(_closest(self._open, is_it))
-
     def ended(self, block: str) -> Open | None:
-        """The call that an event says is over, unless a hook said so before."""
-        told = next((one for one in self._told if one.block == block), None)
-        if told is not None:
+        """The call that is over, where it was let through."""
+        if told := next((one for one in self._told if one.block == block), None):
             self._told.remove(told)
-        return self._taken(next((going for going in self._open if going.block == block), None))
+        going = next((going for going in self._open if going.block == block), None)
+        if going is not None:
+            self._open.remove(going)
+        return going
 
     def drop(self, going: Open) -> None:
         if going in self._open:
@@ -104,22 +89,15 @@ class Pending:
         if going.block is None:
             self._refused.append(going)
 
-    def _taken(self, going: Open | None) -> Open | None:
-        if going is not None:
-            self._open.remove(going)
-        return going
+    def _likeness(self, told: ToolStarted, use: ToolUse) -> tuple[bool, bool]:
+        given = use.arguments[BARE] if use.is_bare else dict(use.arguments)
+        is_below = told.parent is not None
+        return _parsed(told.arguments) == cleaned(given, self._clean), is_below == bool(use.agent)
 
 
-def _closest(among: Iterable[One], is_it: Callable[[One, bool], bool]) -> One | None:
-    """The oldest that fits exactly, else the oldest that fits at all."""
-    found = [one for one in among if is_it(one, False)]
-    return next((one for one in found if is_it(one, True)), found[0] if found else None)
-
-
-def _is_same(told: _Told, use: ToolUse, exactly: bool) -> bool:
-    if told.tool != use.tool:
-        return False
-    return not exactly or told.arguments == (use.arguments[BARE] if use.is_bare else use.arguments)
+def _closest(same: list[One], likeness: Callable[[One], tuple[bool, bool]]) -> One | None:
+    """Of calls of one tool the oldest among those that are most alike."""
+    return max(same, key=likeness) if len(same) > 1 else next(iter(same), None)
 
 
 def _parsed(arguments: str) -> object:

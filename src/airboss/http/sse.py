@@ -16,7 +16,7 @@ HEARTBEAT_SECONDS = 10.0
 STALLED_SECONDS = 5.0
 PIECE_BYTES = 64 * 1024
 
-_HEADERS = [
+HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
@@ -34,7 +34,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         try:
             await self._tell(request, send)
         except TimeoutError:
@@ -43,22 +43,22 @@ class EventStream(Response):
 
     async def _tell(self, request: Request, send: Send) -> None:
         async with self._log.follow(self._stream, self._after) as follower:
-            await _write(send, b"retry: 1000\n\n")
+            await write(send, b"retry: 1000\n\n")
             beat = time.monotonic() + HEARTBEAT_SECONDS
             while True:
                 over = follower.view is not None and follower.view.is_over
                 found = await follower.next(0 if over else max(0.0, beat - time.monotonic()))
                 for piece in _pieces(found):
-                    await _write(send, piece)
+                    await write(send, piece)
                 if not found and over:
-                    await _write(send, _note("end", follower.seq))
+                    await write(send, _note("end", follower.seq))
                     return
-                if not found and self._log.is_closing:
+                if not found and (self._log.is_closing or follower.is_forgotten):
                     return
                 if time.monotonic() >= beat:
                     if await request.is_disconnected():
                         return
-                    await _write(send, _note("heartbeat", follower.seq))
+                    await write(send, _note("heartbeat", follower.seq))
                     beat = time.monotonic() + HEARTBEAT_SECONDS
 
 
@@ -74,7 +74,7 @@ def _pieces(found: Iterable[Recorded]) -> Iterator[bytes]:
         yield bytes(piece)
 
 
-async def _write(send: Send, body: bytes) -> None:
+async def write(send: Send, body: bytes) -> None:
     async with asyncio.timeout(STALLED_SECONDS):
         await send({"type": "http.response.body", "body": body, "more_body": True})
 

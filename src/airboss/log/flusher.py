@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from airboss.errors import StoreUnavailable
 from airboss.log import rows
@@ -29,9 +29,13 @@ _CLOSED = "The log is closed: the server is stopping."
 class Flusher:
     """One at a time writes for all streams."""
 
-    def __init__(self, database: Database, journal: Journal) -> None:
+    def __init__(
+        self, database: Database, journal: Journal, changed: Callable[[str], None]
+    ) -> None:
         self._database = database
         self._journal = journal
+        # Hears of every stream that was told more than deltas.
+        self._changed = changed
         self._touched: dict[str, Stream] = {}
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
@@ -132,6 +136,8 @@ class Flusher:
         for stream, portion in taken:
             self.events += len(portion.items)
             stream.written(portion)
+            if any(item.text is None for item in portion.items):
+                self._changed(stream.name)
 
     async def _write_singly(self, streams: Sequence[Stream]) -> None:
         """A fault of ours is in one of them: it is told and left out, and all others go on."""

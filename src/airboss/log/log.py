@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
 from airboss.errors import StoreUnavailable
-from airboss.log import rows
+from airboss.log import compact, rows
+from airboss.log.changes import Changes
 from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
@@ -41,10 +42,11 @@ class EventLog:
         self._database = database
         self._forget_files = forget_files
         self._journal = journal
-        self._flusher = Flusher(database, journal)
+        self._flusher = Flusher(database, journal, self._changed)
         # A stream is in memory once, as long as a writer, a follower or the flusher holds it: two
         # of one name would give a number twice.
         self._streams: WeakValueDictionary[str, Stream] = WeakValueDictionary()
+        self._listeners: set[Changes] = set()
         self._loading = asyncio.Lock()
         self._closing = False
         self._deltas = 0
@@ -87,6 +89,8 @@ class EventLog:
         self._closing = True
         for stream in list(self._streams.values()):
             stream.grown.set()
+        for listener in self._listeners:
+            listener.end()
 
     @property
     def is_closing(self) -> bool:
@@ -173,7 +177,25 @@ class EventLog:
             await asyncio.to_thread(self._forget_files, names)
         await self._database.write(lambda c: rows.forget(c, names))
         for name in names:
-            self._streams.pop(name, None)
+            if stream := self._streams.pop(name, None):
+                stream.forget()
+            self._changed(name)
+
+    def _changed(self, name: str) -> None:
+        for listener in self._listeners:
+            listener.add(name)
+
+    @contextlib.contextmanager
+    def changes(self) -> Generator[Changes]:
+        """Every stream that is told more than deltas from now on, or forgotten."""
+        listener = Changes()
+        self._listeners.add(listener)
+        if self._closing:
+            listener.end()
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
 
     async def view(self, name: str) -> View | None:
         """What the stream's events fold into, as of the view's own seq."""
@@ -200,6 +222,19 @@ class EventLog:
             return recent[:limit]
         return await self._database.read(lambda c: rows.page(c, name, seq, limit))
 
+    async def compact(self, name: str, seq: int, limit: int) -> tuple[list[Recorded], bool]:
+        """A page of what the store has behind `seq`, for somebody who comes late: without the
+        deltas of blocks that have ended. And whether there may be more."""
+        return await self._database.read(lambda c: compact.page(c, name, seq, limit))
+
+    async def last(self, name: str, count: int) -> list[Recorded]:
+        """The last so many events that the store has, without the deltas of ended blocks."""
+        return await self._database.read(lambda c: compact.last(c, name, count))
+
+    async def whole(self, name: str, seq: int, until: int, limit: int = PAGE) -> list[Recorded]:
+        """A page of what the store has behind `seq` and up to `until`, without any delta."""
+        return await self._database.read(lambda c: compact.whole(c, name, seq, until, limit))
+
     @contextlib.asynccontextmanager
     async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:
         yield Follower(self, await self._stream(name), after)
@@ -211,7 +246,7 @@ class EventLog:
             grown, closing = stream.grown, self._closing
             found = await self.after(stream.name, after)
             left = deadline - time.monotonic()
-            if found or closing or left <= 0:
+            if found or closing or left <= 0 or stream.is_forgotten:
                 return found
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
@@ -236,6 +271,14 @@ class Follower:
     @property
     def view(self) -> View | None:
         return self._stream.view
+
+    @property
+    def head(self) -> int:
+        return self._stream.head
+
+    @property
+    def is_forgotten(self) -> bool:
+        return self._stream.is_forgotten
 
 
 @dataclass(frozen=True)

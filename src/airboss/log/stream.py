@@ -35,6 +35,7 @@ class Stream:
         self.view = view
         self.head = head
         self.grown = asyncio.Event()
+        self.is_forgotten = False
         self._note = note
         self._floor = head
         self._tail: list[Recorded] = []
@@ -122,6 +123,11 @@ class Stream:
     def rest(self) -> None:
         """Nothing more will be said for now: whoever reads is served by the store."""
         self._trim(0, 0)
+
+    def forget(self) -> None:
+        """Nothing of it is left, and whoever follows it is to know."""
+        self.is_forgotten = True
+        self.grown.set()
 
     # Writing.
 

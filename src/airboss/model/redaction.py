@@ -1,8 +1,9 @@
 """Secrets leave a text before it is stored or sent: known values, and shapes only secrets have."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
 MASK = "[secret removed]"
 
@@ -38,6 +39,20 @@ def _beginnings(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for part in sorted(parts, key=len, reverse=True):
         by_letter.setdefault(part[-1], []).append(part)
     return {letter: tuple(found) for letter, found in by_letter.items()}
+
+
+def cleaned(value: object, clean: Callable[[str], str]) -> object:
+    """A value as JSON knows them, each text and each name in it cleaned."""
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            items = cast("dict[str, object]", value).items()
+            return {clean(name): cleaned(part, clean) for name, part in items}
+        case list():
+            return [cleaned(part, clean) for part in cast("list[object]", value)]
+        case _:
+            return value
 
 
 @dataclass(frozen=True)

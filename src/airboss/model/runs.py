@@ -158,42 +158,58 @@ class RunStory(Frozen):
     works: tuple[WorkTold, ...] = ()
 
 
-def tell_run(events: Iterable[Recorded]) -> RunStory:
-    user_input = ""
-    works: dict[str, WorkTold] = {}
-    for recorded in events:
-        at, event = recorded.at, recorded.event
+class RunTeller:
+    """Tells a run's story, as far as it was told the events."""
+
+    def __init__(self) -> None:
+        self._user_input = ""
+        self._works: dict[str, WorkTold] = {}
+        # Those without an end: of thousands of works, few.
+        self._open: dict[str, None] = {}
+
+    @property
+    def story(self) -> RunStory:
+        return RunStory(user_input=self._user_input, works=tuple(self._works.values()))
+
+    def tell(self, at: int, event: Event) -> None:
         match event:
             case RunAccepted():
-                user_input = event.user_input
+                self._user_input = event.user_input
             case WorkStarted():
                 begun = event.model_dump(exclude={"kind"})
-                works[event.task_run] = WorkTold(state="running", started_at=at, **begun)
+                self._works[event.task_run] = WorkTold(state="running", started_at=at, **begun)
+                self._open[event.task_run] = None
             case WorkWaiting() | WorkGoing():
-                _wait(works, event)
+                self._wait(event)
             case WorkStopped():
                 state = "succeeded" if event.succeeded else "failed"
-                change = {"state": state, "ended_at": at, "usage": event.usage}
-                works[event.task_run] = works[event.task_run].model_copy(update=change)
-            case WorkCut() if event.task_run in works:
-                work = works[event.task_run]
-                works[event.task_run] = work.model_copy(update={"usage": event.usage})
+                self._change(event.task_run, state=state, ended_at=at, usage=event.usage)
+            case WorkCut():
+                self._change(event.task_run, usage=event.usage)
             case RunEnded():
-                for name, work in works.items():
-                    if work.ended_at is None:
-                        end = {"state": "canceled", "ended_at": at, "waits_for": None}
-                        works[name] = work.model_copy(update=end)
+                for name in list(self._open):
+                    self._change(name, state="canceled", ended_at=at, waits_for=None)
             case _:
                 pass
-    return RunStory(user_input=user_input, works=tuple(works.values()))
+
+    def _change(self, name: str, **change: object) -> None:
+        if name in self._works:
+            self._works[name] = self._works[name].model_copy(update=change)
+        if "ended_at" in change:
+            self._open.pop(name, None)
+
+    def _wait(self, event: WorkWaiting | WorkGoing) -> None:
+        reason = event.reason if isinstance(event, WorkWaiting) else None
+        for name in self._open:
+            if self._works[name].path == event.path:
+                self._change(name, state=_state_of(event), waits_for=reason)
 
 
-def _wait(works: dict[str, WorkTold], event: WorkWaiting | WorkGoing) -> None:
-    reason = event.reason if isinstance(event, WorkWaiting) else None
-    for name, work in works.items():
-        if work.path == event.path and work.ended_at is None:
-            change = {"state": _state_of(event), "waits_for": reason}
-            works[name] = work.model_copy(update=change)
+def tell_run(events: Iterable[Recorded]) -> RunStory:
+    teller = RunTeller()
+    for recorded in events:
+        teller.tell(recorded.at, recorded.event)
+    return teller.story
 
 
 def _state_of(event: WorkWaiting | WorkGoing) -> RunState:

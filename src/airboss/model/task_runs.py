@@ -151,6 +151,17 @@ class Attempt(Frozen):
     usage: Usage = Usage()
 
 
+class TaskSession(Frozen):
+    """A session that the task opened, and how it went."""
+
+    session: SessionId
+    model: str
+    is_driving: bool
+    started_at: int
+    stopped_at: int | None = None
+    succeeded: bool | None = None
+
+
 class TaskRunStory(Frozen):
     """All that a task run did, in order."""
 
@@ -158,38 +169,62 @@ class TaskRunStory(Frozen):
     decisions: tuple[Decision, ...] = ()
     checks: tuple[Check, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    task_sessions: tuple[TaskSession, ...] = ()
 
 
-def tell_story(events: Iterable[Recorded]) -> TaskRunStory:
-    user_input = ""
-    decisions: list[Decision] = []
-    checks: list[Check] = []
-    attempts: list[Attempt] = []
-    for recorded in events:
-        at, event = recorded.at, recorded.event
+class TaskTeller:
+    """Tells a task run's story, as far as it was told the events."""
+
+    def __init__(self) -> None:
+        self._user_input = ""
+        self._decisions: list[Decision] = []
+        self._checks: list[Check] = []
+        self._attempts: list[Attempt] = []
+        self._sessions: dict[SessionId, TaskSession] = {}
+
+    @property
+    def story(self) -> TaskRunStory:
+        return TaskRunStory(
+            user_input=self._user_input,
+            decisions=tuple(self._decisions),
+            checks=tuple(self._checks),
+            attempts=tuple(self._attempts),
+            task_sessions=tuple(self._sessions.values()),
+        )
+
+    def tell(self, at: int, event: Event) -> None:
         match event:
             case TaskAccepted():
-                user_input = event.user_input
+                self._user_input = event.user_input
             case TaskDecided():
-                decisions.append(Decision(at=at, text=event.text))
+                self._decisions.append(Decision(at=at, text=event.text))
             case TaskChecked():
-                checks.append(Check(at=at, **event.model_dump(exclude={"kind"})))
+                self._checks.append(Check(at=at, **event.model_dump(exclude={"kind"})))
+            case TaskSessionStarted():
+                begun = event.model_dump(exclude={"kind"})
+                self._sessions[event.session] = TaskSession(started_at=at, **begun)
+            case TaskSessionStopped() if event.session in self._sessions:
+                end = {"stopped_at": at, "succeeded": event.succeeded}
+                session = self._sessions[event.session]
+                self._sessions[event.session] = session.model_copy(update=end)
             case MissionSent():
                 sent = event.model_dump(exclude={"kind"})
-                attempts.append(Attempt(started_at=at, **sent))
-            case MissionEnded() if attempts:
+                self._attempts.append(Attempt(started_at=at, **sent))
+            case MissionEnded() if self._attempts:
                 ended = {
                     "outcome": event.outcome,
                     "calls": event.calls,
                     "reason": event.reason,
                     "usage": event.usage,
                 }
-                attempts[-1] = attempts[-1].model_copy(update={**ended, "ended_at": at})
+                last = self._attempts[-1]
+                self._attempts[-1] = last.model_copy(update={**ended, "ended_at": at})
             case _:
                 pass
-    return TaskRunStory(
-        user_input=user_input,
-        decisions=tuple(decisions),
-        checks=tuple(checks),
-        attempts=tuple(attempts),
-    )
+
+
+def tell_story(events: Iterable[Recorded]) -> TaskRunStory:
+    teller = TaskTeller()
+    for recorded in events:
+        teller.tell(recorded.at, recorded.event)
+    return teller.story

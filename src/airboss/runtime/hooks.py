@@ -1,7 +1,8 @@
-"""The runtime's hooks around each call of a tool, in our words. What goes wrong here is a no.
+"""The runtime's hook before each call of a tool, in our words. What goes wrong here is a no.
 
 The runtime lets a call pass when its hook fails or says something odd, so nothing of that kind
 leaves this module. Allowing is never said either: it would keep permission from being asked for.
+What came of a call is known by its events; the hooks behind it would only say so again.
 """
 
 import asyncio
@@ -34,11 +35,12 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What came of a call. `is_missing`: there is no such tool."""
+    """What came of a call. `details` is a longer form of its text, where there is one, and
+    `is_missing`: there is no such tool."""
 
     text: str = ""
     error: str | None = None
-    details: object = None
+    details: str | None = None
     is_missing: bool = False
 
 
@@ -65,10 +67,8 @@ class ToolGate(Protocol):
 
     async def before(self, use: ToolUse) -> Answer: ...
 
-    async def after(self, use: ToolUse, outcome: ToolOutcome) -> None: ...
-
     def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
-        """The same calls as events tell them, and what else it ought to know."""
+        """The same calls as events tell them, what came of them, and what else it ought to know."""
         ...
 
 
@@ -82,11 +82,7 @@ class Hooks:
 
     def for_the_sdk(self) -> dict[str, Any]:
         """For `create_session(hooks=…)`."""
-        return {
-            "on_pre_tool_use": self._before,
-            "on_post_tool_use": self._after,
-            "on_post_tool_use_failure": self._after,
-        }
+        return {"on_pre_tool_use": self._before}
 
     def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
         """Whatever the gate makes of it, others are to hear it too."""
@@ -126,12 +122,6 @@ class Hooks:
             _log.exception("The gate failed, and a call of a tool is refused")
             return _said(Veto(_FAULT))
 
-    async def _after(self, told: Mapping[str, Any], _: object) -> None:
-        try:
-            await self._gate.after(_use(told), _outcome(told))
-        except Exception:  # noqa: BLE001  # the border: the call is over, and nothing changes that
-            _log.exception("What came of a call of a tool could not be noted")
-
 
 def _use(told: Mapping[str, Any]) -> ToolUse:
     given: object = told.get("toolArgs")
@@ -140,19 +130,16 @@ def _use(told: Mapping[str, Any]) -> ToolUse:
     return ToolUse(str(told["toolName"]), arguments, told.get("agentId"), is_bare)
 
 
-def _outcome(told: Mapping[str, Any]) -> ToolOutcome:
-    if "toolResult" in told:
-        given: object = told["toolResult"]
-        is_read = isinstance(given, Mapping)
-        result = cast("Mapping[str, Any]", given) if is_read else dict[str, Any]()
-        text = str(result.get("textResultForLlm") or "")
-        failed = result.get("resultType", "success") != "success"
-        return ToolOutcome(text, text if failed else None, result.get("contents"))
-    error = str(told.get("error") or "The tool failed.")
-    return ToolOutcome(error=error, is_missing=is_missing(str(told["toolName"]), error))
+def outcome_of(tool: str, told: ToolEnded) -> ToolOutcome:
+    """What the event says. Where the runtime streamed something else than it gave the model, the
+    one is the text and the other the details."""
+    if told.error is None:
+        return ToolOutcome(told.text, details=told.result and told.result.detailed_content)
+    error = told.error.message
+    return ToolOutcome(told.text, error, is_missing=_is_missing(tool, error))
 
 
-def is_missing(tool: str, error: str) -> bool:
+def _is_missing(tool: str, error: str) -> bool:
     """Whether the runtime says that it has no such tool."""
     return error.startswith(f"Tool '{tool}' does not exist.")
 

@@ -305,7 +305,7 @@ class RuntimeSession:
     def _end_turn(self, *signals: Signal) -> None:
         """End a turn in the runtime's place: it will not do so itself."""
         for event in self._translator.close():
-            self._asked.hear(event)
+            self._tell(event)
         for told in signals:
             self._tell(told)
         self._owes_idle = True

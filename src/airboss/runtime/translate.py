@@ -24,6 +24,7 @@ from airboss.model.events import (
     ToolResult,
     ToolStarted,
 )
+from airboss.model.redaction import cleaned
 from airboss.runtime.signals import (
     Compacted,
     ModelAnswered,
@@ -223,7 +224,8 @@ class Translator:
         agent, call = raw.get("agentId"), data["toolCallId"]
         parent = self._tools.get((None, data.get("parentToolCallId") or ""))
         block = _Block(self._name(call), _TOOL, self._redactor.stream())
-        arguments = json.dumps(self._redacted(data.get("arguments")), ensure_ascii=False)
+        given = cleaned(data.get("arguments"), self._redactor.text)
+        arguments = json.dumps(given, ensure_ascii=False)
         told.append(
             ToolStarted(
                 block=block.id,
@@ -339,25 +341,13 @@ class Translator:
         self._replaced.add(got)
         told.append(ModelReplaced(asked, got, cause))
 
-    # Names and secrets.
+    # Names.
 
     def _name(self, name: str) -> str:
         """A provider may use an id again, a block's id is used once."""
         self._names[name] += 1
         times = self._names[name]
         return name if times == 1 else f"{name}~{times}"
-
-    def _redacted(self, value: object) -> object:
-        match value:
-            case str():
-                return self._redactor.text(value)
-            case dict():
-                items = cast("dict[str, object]", value).items()
-                return {self._redactor.text(name): self._redacted(part) for name, part in items}
-            case list():
-                return [self._redacted(part) for part in cast("list[object]", value)]
-            case _:
-                return value
 
 
 def same_model(asked: str, got: str) -> bool:

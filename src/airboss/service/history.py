@@ -1,11 +1,48 @@
 """What is left of sessions that have ended: it can be looked for, and deleted for good."""
 
 from dataclasses import dataclass
+from typing import Final, Literal
 
-from airboss.errors import Conflict
+from airboss.errors import Conflict, Invalid
 from airboss.log.log import EventLog
 from airboss.model.views import SessionView
+from airboss.model.words import Frozen
 from airboss.service.sessions import Sessions
+from airboss.store.search import Found, Owner, SearchIndex
+
+_NEWEST: Final = 2**62
+_BEFORE, _BEHIND = 80, 200
+
+
+class Snippet(Frozen):
+    """Plain text: what stands before the first hit, the hit, and what stands behind it."""
+
+    before: str
+    hit: str
+    after: str
+
+
+class Hit(Frozen):
+    """An event in which something was found. `of` says what its stream is of, and `name` what a
+    person knows that by: a session's title, a job's or a task's name."""
+
+    stream: str
+    of: Literal["session", "task", "run"]
+    name: str
+    session: str | None
+    task_run: str | None
+    run: str | None
+    seq: int
+    at: int
+    kind: str
+    snippet: Snippet
+
+
+class HitPage(Frozen):
+    """Newest first. There may be more behind a page, also behind an empty one."""
+
+    items: list[Hit]
+    next_cursor: str | None
 
 
 @dataclass
@@ -14,6 +51,17 @@ class History:
 
     log: EventLog
     sessions: Sessions
+    index: SearchIndex
+
+    async def search(self, text: str, cursor: str | None, limit: int) -> HitPage:
+        """What was said with all of these words, or with words that begin so; newest first."""
+        plain = text.replace("\0", " ")  # an end of a text, to the index
+        words = [word for word in plain.split() if any(letter.isalnum() for letter in word)]
+        if not words:
+            raise Invalid("Say a word or a number to look for.")
+        found = await self.index.page(words, _place(cursor), limit)
+        items = [_hit(one, found.owners[one.stream]) for one in found.items]
+        return HitPage(items=items, next_cursor=str(found.next_id) if found.next_id else None)
 
     async def delete_session(self, session: str) -> None:
         """For good. What belongs to something else goes with that."""
@@ -35,3 +83,34 @@ class History:
         task = await self.log.view(view.task)
         if task is not None and task.is_open:
             raise Conflict(f"The session belongs to the task run {view.task}. Stop that first.")
+
+
+def _place(cursor: str | None) -> int:
+    if cursor is None:
+        return _NEWEST
+    if not cursor.isascii() or not cursor.isdigit() or len(cursor) > 18:
+        raise Invalid("This cursor is not one of ours. Begin again without it.")
+    return int(cursor)
+
+
+def _hit(found: Found, owner: Owner) -> Hit:
+    of: Literal["session", "task", "run"] = "session"
+    if owner.kind != "session":
+        of = "task" if owner.kind == "task" else "run"
+    before, after = found.before, found.after
+    if len(before) > _BEFORE:
+        before = f"…{before[-_BEFORE:]}"
+    if len(after) > _BEHIND:
+        after = f"{after[:_BEHIND]}…"
+    return Hit(
+        stream=found.stream,
+        of=of,
+        name=owner.name,
+        session=found.stream if of == "session" else None,
+        task_run=found.stream if of == "task" else owner.task if of == "session" else None,
+        run=found.stream if of == "run" else owner.run,
+        seq=found.seq,
+        at=found.at,
+        kind=found.kind,
+        snippet=Snippet(before=before, hit=found.hit, after=after),
+    )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, text
 
 from airboss.errors import StoreUnavailable
+from airboss.store.search_index import keep_index, keep_texts
 from airboss.store.tables import (
     VIEWS_BY_JOB,
     deliveries,
@@ -17,6 +18,7 @@ from airboss.store.tables import (
     positions,
     rules,
     run_keys,
+    said,
     trust,
     views,
 )
@@ -48,6 +50,11 @@ def _runs_by_job(connection: Connection) -> None:
     connection.execute(text(VIEWS_BY_JOB))
 
 
+def _texts_to_be_looked_for(connection: Connection) -> None:
+    metadata.create_all(connection, [said])
+    keep_texts(connection)
+
+
 # Append only: a number that was released is never changed.
 MIGRATIONS: tuple[Migration, ...] = (
     _first_tables,
@@ -56,6 +63,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _rules,
     _deliveries,
     _runs_by_job,
+    _texts_to_be_looked_for,
 )
 
 
@@ -71,3 +79,4 @@ def migrate(connection: Connection) -> None:
     for number, step in enumerate(MIGRATIONS[done:], start=done + 1):
         step(connection)
         connection.execute(text("INSERT INTO migrations (number) VALUES (:n)"), {"n": number})
+    keep_index(connection)

@@ -33,6 +33,19 @@ events = Table(
     sqlite_with_rowid=False,
 )
 
+# What people and agents said, as text to be looked for; the newest has the highest id.
+said = Table(
+    "said",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("stream", String(64), nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("at", Integer, nullable=False),
+    Column("kind", String(64), nullable=False),
+    Column("text", Text, nullable=False),
+    Index("said_by_event", "stream", "seq", unique=True),
+)
+
 # The starts of the blocks that have no end yet: few, however long the stream is.
 open_starts = Table(
     "open_starts",

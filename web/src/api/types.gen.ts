@@ -148,6 +148,26 @@ export type Granted = {
   "upto"?: number | null;
 };
 
+/** An event in which something was found. `of` says what its stream is of, and `name` what a person knows that by: a session's title, a job's or a task's name. */
+export type Hit = {
+  "stream": string;
+  "of": "session" | "task" | "run";
+  "name": string;
+  "session"?: string | null;
+  "task_run"?: string | null;
+  "run"?: string | null;
+  "seq": number;
+  "at": number;
+  "kind": string;
+  "snippet": Snippet;
+};
+
+/** Newest first. There may be more behind a page, also behind an empty one. */
+export type HitPage = {
+  "items": readonly (Hit)[];
+  "next_cursor"?: string | null;
+};
+
 /** Something waits for a person. */
 export type InboxArrived = {
   "kind": "inbox.arrived";
@@ -736,6 +756,13 @@ export type SignIn = {
   "code": string;
 };
 
+/** Plain text: what stands before the first hit, the hit, and what stands behind it. */
+export type Snippet = {
+  "before": string;
+  "hit": string;
+  "after": string;
+};
+
 /** What calls of models took. The cost is as the runtime says it: the multiplier of each. */
 export type Spent = {
   "requests": number;
@@ -877,6 +904,7 @@ export type TaskRunDetail = {
   "decisions": readonly (Decision)[];
   "checks": readonly (airboss__model__task_runs__Check)[];
   "attempts": readonly (Attempt)[];
+  "task_sessions": readonly (TaskSession)[];
   "id": string;
   "state": "running" | "succeeded" | "failed" | "canceled" | "crashed";
   "task": string;
@@ -933,6 +961,16 @@ export type TaskRunView = {
   "doing": string;
   "reason"?: string | null;
   "ended_at"?: number | null;
+};
+
+/** A session that the task opened, and how it went. */
+export type TaskSession = {
+  "session": string;
+  "model": string;
+  "is_driving": boolean;
+  "started_at": number;
+  "stopped_at"?: number | null;
+  "succeeded"?: boolean | null;
 };
 
 /** A session of the task's own could not be opened. */

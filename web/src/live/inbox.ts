@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { get } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
+import { inboxDigest } from "../state/digest";
 import { reduceInbox } from "../state/inbox";
 import { onChange } from "./feed";
 import { resource } from "./pages";
@@ -27,7 +28,7 @@ export function inbox(): Watched<Inbox> {
         items: reduceInbox(state.items, events),
         seq: events.at(-1)?.seq ?? state.seq,
       }),
-      digest: () => null,
+      digest: ({ items, seq }) => (seq === 0 ? null : { seq, digest: inboxDigest(items) }),
     });
     begun.value = true;
     const { again } = watched;

@@ -2,6 +2,7 @@
 
 import { get } from "../api/client";
 import type { RunDetail } from "../api/types.gen";
+import { runDigest, taskDigest } from "../state/digest";
 import { reduceRun } from "../state/run";
 import { reduceTask } from "../state/task";
 import type { TaskState } from "../state/types";
@@ -19,7 +20,7 @@ export function watchRun(id: string): Watched<RunDetail | null> {
       return { kind: "ok", body: { state: answer.body, after: answer.body.seq } };
     },
     reduce: (run, events) => reduceRun(run, events, id),
-    digest: () => null,
+    digest: (run) => run && { seq: run.seq, digest: runDigest(run) },
   });
 }
 
@@ -39,6 +40,6 @@ export function watchTaskRun(id: string): Watched<TaskState | null> {
       };
     },
     reduce: (task, events) => reduceTask(task, events, id),
-    digest: () => null,
+    digest: (task) => task && { seq: task.seq, digest: taskDigest(task) },
   });
 }

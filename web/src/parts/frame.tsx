@@ -10,18 +10,12 @@ import { inbox, waiting } from "../live/inbox";
 import { float, floating } from "./floats";
 import { FreshnessBadge } from "./freshness";
 import { Gate } from "./gate";
+import { listenToKeys } from "./hotkeys";
 import { Icon, type IconName } from "./icon";
+import { addressOf, goTo, PAGES, type PageName } from "./pages";
+import { Palette } from "./palette";
+import { Shortcuts } from "./shortcuts";
 import { choose, following, type Theme, theme } from "./theme";
-
-export type PageName = "start" | "jobs" | "history" | "inbox" | "settings";
-
-export const PAGES: readonly { name: PageName; word: string; href: string; key: string }[] = [
-  { name: "start", word: "Start", href: "/index.html", key: "S" },
-  { name: "jobs", word: "Jobs", href: "/jobs.html", key: "J" },
-  { name: "history", word: "History", href: "/history.html", key: "H" },
-  { name: "inbox", word: "Inbox", href: "/inbox.html", key: "I" },
-  { name: "settings", word: "Settings", href: "/settings.html", key: "T" },
-];
 
 type Props = {
   /** The one that is marked in the top bar; null for a page that is none of them. */
@@ -36,6 +30,7 @@ type Props = {
 };
 
 stayAwake();
+listenToKeys();
 // The inbox is counted on every page, from the moment that somebody is in.
 const stopWaiting = effect(() => {
   if (access.value === "in") queueMicrotask(count);
@@ -72,9 +67,13 @@ export function Frame({ page, title, app = false, freshness, children }: Props) 
       <main id="content" class={app ? "col" : undefined} tabIndex={-1}>
         <Gate title={counted}>{children}</Gate>
       </main>
+      {access.value === "in" && floating.value === "palette" && <Palette onClose={land} />}
+      {floating.value === "shortcuts" && <Shortcuts onClose={land} />}
     </div>
   );
 }
+
+const land = () => float(null);
 
 /** Not by a link: the fragment belongs to the page, which keeps its selection there. */
 const toContent = () => document.getElementById("content")?.focus();
@@ -118,11 +117,23 @@ function Bar({ page, freshness }: Pick<Props, "page" | "freshness">) {
 const waitInWords = () =>
   waiting.value === 1 ? "1 waits for you" : `${waiting.value} wait for you`;
 
+/** The folder of the jobs may be known only now; a click that opens a tab is the browser's own. */
+function follow(event: MouseEvent, name: PageName): void {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || name !== "jobs") return;
+  event.preventDefault();
+  void goTo(name);
+}
+
 function Links({ page }: { page: PageName | null }) {
   return (
     <>
-      {PAGES.map(({ name, word, href }) => (
-        <a key={name} href={href} aria-current={name === page ? "page" : undefined}>
+      {PAGES.map(({ name, word }) => (
+        <a
+          key={name}
+          href={addressOf(name)}
+          aria-current={name === page ? "page" : undefined}
+          onClick={(event) => follow(event, name)}
+        >
           {word}
           {name === "inbox" && waiting.value > 0 && (
             <span class="count">

@@ -1,15 +1,14 @@
-import "../app.css";
+import "./session.css";
 import { render } from "preact";
-import { Frame } from "../parts/frame";
+import { SessionPage } from "./page";
+
+const asked = new URLSearchParams(location.search);
+const seq = Number(new URLSearchParams(location.hash.slice(1)).get("seq") ?? Number.NaN);
 
 const page = document.getElementById("page");
 if (page !== null) {
   render(
-    <Frame page="start" title="Session">
-      <div class="page">
-        <h1>Session</h1>
-      </div>
-    </Frame>,
+    <SessionPage id={asked.get("session") ?? ""} at={Number.isFinite(seq) ? seq : null} />,
     page,
   );
 }

@@ -10,6 +10,7 @@ type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 type Started = Of<"reasoning.started" | "message.started" | "tool.started">;
 type Delta = Of<"reasoning.delta" | "message.delta" | "tool.delta">;
 type Ended = Of<"reasoning.ended" | "message.ended" | "tool.ended">;
+type Session = Pick<SessionView, "id" | "task" | "run">;
 type Asked = Of<"approval.asked" | "question.asked" | "limit.reached">;
 
 /** What a batch of events works on: copied once, so that the state before it stays as it was. */
@@ -71,17 +72,17 @@ function receiver(draft: Draft, name: string): TextBlock | ToolBlock | undefined
 }
 
 /** An id for a block of this name; one of the same name that is still open gets no end any more. */
-function freshId(draft: Draft, name: string, seq: number, at: number): string {
+function freshId(draft: Draft, name: string, seq: number): string {
   if (!draft.blocks.has(name)) return name;
   const before = receiver(draft, name);
-  if (before?.receiving) Object.assign(before, { receiving: false, cut: true, ended_at: at });
+  if (before?.receiving) Object.assign(before, { receiving: false, cut: true });
   const id = `${name}@${seq}`;
   draft.renamed.set(name, id);
   return id;
 }
 
 function begin(draft: Draft, { seq, at }: Recorded, event: Started): void {
-  const id = freshId(draft, event.block, seq, at);
+  const id = freshId(draft, event.block, seq);
   if (event.kind !== "tool.started") {
     const kind = event.kind === "reasoning.started" ? "reasoning" : "message";
     add(draft, { ...TEXT, id, seq, at, kind });
@@ -159,9 +160,8 @@ function tellPrompt(
   });
 }
 
-function ask(draft: Draft, { seq, at }: Recorded, view: SessionView | null, event: Asked): void {
-  const session = view ?? ({ id: "", task: null, run: null } as unknown as SessionView);
-  const item = itemOf(session, at, event);
+function ask(draft: Draft, { seq, at }: Recorded, about: Session, event: Asked): void {
+  const item = itemOf(about, at, event);
   add(draft, { kind: "ask", id: event.item, seq, at, item, settled: null });
 }
 
@@ -184,7 +184,7 @@ function note(draft: Draft, { seq, at, event }: Recorded): void {
 }
 
 /** What the event adds to the conversation. `view` is the session's before it. */
-export function tell(draft: Draft, recorded: Recorded, view: SessionView | null): void {
+export function tell(draft: Draft, recorded: Recorded, view: SessionView | null, id: string): void {
   const { event } = recorded;
   switch (event.kind) {
     case "reasoning.delta":
@@ -211,7 +211,7 @@ export function tell(draft: Draft, recorded: Recorded, view: SessionView | null)
     case "approval.asked":
     case "question.asked":
     case "limit.reached":
-      ask(draft, recorded, view, event);
+      ask(draft, recorded, view ?? { id }, event);
       break;
     case "item.settled":
       settle(draft, recorded.at, event);

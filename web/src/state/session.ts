@@ -41,7 +41,7 @@ export function reduceSession(
     const { seq, at, event } = recorded;
     if (seq <= head) continue;
     head = seq;
-    tell(draft, recorded, view);
+    tell(draft, recorded, view, id);
     if (isDelta(event)) continue;
     context = contextOf(event, context);
     if (view === null) view = beginView(id, recorded);

@@ -61,7 +61,7 @@ function stopped(task: TaskState, at: number, event: Of<"task.session.stopped">)
   return {
     sessions: task.sessions.filter((session) => session !== event.session),
     task_sessions: task.task_sessions.map((one) =>
-      one.session === event.session && one.stopped_at === null ? { ...one, ...end } : one,
+      one.session === event.session ? { ...one, ...end } : one,
     ),
   };
 }

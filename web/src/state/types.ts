@@ -85,16 +85,6 @@ export type SessionState = {
   context: number | null;
 };
 
-export type TaskSession = {
-  session: string;
-  model: string;
-  is_driving: boolean;
-  started_at: number;
-  stopped_at: number | null;
-  succeeded: boolean | null;
-};
-
-export type TaskState = TaskRunDetail & {
-  /** Its sessions, in the order in which they were opened. */
-  task_sessions: readonly TaskSession[];
-};
+export type { TaskSession } from "../api/types.gen";
+/** As the server shows it. */
+export type TaskState = TaskRunDetail;

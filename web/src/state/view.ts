@@ -69,7 +69,11 @@ function moved(queue: readonly QueuedPrompt[], event: Of<"prompt.moved">): Queue
   return [...others.slice(0, at), ...meant, ...others.slice(at)];
 }
 
-export function itemOf(view: SessionView, at: number, asked: Asked): InboxItem {
+export function itemOf(
+  view: Pick<SessionView, "id" | "task" | "run">,
+  at: number,
+  asked: Asked,
+): InboxItem {
   return {
     id: asked.item,
     session: view.id,

@@ -214,20 +214,8 @@ export function stepsOf(block: Block): readonly Step[] {
   return partsOf(block).flatMap(stepsOf);
 }
 
-/** How many nodes a block is drawn with. */
+/** How many nodes stand for something: marks cost nothing beside them. */
 export function sizeOf(block: Block): number {
   const inside = partsOf(block).reduce((sum, part) => sum + sizeOf(part), 0);
-  switch (block.kind) {
-    case "step":
-    case "stack":
-      return 1;
-    case "seq":
-      return inside;
-    case "par":
-    case "cond":
-      return inside + 2;
-    case "loop":
-    case "alt":
-      return inside + 1;
-  }
+  return block.kind === "step" || block.kind === "stack" ? 1 : inside;
 }

@@ -232,7 +232,7 @@ function useBeginning(room: Room, { layout, onZoom, progress }: Props, chosen: B
     const { current } = room;
     if (current === null || begun.current || current.clientWidth === 0) return;
     begun.current = true;
-    const isPhone = current.clientWidth <= 720;
+    const isPhone = innerWidth <= 720;
     const zoom = isPhone ? 0.9 : Math.max(0.5, fitRoom(current, layout));
     onZoom(zoomed(zoom));
     const matters = chosen ?? layout.boxes.find((box) => isBusy(box, progress));

@@ -31,13 +31,16 @@ export function Definition({ job }: { job: RunJob }) {
           No task is selected. Click a task or a condition to see its sessions.
         </p>
       </div>
-      <pre class="json" tabIndex={0}>
+      <pre class="json" {...SCROLLS}>
         {parts}
         {shown !== text && "\n… The rest is left out here; Copy has all of it."}
       </pre>
     </>
   );
 }
+
+/** What scrolls must be reached by keys. */
+const SCROLLS = { tabIndex: 0, role: "region", "aria-label": "Definition and chart" } as const;
 
 const textOf = ({ name, requireUserInput, work, chart }: RunJob): string =>
   formatted({ jobName: name, job: { requireUserInput, work }, chart });

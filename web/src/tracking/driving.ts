@@ -71,6 +71,7 @@ export function merged(sessions: readonly SessionState[], task: TaskState | null
     view: last?.view ?? null,
     blocks,
     order,
+    renamed: new Map(),
     head: sessions.reduce((sum, session) => sum + session.head, 0) + (task?.seq ?? 0),
     context: last?.context ?? null,
   };
@@ -91,6 +92,7 @@ const decided = (id: string, at: number, text: string): TextBlock => ({
   at,
   title: "TaskDecision",
   text,
+  received: text.length,
   receiving: false,
   cut: false,
   ended_at: at,

@@ -114,11 +114,8 @@ class Drawing {
   private measure(block: Block): Extent {
     switch (block.kind) {
       case "step":
+      case "stack": // what lies behind its front takes of the space around it
         return around(widthOf(block.label, block.shape), NODE_HEIGHT);
-      case "stack": {
-        const { left, right, height } = around(widthOf(block.label, "TaskNode"), NODE_HEIGHT);
-        return { left, right: right + STACKED, height: height + STACKED };
-      }
       case "seq":
         return stacked(
           block.parts.map((part) => this.extent(part)),
@@ -183,12 +180,9 @@ class Drawing {
   place(block: Block, x: number, y: number): Ends {
     switch (block.kind) {
       case "step":
-        return alone(
-          this.put(block.key, block.shape, x, y, widthOf(block.label, block.shape), block),
-        );
       case "stack":
         return alone(
-          this.put(block.key, block.shape, x, y + STACKED, widthOf(block.label, "TaskNode"), block),
+          this.put(block.key, block.shape, x, y, widthOf(block.label, block.shape), block),
         );
       case "seq":
         return this.placeSeq(block, x, y);

@@ -1,15 +1,11 @@
 import "../app.css";
+import "./tracking.css";
 import { render } from "preact";
-import { Frame } from "../parts/frame";
+import { Page } from "./page";
 
+const asked = new URLSearchParams(location.search);
+const jobName = asked.get("jobName");
 const page = document.getElementById("page");
-if (page !== null) {
-  render(
-    <Frame page="jobs" title="Job">
-      <div class="page">
-        <h1>Job</h1>
-      </div>
-    </Frame>,
-    page,
-  );
-}
+
+if (jobName === null || jobName === "") location.replace("/index.html");
+else if (page !== null) render(<Page jobName={jobName} jobId={asked.get("jobId") || null} />, page);

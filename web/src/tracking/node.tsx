@@ -61,8 +61,8 @@ function Drawn({ box, told, sub, selected, far }: Props) {
       )}
       {of.kind === "stack" && (
         <>
-          <rect class="task" x={x + 10} y={y - 10} width={width} height={height} rx="4" />
-          <rect class="task" x={x + 5} y={y - 5} width={width} height={height} rx="4" />
+          <rect class="task back" x={x + 10} y={y - 10} width={width} height={height} rx="4" />
+          <rect class="task back" x={x + 5} y={y - 5} width={width} height={height} rx="4" />
         </>
       )}
       {isTask ? (

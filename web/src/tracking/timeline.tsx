@@ -14,7 +14,8 @@ import type { Wait } from "./told";
 
 const ROW = 22;
 const HEAD = 22;
-const NAMES = 126;
+const LEFT = 16;
+const NAMES = 136;
 const EDGE = 34;
 const AROUND = 8;
 
@@ -180,7 +181,7 @@ function Row({ row, y, width, scale, props, isSelected }: RowProps) {
     <g class={isTodo ? "grow-row todo" : "grow-row"} {...role} {...pressing(() => choose(null))}>
       <title>{label}</title>
       <rect class={isSelected ? "selrow" : "norow"} x="0" y={y} width={width} height={ROW} rx="3" />
-      <text class="nm" x="6" y={y + 15}>
+      <text class="nm" x={LEFT} y={y + 15}>
         {short}
       </text>
       {isTodo && (

@@ -10,8 +10,8 @@ from airboss.errors import Invalid
 from airboss.model.events import Event
 from airboss.service import pages
 
-_LARGEST_SEQ = 2**53  # what every client can count to
-After = Annotated[int, Query(ge=0, le=_LARGEST_SEQ, description="Only what came behind this seq.")]
+LARGEST_SEQ = 2**53  # what every client can count to
+After = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only what came behind this seq.")]
 LastEventId = Annotated[str | None, Header(max_length=20)]
 Cursor = Annotated[str | None, Query(max_length=200, description="A page's `next_cursor`.")]
 Time = Annotated[int | None, Query(ge=0, le=_LARGEST_SEQ, description="Milliseconds, UTC.")]
@@ -61,6 +61,6 @@ def first_seq(last_event_id: str | None, after: int) -> int:
     if not last_event_id:
         return after
     text = last_event_id
-    if not text.isascii() or not text.isdigit() or int(text) > _LARGEST_SEQ:
+    if not text.isascii() or not text.isdigit() or int(text) > LARGEST_SEQ:
         raise Invalid("Last-Event-ID must be the id of an event, a whole number.")
     return int(text)

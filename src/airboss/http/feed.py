@@ -1,0 +1,199 @@
+"""One connection for all that a page shows: several streams, and what changed elsewhere."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from airboss.errors import StoreUnavailable
+from airboss.http.sse import HEADERS, PIECE_BYTES, write
+from airboss.log.log import EventLog, Follower
+from airboss.model.events import Recorded
+from airboss.model.inbox_events import INBOX
+
+HEARTBEAT_SECONDS = 5.0
+# What changed elsewhere is told at most four times a second.
+CHANGED_SECONDS = 0.25
+_BACKLOG_PAGE = 2000
+_QUIET_SECONDS = 3600.0
+# A reader that is slow holds up who reads the log for it, and costs no memory.
+_WAITING_PIECES = 4
+
+_log = logging.getLogger("airboss.http")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Something to be written: of a stream, which is told up to `seq` then."""
+
+    body: bytes
+    stream: str = ""
+    seq: int | None = None
+    # All that this stream had at the beginning is told with it.
+    is_all: bool = False
+
+
+_Pieces = asyncio.Queue[_Piece | None]
+
+
+class Feed(Response):
+    """An answer that goes on until the reader leaves or the server stops. `follow` has, for each
+    stream, the last seq that the reader knows."""
+
+    def __init__(self, log: EventLog, follow: Mapping[str, int], *, lists: bool) -> None:
+        super().__init__()
+        self._log = log
+        self._follow = follow
+        self._lists = lists
+        self._told: dict[str, int] = {}
+        self._behind = set(follow)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        try:
+            async with self._reading() as pieces:
+                await self._tell(request, send, pieces)
+        except TimeoutError:
+            return  # stalled: nothing more can be said to this reader
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _tell(self, request: Request, send: Send, pieces: _Pieces) -> None:
+        await write(send, b"retry: 1000\n\n")
+        if not self._behind:
+            await write(send, _note("caught-up", streams={}))
+        beat = time.monotonic() + HEARTBEAT_SECONDS
+        while True:
+            try:
+                async with asyncio.timeout(max(0.0, beat - time.monotonic())):
+                    piece = await pieces.get()
+            except TimeoutError:
+                piece = _Piece(b"")
+            if piece is None:
+                return
+            await self._pass_on(send, piece)
+            if time.monotonic() >= beat:
+                if await request.is_disconnected():
+                    return
+                at = time.time_ns() // 1_000_000
+                await write(send, _note("heartbeat", at=at, streams=self._told))
+                beat = time.monotonic() + HEARTBEAT_SECONDS
+
+    async def _pass_on(self, send: Send, piece: _Piece) -> None:
+        if piece.body:
+            await write(send, piece.body)
+        if piece.seq is not None:
+            self._told[piece.stream] = piece.seq
+        if piece.is_all and self._behind:
+            self._behind.discard(piece.stream)
+            if not self._behind:
+                await write(send, _note("caught-up", streams=self._told))
+
+    # What is read for it.
+
+    @contextlib.asynccontextmanager
+    async def _reading(self) -> AsyncGenerator[_Pieces]:
+        """All that is read, in one row; None at its end."""
+        pieces = _Pieces(_WAITING_PIECES)
+        reading = [
+            asyncio.create_task(self._read(name, after, pieces))
+            for name, after in self._follow.items()
+        ]
+        listening = asyncio.create_task(self._listen(reading, pieces))
+        try:
+            yield pieces
+        finally:
+            for task in (*reading, listening):
+                task.cancel()
+            await asyncio.wait((*reading, listening))
+
+    async def _listen(self, reading: "Sequence[asyncio.Task[None]]", pieces: _Pieces) -> None:
+        """Tells what changed elsewhere; and the end, behind the last words of all streams."""
+        with self._log.changes() as changes:
+            while not changes.is_over:
+                names = [name for name in await changes.next() if name != INBOX]
+                if names and self._lists:
+                    await pieces.put(_Piece(_note("changed", streams=names)))
+                    await asyncio.sleep(CHANGED_SECONDS)
+        if reading:
+            await asyncio.wait(reading)
+        await pieces.put(None)
+
+    async def _read(self, name: str, after: int, pieces: _Pieces) -> None:
+        try:
+            async with self._log.follow(name, after) as follower:
+                if name == INBOX or follower.view is not None:
+                    await self._catch_up(name, follower, pieces)
+                    await self._go_on(name, follower, pieces)
+                else:
+                    await pieces.put(_Piece(_note("gone", stream=name), name, is_all=True))
+        except StoreUnavailable:
+            await pieces.put(None)  # whoever comes back is told why
+        except Exception:  # noqa: BLE001 - the border: a stream that says nothing would be a lie
+            _log.exception("The feed cannot read %s", name)
+            await pieces.put(None)
+
+    async def _catch_up(self, name: str, follower: Follower, pieces: _Pieces) -> None:
+        """All that was there at the beginning, as short as it can be told."""
+        head, more = follower.head, True
+        while more:
+            found, more = await self._log.compact(name, follower.seq, _BACKLOG_PAGE)
+            await self._put(name, follower, found, pieces)
+        while follower.seq < head:  # what the store does not have yet
+            found = await follower.next(0)
+            await self._put(name, follower, found, pieces)
+            if not found:
+                break
+        await pieces.put(_Piece(b"", name, follower.seq, is_all=True))
+
+    async def _go_on(self, name: str, follower: Follower, pieces: _Pieces) -> None:
+        """A run that has ended may be retried, so that its end is not the last that is told."""
+        is_ended = False
+        while True:
+            is_over = follower.view is not None and follower.view.is_over
+            ends = is_over and not is_ended
+            found = await follower.next(0 if ends else _QUIET_SECONDS)
+            await self._put(name, follower, found, pieces)
+            if found:
+                is_ended = False
+            elif follower.is_forgotten:
+                await pieces.put(_Piece(_note("gone", stream=name)))
+                return
+            elif ends:
+                note = _note("end", stream=name, seq=follower.seq)
+                await pieces.put(_Piece(note, name, follower.seq))
+                is_ended = True
+            elif self._log.is_closing:
+                return
+
+    async def _put(
+        self, name: str, follower: Follower, found: list[Recorded], pieces: _Pieces
+    ) -> None:
+        for piece in _pieces(name, found):
+            await pieces.put(piece)
+        if found:
+            follower.seq = found[-1].seq
+
+
+def _pieces(name: str, found: Iterable[Recorded]) -> Iterator[_Piece]:
+    """Few writes, and none so large that a reader who stalls would cost much memory."""
+    body, seq, begin = bytearray(), 0, f'data: {{"stream":{json.dumps(name)},'
+    for recorded in found:
+        body += f"{begin}{recorded.json[1:]}\n\n".encode()
+        seq = recorded.seq
+        if len(body) >= PIECE_BYTES:
+            yield _Piece(bytes(body), name, seq)
+            body.clear()
+    if body:
+        yield _Piece(bytes(body), name, seq)
+
+
+def _note(name: str, **told: object) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(told)}\n\n".encode()

@@ -1,0 +1,51 @@
+"""The feed over v1: one connection for all that a page shows."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from airboss.errors import Invalid
+from airboss.http.feed import Feed
+from airboss.http.services import Use
+from airboss.http.v1.streams import LARGEST_SEQ, SERVER_SENT
+
+router = APIRouter(prefix="/api/v1/feed", tags=["feed"])
+
+MOST_STREAMS = 64
+_LONGEST_NAME = 64
+
+
+@router.get("", **SERVER_SENT)
+async def follow_feed(
+    use: Use,
+    follow: Annotated[
+        list[str],
+        Query(
+            max_length=MOST_STREAMS,
+            description="`STREAM:AFTER`: a session, a run, a task run or `inbox`, and the last seq "
+            "of it that is known. Once for each.",
+        ),
+    ] = [],  # noqa: B006 - FastAPI reads it, nobody writes
+    lists: Annotated[bool, Query(description="Tell which streams have changed.")] = False,
+) -> Response:
+    """Server-sent events of several streams. Each has its `stream`, and goes on behind what is
+    known. What was there at the beginning comes without the deltas of blocks that have ended, and
+    `caught-up` behind it; `end` says that a stream is over, `gone` that there is none of that name;
+    `changed` names what was told something, at most four times a second; and every 5 s a
+    `heartbeat` says how far each stream was told."""
+    return Feed(use.log, _followed(follow), lists=lists)
+
+
+def _followed(follow: list[str]) -> dict[str, int]:
+    followed: dict[str, int] = {}
+    for one in follow:
+        stream, _, after = one.partition(":")
+        seq = after or "0"
+        if not 0 < len(stream) <= _LONGEST_NAME:
+            raise Invalid("`follow` must be `STREAM:AFTER`, such as `inbox:0`.")
+        if not seq.isascii() or not seq.isdigit() or int(seq[:20]) > LARGEST_SEQ:
+            raise Invalid(f"`follow={stream}:` needs the seq of an event, a whole number.")
+        if stream in followed:
+            raise Invalid(f"`follow` names {stream} twice.")
+        followed[stream] = int(seq)
+    return followed

@@ -1,0 +1,24 @@
+"""What was said, over v1: looked for by words."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from airboss.http.services import Use
+from airboss.http.v1.streams import Cursor
+from airboss.service.history import HitPage
+
+router = APIRouter(prefix="/api/v1", tags=["history"])
+
+
+@router.get("/search")
+async def search(
+    use: Use,
+    text: Annotated[str, Query(min_length=1, max_length=400)],
+    cursor: Cursor = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+) -> HitPage:
+    """In the transcripts of all sessions, task runs and runs: prompts, messages, reasoning, tools'
+    arguments and outputs, decisions. All words must be in one text, or words that begin so, in
+    whatever case. Newest first; a cursor stays true while more is said."""
+    return await use.history.search(text, cursor, limit)

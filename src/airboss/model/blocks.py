@@ -1,0 +1,98 @@
+"""What a conversation is made of: texts, tools, what a person was asked, and notes."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias
+
+from airboss.model.inbox_events import InboxItem, ItemOutcome
+
+Tone: TypeAlias = Literal["info", "warning", "error"]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Placed:
+    id: str
+    # Where it began, in the stream and in time.
+    seq: int
+    at: int
+
+
+@dataclass(slots=True, kw_only=True)
+class _Received(_Placed):
+    """A block whose text comes piece by piece."""
+
+    received: int = 0
+    receiving: bool = True
+    # Ended by us before its time.
+    cut: bool = False
+    ended_at: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class TextBlock(_Received):
+    kind: Literal["user", "reasoning", "message"]
+    # `Task` or `Steered`.
+    title: str | None = None
+    text: str = ""
+    who: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolBlock(_Received):
+    kind: Literal["tool"] = "tool"
+    name: str = "tool"
+    arguments: str = ""
+    output: str = ""
+    # Only where it differs from the output.
+    result: str | None = None
+    detail: str | None = None
+    error: str | None = None
+    # Why the gate did not let it through.
+    vetoed: str | None = None
+    # The tool that called it, and those that it called, in order.
+    parent: str | None = None
+    children: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of what a person was asked."""
+
+    at: int
+    outcome: ItemOutcome
+    who: str | None
+    answer: str | None
+    was_words: bool
+    rule: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class AskBlock(_Placed):
+    kind: Literal["ask"] = "ask"
+    item: InboxItem
+    settled: Settled | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class NoteBlock(_Placed):
+    """Something that happened to the session, in words."""
+
+    kind: Literal["note"] = "note"
+    tone: Tone
+    title: str
+    text: str
+
+
+Block: TypeAlias = TextBlock | ToolBlock | AskBlock | NoteBlock
+
+
+def told(block: Block) -> dict[str, Any]:
+    """As JSON has it."""
+    plain = _fields(block)
+    if isinstance(block, AskBlock):
+        plain["item"] = block.item.model_dump(mode="json")
+        plain["settled"] = block.settled and _fields(block.settled)
+    return plain
+
+
+def _fields(value: Block | Settled) -> dict[str, Any]:
+    return {part.name: getattr(value, part.name) for part in fields(value)}

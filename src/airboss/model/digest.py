@@ -1,0 +1,44 @@
+"""A short word for a state, which a page that has folded the same events comes to as well.
+
+It tells states apart that differ by accident; it is no proof against anybody who wants them to be
+taken for equal.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from math import floor
+from typing import Any, cast
+
+_PART = 8
+
+
+def digest(state: object) -> str:
+    """16 hexadecimal digits."""
+    text = canonical(state).encode()
+    return f"{zlib.crc32(text):0{_PART}x}{zlib.adler32(text):0{_PART}x}"
+
+
+def canonical(state: object) -> str:
+    """One text for one state, in any language: what is empty is left out, names are sorted, and
+    numbers are whole thousandths, since no two languages write fractions alike."""
+    return json.dumps(_plain(state), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case bool() | None | str():
+            return value
+        case int():
+            return value * 1000
+        case float():
+            return floor(value * 1000 + 0.5)
+        case Mapping():
+            named = cast("Mapping[str, Any]", value)
+            plain = {name: _plain(part) for name, part in named.items()}
+            return {name: part for name, part in plain.items() if part not in _EMPTY}
+        case _:
+            return [_plain(part) for part in cast("Sequence[Any]", value)]
+
+
+_EMPTY: Sequence[Any] = (None, False, 0, "", [], {})

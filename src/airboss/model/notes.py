@@ -1,0 +1,52 @@
+"""What happened to a session, in words: the same as the pages have."""
+
+from airboss.model.blocks import Tone
+from airboss.model.events import (
+    AsideAnswered,
+    Event,
+    PermissionDecided,
+    PromptDropped,
+    SessionClosed,
+    SessionError,
+    SessionInterrupted,
+    SessionResumed,
+    TurnEnded,
+    TurnRetrying,
+)
+from airboss.model.gate_events import LoopNoticed, ToolVetoed
+
+Note = tuple[Tone, str, str]
+
+
+def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
+    """None where it is shown otherwise, or is nothing to tell."""
+    match event:
+        case SessionError():
+            return "error", event.name, event.message
+        case SessionInterrupted():
+            return "warning", "Interrupted", event.reason
+        case SessionResumed():
+            return "info", "Resumed", f"By {event.who}."
+        case SessionClosed():
+            return "info", "Closed", event.reason
+        case TurnRetrying():
+            return "warning", "The model is asked again", event.reason
+        case TurnEnded(outcome="failed"):
+            return "error", "The turn failed", ""
+        case TurnEnded(outcome="aborted"):
+            return "info", "Stopped", ""
+        case PromptDropped():
+            return "warning", "A request will not be worked on", event.reason
+        case LoopNoticed():
+            tone: Tone = "error" if event.level == "critical" else "warning"
+            return tone, "The agent repeats itself", event.text
+        case AsideAnswered():
+            said = f"{event.who}: {event.question}\n\n{event.answer}"
+            return "info", "Asked beside the work", said
+        case ToolVetoed():
+            return "warning", f"Not let through: {event.tool}", event.reason
+        # A person's no stands in what the person was asked.
+        case PermissionDecided(allowed=False) if not event.by.startswith(("person", "nobody")):
+            return "warning", f"Denied: {event.wish} {event.about}", event.reason
+        case _:
+            return None

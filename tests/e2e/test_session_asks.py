@@ -1,0 +1,67 @@
+"""What an agent asks a person, in the conversation of its session."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.sessions import Person, at_page, portal_in
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = portal_in(tmp_path_factory.mktemp("asks"), "--permissions", "ask")
+    yield portal
+    portal.stop()
+
+
+@pytest.fixture
+def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
+    person = at_page(portal, page)
+    yield person
+    quiet.check()
+
+
+def settled(person: Person) -> list[tuple[str, str | None]]:
+    return [(event["outcome"], event.get("answer")) for event in person.events("item.settled")]
+
+
+def test_a_permission_request_appears_with_its_choices_and_waits(person: Person) -> None:
+    person.says("write it")
+    card = person.log.locator(".ask").last
+    expect(card.get_by_role("button", name="Allow once")).to_be_visible(timeout=15_000)
+    expect(card.get_by_role("button", name="Deny", exact=False).first).to_be_visible()
+    expect(card).to_contain_text("hello.txt")
+    expect(person.page.locator(".sub .st")).to_have_text("Waiting for you")
+    expect(person.page.get_by_text("1 thing above waits for you")).to_be_visible()
+    person.page.reload()
+    expect(card.get_by_role("button", name="Allow once")).to_be_visible(timeout=15_000)
+    assert not (person.portal.work / "hello.txt").exists()
+    card.get_by_role("button", name="Deny", exact=False).first.click()
+    person.is_idle()
+    assert settled(person) == [("deny", None)]
+    assert not (person.portal.work / "hello.txt").exists()
+
+
+def test_what_is_allowed_is_done_and_recorded(person: Person) -> None:
+    person.says("write it")
+    card = person.log.locator(".ask").last
+    card.get_by_role("button", name="Allow once").click(timeout=15_000)
+    person.is_idle()
+    assert (person.portal.work / "hello.txt").read_text() == "hi\nthere\n"
+    assert settled(person) == [("allow-once", None)]
+    expect(card).to_contain_text("Allowed once by")
+    expect(card.get_by_role("button", name="Allow once")).to_have_count(0)
+
+
+def test_a_question_appears_with_its_choices_and_its_answer_is_recorded(person: Person) -> None:
+    person.says("which colour")
+    card = person.log.locator(".ask").last
+    expect(card).to_contain_text("Which colour?", timeout=15_000)
+    card.get_by_text("Blue").click()
+    card.get_by_role("button", name="Answer").click()
+    expect(person.block("Message")).to_contain_text("A fine colour.", timeout=15_000)
+    assert settled(person) == [("answered", "Blue")]
+    expect(card).to_contain_text("Blue")

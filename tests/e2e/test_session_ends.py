@@ -1,0 +1,115 @@
+"""How a session ends, is interrupted and goes on, as its page tells it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.sessions import Person, at_page, portal_in
+from tests.e2e.visit import asked, window
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+CUT_OFF = "net::ERR_"
+
+
+@pytest.fixture
+def portal(tmp_path: Path) -> Iterator[Portal]:
+    portal = portal_in(tmp_path)
+    yield portal
+    portal.stop()
+
+
+@pytest.fixture
+def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
+    person = at_page(portal, page)
+    yield person
+    quiet.check(but=CUT_OFF)
+
+
+def test_stop_server_and_close_session_stand_at_the_lower_left_in_that_order(
+    person: Person,
+) -> None:
+    first = person.button("Stop Server").bounding_box()
+    second = person.button("Close Session").bounding_box()
+    size = person.page.viewport_size
+    assert first is not None
+    assert second is not None
+    assert size is not None
+    assert first["x"] < second["x"] < size["width"] / 3
+    assert first["y"] == second["y"] > size["height"] - 60
+
+
+def test_close_session_ends_it_and_says_that_the_page_may_be_closed(person: Person) -> None:
+    person.says("say hello")
+    person.is_idle()
+    person.button("Close Session").click()
+    expect(person.page.get_by_text("You may close this page.")).to_be_visible(timeout=10_000)
+    assert person.view["state"] == "closed"
+    expect(person.block("Message")).to_contain_text("Hello, captain.")
+    expect(person.request).to_have_count(0)
+    person.page.get_by_role("link", name="Open it in History").click()
+    expect(person.page).to_have_url(re.compile("/history.html"))
+
+
+def test_a_page_that_a_page_opened_closes_with_its_session(
+    portal: Portal, browser: Browser, person: Person
+) -> None:
+    with person.page.expect_popup() as opened:
+        person.page.evaluate("window.open(location.href)")
+    page = opened.value
+    expect(page.get_by_role("button", name="Close Session")).to_be_visible(timeout=10_000)
+    with page.expect_event("close"):
+        page.get_by_role("button", name="Close Session").click()
+    assert person.view["state"] == "closed"
+
+
+def test_stop_server_asks_once_and_says_what_ends_and_what_is_kept(person: Person) -> None:
+    person.button("Stop Server").click()
+    dialog = person.page.get_by_role("dialog", name="Stop the server?")
+    expect(dialog).to_contain_text("1 session ends.")
+    expect(dialog).to_contain_text("kept")
+    expect(dialog.get_by_role("button", name="Keep it running")).to_be_focused()
+    person.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert person.portal.is_running
+    assert person.view["state"] == "idle"
+
+
+def test_stop_server_ends_the_session_and_the_server(portal: Portal, person: Person) -> None:
+    person.says("say hello")
+    person.is_idle()
+    person.button("Stop Server").click()
+    dialog = person.page.get_by_role("dialog", name="Stop the server?")
+    dialog.get_by_role("button", name="Stop Server").click()
+    expect(person.page.get_by_text("You may close this page.")).to_be_visible(timeout=10_000)
+    portal.process.wait(15)
+    portal.start()
+    assert person.view["state"] == "closed"
+
+
+def test_an_interrupted_session_says_so_and_can_be_resumed(
+    portal: Portal, browser: Browser, person: Person
+) -> None:
+    person.says("say hello")
+    person.is_idle()
+    port = portal.url.rpartition(":")[2]
+    portal.stop()
+    portal.options = (*portal.options, "--port", port)
+    portal.start()
+    expect(person.page.get_by_text("The session was interrupted")).to_be_visible(timeout=20_000)
+    expect(person.block("Message")).to_contain_text("Hello, captain.")
+    person.button("Resume").click()
+    expect(person.button("Send")).to_be_enabled(timeout=20_000)
+    person.says("write a report")
+    expect(person.block("Message")).to_contain_text("The report", timeout=15_000)
+    late = at_page(portal, window(browser, portal), person.session)
+    expect(late.log).to_contain_text("Hello, captain.")
+    expect(late.log).to_contain_text("The report")
+
+
+def test_what_another_page_closes_is_closed_here(portal: Portal, person: Person) -> None:
+    asked(portal, "POST", f"/api/v1/sessions/{person.session}/close")
+    expect(person.page.get_by_text("The session is closed")).to_be_visible(timeout=10_000)

@@ -1,0 +1,316 @@
+"""Asking on the session page: sending, queueing, steering, stopping, tasks, images."""
+
+import base64
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.sessions import Person, at_page, portal_in
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+# The smallest image that there is: one pixel.
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = portal_in(tmp_path_factory.mktemp("requests"))
+    yield portal
+    portal.stop()
+
+
+@pytest.fixture
+def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
+    person = at_page(portal, page)
+    yield person
+    quiet.check()
+
+
+def at_work(person: Person, text: str = "take your time") -> None:
+    person.says(text)
+    expect(person.awaits).to_be_visible(timeout=10_000)
+    expect(person.button("Stop")).to_be_visible()
+
+
+def accepted(person: Person) -> list[str]:
+    return [event["text"] for event in person.events("prompt.accepted")]
+
+
+def until(holds: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def middle(person: Person, name: str) -> tuple[float, float]:
+    box = person.button(name).bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+# Sending.
+
+
+def test_send_is_at_the_lower_right_and_sends_the_text(person: Person) -> None:
+    x, y = middle(person, "Send")
+    size = person.page.viewport_size
+    assert size is not None
+    assert x > size["width"] - 100
+    assert y > size["height"] - 60
+    person.says("say hello")
+    expect(person.block("User")).to_contain_text("say hello", timeout=10_000)
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
+    expect(person.request).to_have_value("")
+    assert accepted(person) == ["say hello"]
+
+
+def test_ctrl_enter_sends(person: Person) -> None:
+    person.request.fill("say hello")
+    person.request.press("Control+Enter")
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
+    assert accepted(person) == ["say hello"]
+
+
+def test_after_sending_it_is_disabled_until_the_agent_is_idle(person: Person) -> None:
+    person.says("tell the tale")
+    expect(person.button("Send")).to_be_disabled()
+    expect(person.block("Message")).to_contain_text("Once upon", timeout=10_000)
+    expect(person.button("Send")).to_be_disabled()
+    person.is_idle()
+    assert person.view["state"] == "idle"
+
+
+def test_both_do_nothing_while_disabled(person: Person) -> None:
+    at_work(person)
+    person.request.fill("and this too")
+    person.request.press("Control+Enter")
+    person.button("Send").click(force=True)
+    person.page.wait_for_timeout(400)
+    expect(person.request).to_have_value("and this too")
+    assert accepted(person) == ["take your time"]
+
+
+def test_an_empty_request_is_not_sent(person: Person) -> None:
+    person.button("Send").click()
+    person.request.press("Control+Enter")
+    expect(person.request).to_be_focused()
+    assert accepted(person) == []
+
+
+def test_awaits_responses_stands_at_the_lower_left_while_the_agent_works(person: Person) -> None:
+    expect(person.awaits).to_have_count(0)
+    person.says("tell the tale")
+    expect(person.awaits).to_be_visible()
+    box = person.awaits.bounding_box()
+    size = person.page.viewport_size
+    assert box is not None
+    assert size is not None
+    assert box["x"] < size["width"] / 2
+    assert box["y"] > size["height"] - 60
+    person.is_idle()
+    expect(person.awaits).to_have_count(0)
+
+
+# Nothing lost, nothing twice.
+
+
+def test_a_draft_outlives_a_reload_and_belongs_to_its_session(
+    portal: Portal, person: Person
+) -> None:
+    person.request.fill("half a thought")
+    person.page.reload()
+    expect(person.request).to_have_value("half a thought", timeout=10_000)
+    other = at_page(portal, person.page)
+    expect(other.request).to_have_value("")
+    assert accepted(person) == []
+
+
+def test_a_request_whose_answer_is_lost_is_found_by_its_event(person: Person) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    person.page.route(re.compile(r"/prompts$"), lose)
+    person.says("say hello")
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=15_000)
+    expect(person.request).to_have_value("")
+    person.is_idle()
+    assert accepted(person) == ["say hello"]
+    person.page.unroute(re.compile(r"/prompts$"))
+
+
+def test_a_request_that_never_arrived_is_kept_to_be_sent_again(
+    person: Person, quiet: Quiet
+) -> None:
+    person.page.route(re.compile(r"/prompts$"), lambda route: route.abort())
+    person.says("say hello")
+    expect(person.page.get_by_text("It did not arrive")).to_be_visible(timeout=10_000)
+    expect(person.request).to_have_value("say hello")
+    assert accepted(person) == []
+    person.page.unroute(re.compile(r"/prompts$"))
+    person.button("Send").click()
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
+    assert accepted(person) == ["say hello"]
+    quiet.said[:] = [text for text in quiet.said if "ERR_FAILED" not in text]
+
+
+# While it works.
+
+
+def test_a_message_can_be_queued_while_the_agent_works(person: Person) -> None:
+    at_work(person, "tell the tale")
+    person.request.fill("say hello")
+    person.button("Queue").click()
+    queue = person.page.get_by_role("list", name="Queue, 1 message")
+    expect(queue).to_contain_text("say hello")
+    expect(person.request).to_have_value("")
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=20_000)
+    expect(queue).to_have_count(0)
+    assert accepted(person) == ["tell the tale", "say hello"]
+
+
+def test_a_message_can_steer_the_run(person: Person) -> None:
+    at_work(person, "in two steps")
+    expect(person.block("Message")).to_contain_text("First a look.", timeout=10_000)
+    person.request.fill("say hello")
+    person.button("Steer now").click()
+    steered = person.block("User (Steered)")
+    expect(steered).to_contain_text("say hello", timeout=20_000)
+    person.is_idle()
+    assert len(person.events("turn.ended")) == 1
+    assert len(person.events("prompt.steered")) == 1
+
+
+def test_keys_queue_and_steer(person: Person) -> None:
+    at_work(person)
+    person.request.fill("first")
+    person.request.press("Alt+Enter")
+    expect(person.page.get_by_role("list", name="Queue, 1 message")).to_contain_text("first")
+    expect(person.request).to_have_value("")
+    person.request.fill("second")
+    person.request.press("Control+Shift+Enter")
+    expect(person.page.get_by_role("list", name="Queue, 2 messages")).to_contain_text("second")
+    deliveries = [event.get("delivery") for event in person.events("prompt.accepted")]
+    assert deliveries == [None, None, "steer"]
+
+
+def test_what_waits_can_be_changed_moved_and_taken_out(person: Person) -> None:
+    at_work(person)
+    for text in ("one", "two", "three"):
+        person.request.fill(text)
+        person.button("Queue").click()
+        expect(person.request).to_have_value("")
+    rows = person.page.get_by_role("list", name=re.compile("^Queue")).get_by_role("listitem")
+    expect(rows).to_have_count(3)
+    rows.nth(2).get_by_role("button", name="Move up").click()
+    expect(rows.nth(1)).to_contain_text("three")
+    rows.nth(0).get_by_role("button", name="Edit").click()
+    rows.nth(0).get_by_role("textbox").fill("one, changed")
+    rows.nth(0).get_by_role("textbox").press("Enter")
+    expect(rows.nth(0)).to_contain_text("one, changed")
+    rows.nth(2).get_by_role("button", name="Remove from the queue").click()
+    expect(rows).to_have_count(2)
+    rows.nth(1).drag_to(rows.nth(0))
+    expect(rows.nth(0)).to_contain_text("three")
+    waits = [queued["text"] for queued in person.view["queue"]]
+    assert waits == ["three", "one, changed"]
+
+
+def test_what_waits_can_steer_now(person: Person) -> None:
+    at_work(person, "in two steps")
+    expect(person.block("Message")).to_contain_text("First a look.", timeout=10_000)
+    person.request.fill("say hello")
+    person.button("Queue").click()
+    row = person.page.get_by_role("list", name="Queue, 1 message").get_by_role("listitem")
+    row.get_by_role("button", name="Steer now").click()
+    expect(person.block("User (Steered)")).to_contain_text("say hello", timeout=20_000)
+
+
+def test_stop_aborts_the_turn(person: Person) -> None:
+    at_work(person)
+    person.button("Stop").click()
+    person.is_idle()
+    assert [event["outcome"] for event in person.events("turn.ended")] == ["aborted"]
+    expect(person.button("Stop")).to_have_count(0)
+
+
+def test_ctrl_dot_stops_from_anywhere_and_escape_never_does(person: Person) -> None:
+    at_work(person)
+    person.log.focus()
+    person.page.keyboard.press("Escape")
+    person.page.wait_for_timeout(300)
+    expect(person.awaits).to_be_visible()
+    person.page.keyboard.press("Control+.")
+    person.is_idle()
+    assert [event["outcome"] for event in person.events("turn.ended")] == ["aborted"]
+
+
+# Tasks.
+
+
+def test_the_tasks_of_the_entry_can_be_chosen_and_none_is_first(person: Person) -> None:
+    tasks = person.page.get_by_label("Choose a Task:")
+    expect(tasks.get_by_role("option")).to_have_text(["(none)", "greet", "tell"])
+    expect(tasks).to_have_value("")
+
+
+def test_with_a_task_chosen_send_starts_it_on_this_session(person: Person) -> None:
+    person.page.get_by_label("Choose a Task:").select_option("greet")
+    person.button("Send").click()
+    expect(person.block("User (Task)")).to_contain_text("say hello", timeout=15_000)
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=15_000)
+    expect(person.button("Send")).to_be_enabled(timeout=15_000)
+    [prompt] = person.events("prompt.accepted")
+    assert prompt["task"] is not None
+
+
+def test_the_text_is_the_tasks_input_where_it_needs_one(person: Person) -> None:
+    person.page.get_by_label("Choose a Task:").select_option("tell")
+    person.button("Send").click()
+    expect(person.request).to_be_focused()
+    person.says("wave")
+    expect(person.block("User (Task)")).to_contain_text("and then: wave", timeout=15_000)
+    expect(person.button("Send")).to_be_enabled(timeout=15_000)
+    expect(person.request).to_have_value("")
+
+
+# Images.
+
+
+def test_images_can_be_attached_pasted_and_dropped_and_are_sent(person: Person) -> None:
+    previews = person.page.get_by_role("list", name="Images that go with it").get_by_role("img")
+    file = {"name": "pixel.png", "mimeType": "image/png", "buffer": PIXEL}
+    person.page.get_by_label("Images", exact=True).set_input_files([file])  # pyright: ignore[reportArgumentType]
+    expect(previews).to_have_count(1)
+    put = """(element, [kind, data]) => {
+      const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+      const file = new File([bytes], "p.png", {type: "image/png"});
+      const transfer = new DataTransfer();
+      transfer.items.add(file);
+      element.dispatchEvent(kind === "paste"
+        ? new ClipboardEvent("paste", {clipboardData: transfer, bubbles: true, cancelable: true})
+        : new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}));
+    }"""
+    for count, kind in ((2, "paste"), (3, "drop")):
+        person.request.evaluate(put, [kind, base64.b64encode(PIXEL).decode()])
+        expect(previews).to_have_count(count)
+    person.page.get_by_role("button", name="Remove p.png").first.click()
+    expect(previews).to_have_count(2)
+    person.says("say hello")
+    person.is_idle()
+    expect(previews).to_have_count(0)
+    [prompt] = person.events("prompt.accepted")
+    assert [image["mime"] for image in prompt["images"]] == ["image/png"] * 2
+
+
+def test_what_is_no_image_is_refused_in_words(person: Person) -> None:
+    file = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"words"}
+    person.page.get_by_label("Images", exact=True).set_input_files([file])  # pyright: ignore[reportArgumentType]
+    expect(person.page.get_by_text("Only images go with a request")).to_be_visible()

@@ -1,0 +1,195 @@
+"""What was said is found again: at once, for good, and until it is deleted."""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from airboss.errors import TooMuch
+from airboss.log import rows
+from airboss.store import migrations, search, search_index
+from airboss.store.database import Database
+from airboss.store.search import FoundPage, SearchIndex
+
+Row = tuple[Any, ...]
+LAST = 2**62
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    database = Database(tmp_path / "airboss.sqlite")
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine whose SQLite was built without it."""
+    monkeypatch.setattr(search_index, "has_fts5", lambda _: False)
+
+
+def event(stream: str, seq: int, kind: str, **fields: Any) -> Row:
+    body = json.dumps({"kind": kind, **fields})
+    return (stream, seq, 1000 + seq, kind, body, None, None, None, None)
+
+
+def message(stream: str, seq: int, text: str) -> Row:
+    return event(stream, seq, "message.ended", block="b", text=text)
+
+
+async def write(database: Database, events: Iterable[Row]) -> None:
+    statement = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    await database.write(lambda c: c.exec_driver_sql(statement, list(events)) and None)
+
+
+async def look(database: Database, *words: str, before: int = LAST, limit: int = 50) -> FoundPage:
+    return await SearchIndex(database).page(words, before, limit)
+
+
+async def seqs(database: Database, *words: str) -> list[int]:
+    return [one.seq for one in (await look(database, *words)).items]
+
+
+TALK: Sequence[Row] = (
+    event("ses_a", 1, "prompt.accepted", text="Mend the ÄRGER, please", who="me"),
+    event("ses_a", 2, "tool.started", block="t", name="bash", arguments='{"a": "one\\ntwo"}'),
+    event("ses_a", 3, "tool.delta", block="t", offset=0, text="streamed"),
+    event("ses_a", 4, "tool.ended", block="t", text="output", error={"message": "exit 3"}),
+    event("ses_a", 5, "aside.answered", who="me", question="why?", answer="because"),
+    event("tsk_a", 6, "task.decided", text="[DECIDED] to go on"),
+    event("run_a", 7, "run.accepted", user_input="the whole deck"),
+    message("ses_a", 8, "  "),
+)
+
+
+@pytest.mark.parametrize("fixtures", [(), ("without_fts5",)])
+async def test_all_that_was_said_is_found_by_its_words(
+    tmp_path: Path, fixtures: Sequence[str], request: pytest.FixtureRequest
+) -> None:
+    for name in fixtures:
+        request.getfixturevalue(name)
+    database = Database(tmp_path / "airboss.sqlite")
+    await database.open()
+    try:
+        await write(database, TALK)
+        for word, found in {
+            "mend": [1],
+            "ärger": [1],
+            "bash": [2],
+            "two": [2],
+            "streamed": [],
+            "output": [4],
+            "exit": [4],
+            "BECAUSE": [5],
+            "decided": [6],
+            "deck": [7],
+            'nothing"*': [],
+        }.items():
+            assert await seqs(database, word) == found, word
+        assert await seqs(database, "mend", "please") == [1]
+        assert await seqs(database, "mend", "deck") == []
+        [found_one] = (await look(database, "ÄRG")).items
+        assert (found_one.before, found_one.hit.lower()[:3]) == ("Mend the ", "ärg")
+        assert (found_one.hit + found_one.after) == "ÄRGER, please"
+    finally:
+        await database.close()
+
+
+async def test_the_newest_come_first_and_pages_stay_true(database: Database) -> None:
+    await write(database, [message(f"ses_{n}", n, f"number {n}") for n in range(1, 8)])
+    first = await look(database, "number", limit=3)
+    await write(database, [message("ses_8", 8, "number 8")])
+    assert first.next_id is not None
+    second = await look(database, "number", before=first.next_id, limit=3)
+    assert second.next_id is not None
+    third = await look(database, "number", before=second.next_id, limit=3)
+    told = [one.seq for page in (first, second, third) for one in page.items]
+    assert (told, third.next_id) == ([7, 6, 5, 4, 3, 2, 1], None)
+
+
+async def test_what_is_forgotten_is_not_found(database: Database) -> None:
+    await write(database, [message("ses_a", 1, "the secret"), message("ses_b", 1, "the secret")])
+    await database.write(lambda c: rows.forget(c, ["ses_a"]))
+    assert [one.stream for one in (await look(database, "secret")).items] == ["ses_b"]
+    left = "SELECT stream FROM said"
+    assert await database.read(lambda c: c.exec_driver_sql(left).scalars().all()) == ["ses_b"]
+
+
+async def test_a_folder_of_an_earlier_version_is_indexed(tmp_path: Path) -> None:
+    file = tmp_path / "airboss.sqlite"
+    steps = migrations.MIGRATIONS
+    place = steps.index(migrations._texts_to_be_looked_for)  # pyright: ignore[reportPrivateUsage]
+    old = Database(file)
+    await with_steps(old, steps[:place], lambda: write(old, TALK))
+    new = Database(file)
+    await new.open()
+    try:
+        assert await seqs(new, "mend") == [1]
+        await write(new, [message("ses_b", 9, "mend it too")])
+        assert await seqs(new, "mend") == [9, 1]
+    finally:
+        await new.close()
+
+
+async def with_steps(
+    database: Database, steps: Sequence[migrations.Migration], work: Callable[[], Any]
+) -> None:
+    """As an earlier version left it."""
+
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("CREATE TABLE migrations (number INTEGER PRIMARY KEY)")
+        for number, step in enumerate(steps, start=1):
+            step(connection)
+            connection.exec_driver_sql("INSERT INTO migrations VALUES (?)", (number,))
+
+    await database.write(begin)
+    await work()
+    await database.close()
+
+
+async def test_a_folder_may_move_between_machines_with_and_without_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "airboss.sqlite"
+    for number, has_it in enumerate((True, False, True, False), start=1):
+        monkeypatch.setattr(search_index, "has_fts5", lambda _, has_it=has_it: has_it)
+        database = Database(file)
+        await database.open()
+        await write(database, [message("ses_a", number, f"moved {number}")])
+        assert await database.read(search_index.is_indexed) == has_it
+        assert await seqs(database, "moved") == list(range(number, 0, -1))
+        await database.close()
+
+
+async def test_ten_thousand_sessions_do_not_make_it_slow(database: Database) -> None:
+    text = "The agent looks at the engine and says what it sees there. " * 4
+    await write(
+        database,
+        (
+            message(f"ses_{n:05}", seq, f"{text} word{n} common")
+            for n in range(10_000)
+            for seq in range(1, 4)
+        ),
+    )
+    for words, count in (("word7777", 3), ("common", 50), ("engine sees", 50), ("e", 50)):
+        began = time.monotonic()
+        page = await look(database, *words.split())
+        assert len(page.items) == count, words
+        assert time.monotonic() - began < 1, words
+
+
+async def test_looking_ends_in_bounded_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(database, [message("ses_a", n, f"word{n} " * 50) for n in range(1, 3000)])
+    monkeypatch.setattr(search, "_SECONDS", -1.0)
+    monkeypatch.setattr(search, "_STEPS", 1)
+    with pytest.raises(TooMuch, match="Say one more word"):
+        await look(database, "word", "w", "wo")
+    monkeypatch.setattr(search, "_SECONDS", 60.0)
+    assert len((await look(database, "word1")).items) == 50

@@ -1,0 +1,156 @@
+/** Something that an agent asks of a person: what it is about, how long it waits, and what one can say. */
+
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { post, whyNot } from "../api/client";
+import type { InboxItem } from "../api/types.gen";
+import { now } from "../live/feed";
+import { visibleLines } from "../words";
+import { Approval, Limit } from "./approval";
+import { answerInWords, becameOf, type Settled, titleOf, untilWhen, wasYes } from "./asking";
+import { Icon } from "./icon";
+import { Question } from "./question";
+
+/** Says it to the server. It is done once the stream says so: until then the card stays. */
+export type Say = (verb: "decision" | "answer" | "decline", body: unknown) => Promise<void>;
+
+export type Stand =
+  | { kind: "open" }
+  | { kind: "sending" }
+  | { kind: "sent" }
+  /** Refused for what was said: it can be said otherwise. */
+  | { kind: "wrong"; why: string }
+  /** Refused for good: somebody was faster, or nobody waits any more. */
+  | { kind: "late"; why: string };
+
+type Props = {
+  item: InboxItem;
+  settled?: Settled | null;
+  /** Where it comes from, for a page that is not that place. */
+  children?: ComponentChildren;
+  /** Told to those who hear the page, once. A page that moves its focus here has said it. */
+  announced?: boolean;
+  /** The server has it; the stream does not say so yet. */
+  onSent?: () => void;
+  /** The title is the heading of a part of the page. */
+  headed?: boolean;
+};
+
+const KINDS: Record<InboxItem["asked"]["kind"], string> = {
+  "approval.asked": "Permission request",
+  "question.asked": "Question from the agent",
+  "limit.reached": "A limit was reached",
+};
+
+const CONFLICT = 409;
+const NOT_FOUND = 404;
+
+export function Ask({
+  item,
+  settled = null,
+  children,
+  announced = true,
+  headed = false,
+  onSent = () => {},
+}: Props) {
+  const [stand, take] = useState<Stand>({ kind: "open" });
+  const card = useRef<HTMLElement>(null);
+  const { asked } = item;
+  if (settled !== null) return <Decided item={item} settled={settled} />;
+
+  const say: Say = async (verb, body) => {
+    if (stand.kind === "sending" || stand.kind === "sent" || stand.kind === "late") return;
+    card.current?.focus({ preventScroll: true }); // the button that was pressed is disabled now, and would lose it
+    take({ kind: "sending" });
+    const answer = await post(`/api/v1/inbox/${encodeURIComponent(item.id)}/${verb}`, body);
+    if (answer.kind === "ok") {
+      take({ kind: "sent" });
+      return onSent();
+    }
+    const late = answer.kind === "failed" && [CONFLICT, NOT_FOUND].includes(answer.status);
+    take({ kind: late ? "late" : "wrong", why: whyNot(answer) });
+  };
+
+  const title = titleOf(asked);
+  const part = { item, stand, say, card };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys work only while it has focus itself
+    <section ref={card} class="ask" tabIndex={0} aria-label={`${KINDS[asked.kind]}: ${title}`}>
+      <header>
+        <Icon name={asked.kind === "question.asked" ? "question" : "hand"} />
+        {headed ? <h2>{title}</h2> : <b>{title}</b>}
+        <span class="grow" />
+        <span class="small muted num">{untilWhen(asked, now.value)}</span>
+      </header>
+      {announced && (
+        <span class="vh" role="alert">
+          {KINDS[asked.kind]}: {title}
+        </span>
+      )}
+      <div class="in">
+        {asked.kind === "approval.asked" && (
+          <Approval {...part} asked={asked}>
+            {children}
+          </Approval>
+        )}
+        {asked.kind === "limit.reached" && (
+          <Limit {...part} asked={asked}>
+            {children}
+          </Limit>
+        )}
+        {asked.kind === "question.asked" && (
+          <Question {...part} asked={asked}>
+            {children}
+          </Question>
+        )}
+        <Standing stand={stand} />
+      </div>
+    </section>
+  );
+}
+
+function Standing({ stand }: { stand: Stand }) {
+  switch (stand.kind) {
+    case "open":
+      return null;
+    case "sending":
+      return (
+        <p class="small muted" role="status">
+          Sending …
+        </p>
+      );
+    case "sent":
+      return (
+        <p class="small muted" role="status">
+          Recorded. The agent goes on in a moment.
+        </p>
+      );
+    case "wrong":
+    case "late":
+      return (
+        <p class="trouble" role="alert">
+          <Icon name="warning" size="s" /> {visibleLines(stand.why)}
+        </p>
+      );
+  }
+}
+
+function Decided({ item: { asked }, settled }: { item: InboxItem; settled: Settled }) {
+  const yes = wasYes(settled.outcome);
+  return (
+    <section class="ask done" aria-label={KINDS[asked.kind]}>
+      <p class="row wrap">
+        <span class={`st ${yes ? "ok" : "canceled"}`}>
+          <Icon name={yes ? "tick" : "slashed"} />
+          {becameOf(asked.kind, settled)}
+        </span>
+        <span class="muted cut" title={titleOf(asked)}>
+          {titleOf(asked)}
+        </span>
+        {settled.answer != null && settled.answer !== "" && (
+          <span class="answer">“{answerInWords(settled.answer)}”</span>
+        )}
+      </p>
+    </section>
+  );
+}

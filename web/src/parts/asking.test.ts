@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { ApprovalAsked, LimitReached, QuestionAsked } from "../api/types.gen";
+import { answerInWords, becameOf, goingOnMeans, ruleInWords, titleOf, untilWhen } from "./asking";
+
+const approval: ApprovalAsked = {
+  kind: "approval.asked",
+  item: "itm_1",
+  request: "r",
+  wish: "shell",
+  title: "Run npm\u202e run build?",
+  description: "No rule speaks of it.",
+  severity: "high",
+  subject: { command: "npm run build", arguments: "{}" },
+  fingerprint: "f",
+  choices: ["allow-once", "deny"],
+};
+const question: QuestionAsked = {
+  kind: "question.asked",
+  item: "itm_2",
+  question: "Which colour?\n\n- Red\n- Blue",
+  choices: [],
+  allows_words: true,
+};
+const limit: LimitReached = {
+  kind: "limit.reached",
+  item: "itm_3",
+  scope: "session",
+  limit: "turns",
+  allowed: 20,
+  used: 20,
+  more: 20,
+  before_turn: true,
+};
+
+test("a title is one line and hides nothing", () => {
+  expect(titleOf(approval)).toBe("Run npm⟨U+202E⟩ run build?");
+  expect(titleOf(question)).toBe("Which colour?");
+  expect(titleOf(limit)).toBe("Go on? 20 of 20 turns of the session are used.");
+});
+
+test("every wait says its end", () => {
+  expect(untilWhen(approval, 0)).toBe("Waits as long as it takes");
+  expect(untilWhen({ ...approval, expires_at: 94_000 }, 0)).toBe("Counts as Deny in 1:34");
+  expect(untilWhen({ ...approval, expires_at: 94_000 }, 93_500)).toBe("Counts as Deny in 0:01");
+  expect(untilWhen({ ...question, expires_at: 1 }, 5)).toBe("Goes on without an answer now");
+  expect(untilWhen({ ...limit, expires_at: 60_000 }, 0)).toBe("Counts as Stop in 1:00");
+});
+
+test("going on says what it allows", () => {
+  expect(goingOnMeans(limit)).toBe(
+    "Going on allows 40 turns, then it asks again. Nothing of the request was sent yet.",
+  );
+  expect(goingOnMeans({ ...limit, more: null, before_turn: false })).toBe(
+    "Going on lifts the limit. What was done so far is kept either way.",
+  );
+});
+
+test("what became of it is one line with a name and a time", () => {
+  const at = new Date(2026, 10, 15, 14, 12).getTime();
+  expect(becameOf("approval.asked", { outcome: "allow-once", who: "laptop", at })).toBe(
+    "Allowed once by laptop, 14:12",
+  );
+  expect(becameOf("limit.reached", { outcome: "deny", who: "Jo" })).toBe("Stopped by Jo");
+  expect(becameOf("question.asked", { outcome: "timeout", at })).toBe("Nobody came in time, 14:12");
+});
+
+test("a rule is told in the order in which it is read", () => {
+  expect(
+    ruleInWords({ verdict: "allow", wish: "shell", command: "npm run *", folder: "/home/me" }),
+  ).toBe("shell npm run * in /home/me → allow");
+  expect(ruleInWords({ verdict: "ask" })).toBe("everything → ask");
+});
+
+test("an answer is told in words, a form field by field", () => {
+  expect(answerInWords("Blue")).toBe("Blue");
+  expect(answerInWords('{"city":"Oslo","stops":["a","b"],"flies":true}')).toBe(
+    "city: Oslo, stops: a, b, flies: true",
+  );
+  expect(answerInWords("42")).toBe("42");
+});

@@ -1,0 +1,100 @@
+/** What an agent asks of a person, and what came of it, in words. Pure. */
+
+import type { InboxItem, ItemSettled, LimitReached, Rule } from "../api/types.gen";
+import { clock, duration, visible } from "../words";
+
+export type Asked = InboxItem["asked"];
+export type Settled = Pick<ItemSettled, "outcome" | "who" | "answer"> & { at?: number };
+
+/** On one line. */
+export function titleOf(asked: Asked): string {
+  switch (asked.kind) {
+    case "approval.asked":
+      return visible(asked.title);
+    case "question.asked":
+      return visible(asked.question.trim().split("\n")[0] ?? "");
+    case "limit.reached":
+      return `Go on? ${usedOf(asked)} of the ${visible(asked.scope)} are used.`;
+  }
+}
+
+const UNITS: Record<string, string> = { idleMinutes: "minutes without a word", cost: "requests" };
+
+const amount = (value: number): string =>
+  value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
+
+const unit = (limit: string): string => visible(UNITS[limit] ?? limit);
+
+const usedOf = ({ used, allowed, limit }: LimitReached): string =>
+  `${amount(used)} of ${amount(allowed)} ${unit(limit)}`;
+
+/** What a yes comes to. */
+export function goingOnMeans({ more, allowed, used, limit, before_turn }: LimitReached): string {
+  const next =
+    more == null
+      ? "Going on lifts the limit."
+      : `Going on allows ${amount(Math.max(allowed, used) + more)} ${unit(limit)}, then it asks again.`;
+  const now = before_turn
+    ? "Nothing of the request was sent yet."
+    : "What was done so far is kept either way.";
+  return `${next} ${now}`;
+}
+
+const AT_THE_END: Record<Asked["kind"], string> = {
+  "approval.asked": "Counts as Deny",
+  "question.asked": "Goes on without an answer",
+  "limit.reached": "Counts as Stop",
+};
+
+export function untilWhen({ kind, expires_at }: Asked, now: number): string {
+  if (expires_at == null) return "Waits as long as it takes";
+  if (expires_at <= now) return `${AT_THE_END[kind]} now`;
+  // Rounded up: at 0:01 there is still a second.
+  return `${AT_THE_END[kind]} in ${duration(expires_at - now + 999)}`;
+}
+
+const OUTCOMES: Record<Settled["outcome"], string> = {
+  "allow-once": "Allowed once",
+  "allow-always": "Allowed from now on",
+  deny: "Denied",
+  answered: "Answered",
+  declined: "Left unanswered",
+  "go-on": "Went on, allowed",
+  timeout: "Nobody came in time",
+  cancelled: "No longer asked",
+};
+
+/** One line: “Allowed once by laptop, 14:12”. */
+export function becameOf(kind: Asked["kind"], { outcome, who, at }: Settled): string {
+  const word = kind === "limit.reached" && outcome === "deny" ? "Stopped" : OUTCOMES[outcome];
+  const by = who == null || who === "" ? word : `${word} by ${visible(who)}`;
+  return at === undefined ? by : `${by}, ${clock(at)}`;
+}
+
+export const wasYes = (outcome: Settled["outcome"]): boolean =>
+  ["allow-once", "allow-always", "answered", "go-on"].includes(outcome);
+
+const PARTS = ["tool", "command", "path", "host"] as const;
+
+/** “shell npm run * in /home/me → allow”. */
+export function ruleInWords(rule: Rule): string {
+  const what = [rule.wish, ...PARTS.map((part) => rule[part])].filter((text) => text != null);
+  const where = rule.folder == null ? "" : ` in ${rule.folder}`;
+  return visible(`${what.length === 0 ? "everything" : what.join(" ")}${where} → ${rule.verdict}`);
+}
+
+/** How a form or a choice was answered, for people. */
+export function answerInWords(answer: string): string {
+  try {
+    const fields: unknown = JSON.parse(answer);
+    if (typeof fields !== "object" || fields === null) return visible(answer);
+    return Object.entries(fields)
+      .map(([name, value]) => `${visible(name)}: ${visible(shown(value))}`)
+      .join(", ");
+  } catch {
+    return visible(answer);
+  }
+}
+
+const shown = (value: unknown): string =>
+  Array.isArray(value) ? value.map(shown).join(", ") : String(value);

@@ -1,0 +1,79 @@
+/** The one door for HTML: what markdown says becomes nodes that can neither run nor fetch anything. */
+
+import createPurifier, { type Config } from "dompurify";
+import { render } from "preact";
+import { visible } from "../words";
+import { CopyButton } from "./copy";
+
+const ALLOWED: Config & { RETURN_DOM_FRAGMENT: true } = {
+  ALLOWED_TAGS: [
+    ...["a", "b", "blockquote", "br", "code", "del", "details", "em", "h1", "h2", "h3", "h4", "h5"],
+    ...["h6", "hr", "i", "ins", "kbd", "li", "mark", "ol", "p", "pre", "s", "small", "span"],
+    ...["strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "u", "ul"],
+  ],
+  ALLOWED_ATTR: ["href", "class"],
+  ALLOW_ARIA_ATTR: false,
+  ALLOW_DATA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+const CLASSES = { CODE: /^language-[\w+#.-]{1,30}$/, SPAN: /^hljs-[a-z_ -]{1,60}$/ };
+
+const purifier = createPurifier(window);
+
+purifier.addHook("uponSanitizeAttribute", (element, attribute) => {
+  if (attribute.attrName !== "class") return;
+  const allowed = CLASSES[element.tagName as keyof typeof CLASSES];
+  attribute.keepAttr = allowed?.test(attribute.attrValue) === true;
+});
+
+export type Prose = { nodes: DocumentFragment; forget: () => void };
+
+/** The nodes of an HTML of markdown. `forget` ends what was drawn into them. */
+export function proseOf(html: string): Prose {
+  const nodes = purifier.sanitize(html, ALLOWED);
+  for (const link of nodes.querySelectorAll("a")) openElsewhere(link);
+  for (const table of nodes.querySelectorAll("table")) scrollAlone(table);
+  const boxes = [...nodes.querySelectorAll("pre")].map(boxed);
+  return { nodes, forget: () => boxes.forEach((box) => void render(null, box)) };
+}
+
+function openElsewhere(link: HTMLAnchorElement): void {
+  link.target = "_blank";
+  link.rel = "noopener noreferrer";
+  link.title = visible(link.href); // the words of a link may say another place
+}
+
+function scrollAlone(table: HTMLTableElement): void {
+  const around = document.createElement("div");
+  around.className = "scroll";
+  around.tabIndex = 0;
+  around.setAttribute("role", "region");
+  around.setAttribute("aria-label", "Table");
+  table.replaceWith(around);
+  table.className = "tbl";
+  around.append(table);
+}
+
+/** The code in a box with its language and a button; returns what the button was drawn into. */
+function boxed(pre: HTMLPreElement): HTMLElement {
+  const code = pre.querySelector("code");
+  const language = /language-(\S+)/.exec(code?.className ?? "")?.[1] ?? "text";
+  const box = document.createElement("div");
+  const head = document.createElement("div");
+  box.className = "codebox";
+  pre.replaceWith(box);
+  pre.className = "code";
+  pre.tabIndex = 0;
+  box.append(head, pre);
+  render(
+    <>
+      <span>{language}</span>
+      <span class="grow" />
+      <CopyButton text={pre.textContent ?? ""} what="the code" />
+    </>,
+    head,
+  );
+  return head;
+}

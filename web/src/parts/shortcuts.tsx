@@ -1,0 +1,83 @@
+/** All keys, in one place. */
+
+import { Dialog } from "./dialog";
+
+const GROUPS: readonly { name: string; keys: readonly (readonly [string[], string])[] }[] = [
+  {
+    name: "Everywhere",
+    keys: [
+      [["Ctrl", "K"], "Search, or run a command"],
+      [["?"], "This list"],
+      [["G", "S"], "Start"],
+      [["G", "J"], "Jobs"],
+      [["G", "H"], "History"],
+      [["G", "I"], "Inbox"],
+      [["G", "T"], "Settings"],
+      [["J"], "Next block, row or item"],
+      [["K"], "Previous block, row or item"],
+      [["Esc"], "Close what floats, else leave the field"],
+    ],
+  },
+  {
+    name: "In a session",
+    keys: [
+      [["Ctrl", "Enter"], "Send"],
+      [["Alt", "Enter"], "Queue, while the agent works"],
+      [["Ctrl", "Shift", "Enter"], "Steer now, while the agent works"],
+      [["Ctrl", "."], "Stop the turn"],
+    ],
+  },
+  {
+    name: "On what waits for you, while it has focus",
+    keys: [
+      [["A"], "Allow once, or go on"],
+      [["D"], "Deny, or stop"],
+      [["1"], "Choose an answer, 1 to 9"],
+    ],
+  },
+  {
+    name: "In a chart",
+    keys: [
+      [["↑"], "Along the arrows; left and right to siblings"],
+      [["+"], "Zoom in; − zooms out, 0 fits"],
+    ],
+  },
+  {
+    name: "On a bar between two parts",
+    keys: [
+      [["←"], "Move it; with Shift further"],
+      [["Home"], "To its limits, with End"],
+      [["Enter"], "Back to the usual size"],
+    ],
+  },
+];
+
+export function Shortcuts({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
+      <div class="shortcuts">
+        {GROUPS.map(({ name, keys }) => (
+          <section key={name}>
+            <h3>{name}</h3>
+            <dl>
+              {keys.map(([pressed, does]) => (
+                <div key={does}>
+                  <dt>
+                    {pressed.map((key) => (
+                      <kbd key={key}>{key}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <p class="hint">No key without a modifier works while you write in a field.</p>
+      <button type="button" class="btn" data-first onClick={onClose}>
+        Close
+      </button>
+    </Dialog>
+  );
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { filesOf } from "./unified";
+
+const DIFF = `diff --git a/src/follow.py b/src/follow.py
+index 0a1b2c3..4d5e6f7 100644
+--- a/src/follow.py
++++ b/src/follow.py
+@@ -61,3 +61,4 @@ async def follow
+     async def follow(self, streams):
+-        last = await self.store.max_seq()
++        last = {s: 0 for s in streams}
++        rows = []
+         while True:
+`;
+
+test("lines have their numbers on both sides", () => {
+  const [file] = filesOf(DIFF);
+  expect(file).toMatchObject({ path: "src/follow.py", added: 2, removed: 1 });
+  expect(file?.lines.map(({ kind, before, after }) => [kind, before, after])).toEqual([
+    ["head", null, null],
+    ["same", 61, 61],
+    ["removed", 62, null],
+    ["added", null, 62],
+    ["added", null, 63],
+    ["same", 63, 64],
+  ]);
+});
+
+test("a line that only looks like a file's head belongs to its hunk", () => {
+  const [file, ...others] = filesOf("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- old\n-++ more\n+new\n");
+  expect(others).toEqual([]);
+  expect(file?.lines.map(({ text }) => text)).toEqual([
+    "@@ -1,2 +1 @@",
+    "-- old",
+    "++ more",
+    "new",
+  ]);
+});
+
+test("several files, new ones and deleted ones are told apart", () => {
+  const made = "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+hi\n\\ No newline at end of file\n";
+  const gone = "--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n";
+  expect(filesOf(made + gone).map(({ path, added, removed }) => [path, added, removed])).toEqual([
+    ["new.txt", 1, 0],
+    ["old.txt", 0, 1],
+  ]);
+});
+
+test("what is no diff is still shown, line by line", () => {
+  expect(filesOf("+added\n-removed").flatMap(({ lines }) => lines.map(({ text }) => text))).toEqual(
+    ["added", "removed"],
+  );
+});

@@ -1,0 +1,51 @@
+/** One block of a conversation, by its kind. */
+
+import { Ask } from "../parts/ask";
+import { Fold } from "../parts/fold";
+import { Icon } from "../parts/icon";
+import type { Block, NoteBlock } from "../state/types";
+import { clock, fully, visible, visibleLines } from "../words";
+import { Text } from "./text";
+import { type Blocks, Tool } from "./tool";
+
+export function BlockView({ block, blocks }: { block: Block; blocks: Blocks }) {
+  switch (block.kind) {
+    case "ask":
+      return <Ask item={block.item} settled={block.settled} />;
+    case "note":
+      return <Noted note={block} />;
+    case "tool":
+      return <Tool tool={block} blocks={blocks} />;
+    default:
+      return <Text block={block} />;
+  }
+}
+
+const TONES = {
+  info: { look: "info", icon: "info" },
+  warning: { look: "stale", icon: "warning" },
+  error: { look: "err", icon: "warning" },
+} as const;
+
+const LONG = 2_000;
+
+/** Without a role: what is only scrolled into the page is no news. */
+function Noted({ note }: { note: NoteBlock }) {
+  const { look, icon } = TONES[note.tone];
+  return (
+    <div class={`note blk-note ${look}`}>
+      <Icon name={icon} />
+      <div>
+        <b>{visible(note.title)}</b>
+        {note.text.length > LONG ? (
+          <Fold text={note.text} label={visible(note.title)} />
+        ) : (
+          note.text !== "" && <div class="muted lines">{visibleLines(note.text)}</div>
+        )}
+      </div>
+      <time class="meta" title={fully(note.at)} dateTime={new Date(note.at).toISOString()}>
+        {clock(note.at)}
+      </time>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/** Which files a session changed. Asked for again a moment after a tool has ended. */
+
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { get } from "../api/client";
+import type { SessionState } from "../state/types";
+
+/** `how`: whether it was there before, and is there now. */
+export type ChangedFile = {
+  path: string;
+  added: number;
+  removed: number;
+  diff: string;
+  how: "created" | "edited" | "deleted";
+};
+
+const MOMENT_MS = 700;
+
+export type Changes = { files: readonly ChangedFile[]; loaded: boolean };
+
+/** What ends the watching is answered too. */
+export function watchChanges(
+  id: string,
+  session: ReadonlySignal<SessionState>,
+): { changes: ReadonlySignal<Changes>; stop: () => void } {
+  const changes = signal<Changes>({ files: [], loaded: false });
+  let planned: ReturnType<typeof setTimeout> | null = null;
+  let known = -1;
+  async function ask(): Promise<void> {
+    planned = null;
+    const answer = await get<{ files: ChangedFile[] }>(`/api/v1/sessions/${id}/changes`);
+    if (answer.kind === "ok") changes.value = { files: answer.body.files, loaded: true };
+  }
+  const unwatch = effect(() => {
+    const state = session.value;
+    if (state.view === null) return;
+    const ended = endedTools(state);
+    if (ended === known) return;
+    known = ended;
+    planned ??= setTimeout(() => void ask(), changes.peek().loaded ? MOMENT_MS : 0);
+  });
+  return {
+    changes,
+    stop: () => {
+      unwatch();
+      if (planned !== null) clearTimeout(planned);
+    },
+  };
+}
+
+function endedTools({ blocks }: SessionState): number {
+  let count = 0;
+  for (const block of blocks.values()) if (block.kind === "tool" && !block.receiving) count += 1;
+  return count;
+}
+
+export const sum = (files: readonly ChangedFile[], what: "added" | "removed"): number =>
+  files.reduce((total, file) => total + file[what], 0);
+
+/** A path inside the working directory is told from there. */
+export const within = (path: string, folder: string): string =>
+  path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;

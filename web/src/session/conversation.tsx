@@ -1,0 +1,163 @@
+/** A session's blocks in order. Of a long conversation only those around the view are in the page. */
+
+import "./conversation.css";
+import { useComputed, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { Icon } from "../parts/icon";
+import type { Block, SessionState } from "../state/types";
+import { BlockView } from "./block";
+import { Follow } from "./follow";
+import { Remembered, Remembering } from "./remember";
+import { firstLine, opensItself } from "./said";
+
+type Props = {
+  session: SessionState;
+  label?: string;
+  /** Where to begin: at the block that holds this seq. Else at the end. */
+  at?: number | null;
+  /** Whether J and K go from block to block, wherever the focus is outside of a text field. */
+  keys?: boolean;
+  /** What stands behind the last block. */
+  children?: ComponentChildren;
+};
+
+export function Conversation({ session, label = "Conversation", at, keys, children }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const inside = useRef<HTMLDivElement>(null);
+  const follow = useMemo(() => new Follow(), []);
+  const memory = useMemo(() => new Remembered(), []);
+  const { blocks, order } = session;
+
+  useLayoutEffect(() => {
+    if (box.current && inside.current) return follow.attach(box.current, inside.current);
+    return undefined;
+  }, [follow]);
+  useLayoutEffect(() => follow.settle());
+  useBeginning(follow, session, at ?? null);
+  useSteps(follow, keys ?? false);
+
+  follow.drawn.value; // asks to be drawn again when the view comes near to the end of what is drawn
+  const span = follow.span(order, (id) => guess(blocks.get(id)));
+  const shown = order.slice(span.first, span.end);
+  return (
+    <Remembering.Provider value={memory}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
+      <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
+        <div class="conv-in" ref={inside}>
+          <Space height={span.above} />
+          {shown.map((id) => {
+            const block = blocks.get(id);
+            return block && <Kept key={id} block={block} blocks={blocks} />;
+          })}
+          <Space height={span.below} />
+          {children}
+        </div>
+      </div>
+      <ToEnd follow={follow} />
+      <Told session={session} />
+    </Remembering.Provider>
+  );
+}
+
+type KeptProps = { block: Block; blocks: ReadonlyMap<string, Block> };
+
+/** Drawn again only when its block changed, or what its tool called. */
+function Kept({ block, blocks }: KeptProps) {
+  const has = block.kind === "tool" && block.children.length > 0;
+  const view = useMemo(
+    () => <BlockView block={block} blocks={blocks} />,
+    [block, has ? blocks : null],
+  );
+  return <div data-block={block.id}>{view}</div>;
+}
+
+const Space = ({ height }: { height: number }) => (
+  <div aria-hidden="true" style={{ height: `${height}px` }} />
+);
+
+const CLOSED = 44;
+const OPEN = 132;
+const guess = (block: Block | undefined): number =>
+  block !== undefined && opensItself(block) ? OPEN : CLOSED;
+
+function ToEnd({ follow }: { follow: Follow }) {
+  const words = useComputed(() => {
+    const missed = follow.missed.value;
+    return missed === 0 ? "Go to the end" : `${missed} new below`;
+  });
+  if (follow.atEnd.value) return null;
+  return (
+    <button type="button" class="btn sm to-end" onClick={() => follow.toEnd()}>
+      <Icon name="down" size="s" />
+      {words}
+    </button>
+  );
+}
+
+/** Long enough for a reader to take it up; the page's text is then what a fresh page's is. */
+const HEARD_MS = 1_000;
+
+/** Finished messages for those who listen, never a word at a time, and none of the past. */
+function Told({ session }: { session: SessionState }) {
+  const words = useSignal("");
+  const heard = useRef<number | null>(null);
+  useEffect(() => {
+    const ended = lastMessage(session);
+    const seq = ended?.seq ?? 0;
+    if (heard.current !== null && seq > heard.current && ended) {
+      words.value = `Message: ${firstLine(ended.text)}`;
+      setTimeout(() => {
+        words.value = "";
+      }, HEARD_MS);
+    }
+    if (session.view !== null) heard.current = Math.max(seq, heard.current ?? 0);
+  }, [session, words]);
+  return (
+    <div class="vh" role="status">
+      {words}
+    </div>
+  );
+}
+
+function lastMessage({ blocks, order }: SessionState) {
+  for (let at = order.length - 1; at >= Math.max(0, order.length - 20); at -= 1) {
+    const block = blocks.get(order[at] ?? "");
+    if (block?.kind === "message" && !block.receiving) return block;
+  }
+  return null;
+}
+
+/** Goes once to the block that holds a seq, as soon as it is there. */
+function useBeginning(follow: Follow, { blocks, order }: SessionState, at: number | null): void {
+  const done = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    if (at === null || done.current === at) return;
+    const later = order.findIndex((id) => (blocks.get(id)?.seq ?? 0) > at);
+    const id = order[later < 0 ? order.length - 1 : Math.max(0, later - 1)];
+    if (id === undefined) return;
+    done.current = at;
+    follow.goTo(id);
+  }, [follow, blocks, order, at]);
+}
+
+function useSteps(follow: Follow, are: boolean): void {
+  useEffect(() => {
+    if (!are) return undefined;
+    const pressed = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      const by = event.key === "j" ? 1 : event.key === "k" ? -1 : null;
+      if (by === null) return;
+      event.preventDefault();
+      follow.step(by);
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, [follow, are]);
+}
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+    target.closest("dialog") !== null);

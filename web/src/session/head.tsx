@@ -1,0 +1,115 @@
+/** The bar below the top bar: what this session is, how it stands, and what can be had of it. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { SessionView } from "../api/types.gen";
+import { Icon } from "../parts/icon";
+import { Status } from "../parts/status";
+import { visible } from "../words";
+import { type Brief, shortly } from "./usage";
+
+type Props = {
+  view: SessionView;
+  title: string;
+  stale: boolean;
+  changed: number;
+  brief: Brief;
+  onAside: () => void;
+  onAbout: () => void;
+};
+
+export function Head({ view, title, stale, changed, brief, onAside, onAbout }: Props) {
+  const state = view.items.length > 0 ? "asking" : view.state;
+  const isOpen = view.state === "idle" || view.state === "working";
+  return (
+    <div class="sub">
+      <h1 class="cut" title={title}>
+        {title}
+      </h1>
+      <Status state={state} stale={stale} />
+      <span class="small faint mono cut desk">{visible(view.cwd)}</span>
+      <span class="grow" />
+      <span class="phone-only small muted num">{shortly(brief)}</span>
+      <span class="row tools">
+        <button type="button" class="btn ghost sm about" onClick={onAbout}>
+          <Icon name="file" />
+          Changes {changed}
+        </button>
+        {isOpen && (
+          <button
+            type="button"
+            class="btn ghost sm"
+            aria-label="Ask on the side"
+            title="Ask on the side"
+            onClick={onAside}
+          >
+            <Icon name="question" />
+            <span class="desk">Ask on the side</span>
+          </button>
+        )}
+        <Export session={view.id} />
+      </span>
+    </div>
+  );
+}
+
+const FORMATS = [
+  ["markdown", "Markdown", "to read and to paste"],
+  ["jsonl", "JSON lines", "every event, for scripts"],
+  ["html", "One HTML file", "to keep and to send"],
+] as const;
+
+function Export({ session }: { session: string }) {
+  const open = useSignal(false);
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (!open.value) return undefined;
+    const leave = (event: Event) => {
+      const isKey = event instanceof KeyboardEvent;
+      if (isKey && event.key !== "Escape") return;
+      if (!isKey && place.current?.contains(event.target as Node)) return;
+      open.value = false;
+      if (isKey) place.current?.querySelector("button")?.focus();
+    };
+    document.addEventListener("keydown", leave);
+    document.addEventListener("pointerdown", leave);
+    return () => {
+      document.removeEventListener("keydown", leave);
+      document.removeEventListener("pointerdown", leave);
+    };
+  }, [open.value, open]);
+  return (
+    <span class="drop" ref={place}>
+      <button
+        type="button"
+        class="btn ghost sm"
+        aria-label="Export"
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <Icon name="download" />
+        <span class="desk">Export</span>
+      </button>
+      {open.value && (
+        <ul class="dropped">
+          {FORMATS.map(([format, word, why]) => (
+            <li key={format}>
+              <a
+                href={`/api/v1/sessions/${session}/export?format=${format}`}
+                download
+                onClick={() => {
+                  open.value = false;
+                }}
+              >
+                {word}
+                <small>{why}</small>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,159 @@
+/** What a person is about to ask. Nothing is lost and nothing is sent twice: a request stays here until
+ *  the server has said that it took it, or its events have. */
+
+import { signal } from "@preact/signals";
+import { get, post, whyNot } from "../api/client";
+import type { EventPage, PromptReceipt, RecordedEvent, TaskRunView } from "../api/types.gen";
+import { remember, remembered } from "../storage";
+import type { Picture } from "./pictures";
+
+export type Delivery = "queue" | "steer";
+
+export type Phase =
+  | { kind: "ready" }
+  | { kind: "sending" }
+  /** There was no answer; whether it arrived is being asked. */
+  | { kind: "unsure" }
+  | { kind: "refused"; why: string };
+
+type Sent = { text: string; after: number };
+
+const READY: Phase = { kind: "ready" };
+const LOOK_MS = 1_500;
+
+export class Outbox {
+  readonly draft = signal("");
+  readonly pictures = signal<readonly Picture[]>([]);
+  readonly phase = signal<Phase>(READY);
+  /** Up to this seq the page has to hear before it knows what the last request did. */
+  readonly told = signal(0);
+
+  constructor(readonly session: string) {
+    this.draft.value = remembered(`draft.${session}`) ?? "";
+    const sent = readSent(remembered(`sent.${session}`));
+    if (sent !== null) void this.#look(sent);
+  }
+
+  get isBusy(): boolean {
+    return this.phase.value.kind === "sending" || this.phase.value.kind === "unsure";
+  }
+
+  write(text: string): void {
+    this.draft.value = text;
+    remember(`draft.${this.session}`, text === "" ? null : text);
+    if (this.phase.peek().kind === "refused") this.phase.value = READY;
+  }
+
+  /** `head` is the last event that the page has heard of. */
+  async send(delivery: Delivery, head: number): Promise<void> {
+    const text = this.draft.peek();
+    if (this.isBusy || text.trim() === "") return;
+    const sent: Sent = { text, after: head };
+    this.#keep(sent);
+    this.phase.value = { kind: "sending" };
+    const images = this.pictures.peek().map(({ mime, data }) => ({ mime, data }));
+    const answer = await post<PromptReceipt>(`/api/v1/sessions/${this.session}/prompts`, {
+      text,
+      delivery,
+      ...(images.length > 0 && { images }),
+    });
+    if (answer.kind === "ok") this.#arrived(sent, answer.body.seq);
+    else if (answer.kind === "lost") await this.#look(sent);
+    else this.#refused(whyNot(answer));
+  }
+
+  /** A task on this session. Its runs are listed, so that one whose answer was lost is found there. */
+  async begin(task: string, input: string): Promise<void> {
+    if (this.isBusy) return;
+    this.phase.value = { kind: "sending" };
+    const began = Date.now();
+    const wish = { task, input, session: this.session };
+    const answer = await post<TaskRunView>("/api/v1/task-runs", wish);
+    const is = answer.kind === "lost" ? await this.#began(task, began) : answer.kind === "ok";
+    if (is) {
+      if (input !== "") this.#clear(input);
+      this.phase.value = READY;
+    } else if (answer.kind !== "ok") {
+      this.#refused(answer.kind === "lost" ? NOT_ARRIVED : whyNot(answer));
+    }
+  }
+
+  async #began(task: string, since: number): Promise<boolean> {
+    this.phase.value = { kind: "unsure" };
+    for (;;) {
+      const list = await get<{ items: TaskRunView[] }>("/api/v1/task-runs?limit=20");
+      if (list.kind === "ok") {
+        const { items } = list.body;
+        const isOurs = (run: TaskRunView) =>
+          run.task === task && run.session === this.session && run.created_at > since - CLOCKS_MS;
+        return items.some(isOurs);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  /** Asks the events until they answer: the request is among them, or it never arrived. */
+  async #look(sent: Sent): Promise<void> {
+    this.phase.value = { kind: "unsure" };
+    for (;;) {
+      const path = `/api/v1/sessions/${this.session}/events?after=${sent.after}&limit=1000`;
+      const page = await get<EventPage>(path);
+      if (page.kind === "ok") {
+        const seq = acceptedIn(page.body.items, sent.text);
+        if (seq !== null) return this.#arrived(sent, seq);
+        if (!page.body.more) return this.#refused(NOT_ARRIVED);
+        sent = { ...sent, after: page.body.next_after };
+      } else if (page.kind === "failed" && page.status === 404) {
+        return this.#refused(whyNot(page));
+      } else {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    }
+  }
+
+  #arrived(sent: Sent, seq: number): void {
+    this.told.value = seq;
+    this.#keep(null);
+    this.#clear(sent.text);
+    this.phase.value = READY;
+  }
+
+  #refused(why: string): void {
+    this.#keep(null);
+    this.phase.value = { kind: "refused", why };
+  }
+
+  /** What was written meanwhile stays. */
+  #clear(text: string): void {
+    this.pictures.value = [];
+    if (this.draft.peek() === text) this.write("");
+  }
+
+  #keep(sent: Sent | null): void {
+    remember(`sent.${this.session}`, sent === null ? null : JSON.stringify(sent));
+  }
+}
+
+const NOT_ARRIVED = "It did not arrive: the connection was lost. Your text is kept; send it again.";
+const CLOCKS_MS = 60_000; // the server's clock may be another
+
+/** The seq at which a text was accepted. Secrets may have been taken out of it on the way. */
+export function acceptedIn(events: readonly RecordedEvent[], text: string): number | null {
+  const found = events.find(
+    ({ event }) =>
+      event.kind === "prompt.accepted" &&
+      (event.text === text || event.text === text.trim() || event.redacted > 0),
+  );
+  return found?.seq ?? null;
+}
+
+function readSent(kept: string | null): Sent | null {
+  try {
+    const sent: unknown = JSON.parse(kept ?? "null");
+    if (typeof sent !== "object" || sent === null) return null;
+    const { text, after } = sent as Partial<Sent>;
+    return typeof text === "string" && typeof after === "number" ? { text, after } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,91 @@
+/** What stands in place of the request part when nothing can be asked: closed, interrupted, stopped. */
+
+import { useSignal } from "@preact/signals";
+import type { SessionView } from "../api/types.gen";
+import { Icon } from "../parts/icon";
+import { Note } from "../parts/note";
+import { visible } from "../words";
+import { close, resume, type Trouble } from "./calls";
+
+export function Closed() {
+  return (
+    <section class="composer over" aria-label="Request">
+      <div class="empty" role="status">
+        <Icon name="tick" size="big" />
+        <h2>The session is closed</h2>
+        <p>You may close this page. The conversation is kept in History.</p>
+        <div class="row wrap center">
+          <a class="btn sm" href="/history.html">
+            Open it in History
+          </a>
+          <a class="btn sm" href="/index.html">
+            Start another one
+          </a>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+export function Interrupted({
+  view,
+  onStopServer,
+}: {
+  view: SessionView;
+  onStopServer: () => void;
+}) {
+  const trouble = useSignal<Trouble>(null);
+  const busy = useSignal(false);
+  async function go(doing: (session: string) => Promise<Trouble>): Promise<void> {
+    busy.value = true;
+    trouble.value = await doing(view.id);
+    busy.value = false;
+  }
+  return (
+    <section class="composer over" aria-label="Request">
+      <div class="empty" role="status">
+        <Icon name="slashed" size="big" />
+        <h2>The session was interrupted</h2>
+        <p>
+          {visible(view.error ?? "It lost its agent.")} Resume goes on where it was, with all that
+          was said.
+        </p>
+        {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
+        <button
+          type="button"
+          class="btn primary"
+          disabled={busy.value}
+          onClick={() => void go(resume)}
+        >
+          {busy.value ? "Resuming …" : "Resume"}
+        </button>
+      </div>
+      <div class="line low">
+        <span class="row lo-left">
+          <button type="button" class="btn" onClick={onStopServer}>
+            Stop Server
+          </button>
+          <button type="button" class="btn" disabled={busy.value} onClick={() => void go(close)}>
+            Close Session
+          </button>
+        </span>
+      </div>
+    </section>
+  );
+}
+
+/** The whole page, once the server was stopped from it. */
+export function Stopped() {
+  return (
+    <div class="page">
+      <div class="panel empty" role="status">
+        <Icon name="tick" size="big" />
+        <h1>The server is stopped</h1>
+        <p>
+          You may close this page. The conversation is kept; <code>airboss serve</code> starts the
+          server again.
+        </p>
+      </div>
+    </div>
+  );
+}

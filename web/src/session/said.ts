@@ -1,0 +1,98 @@
+/** What blocks say of themselves in a line: their headings, and what is in them while they are closed. */
+
+import type { Block, TextBlock, ToolBlock } from "../state/types";
+import { visible } from "../words";
+
+const TYPES = { user: "User", reasoning: "Reasoning", message: "Message", tool: "Tool" } as const;
+
+export type Heading = { type: string; title: string | null };
+
+export function heading(block: TextBlock | ToolBlock): Heading {
+  return { type: TYPES[block.kind], title: block.kind === "tool" ? block.name : block.title };
+}
+
+/** Whether a block is open before anybody has touched it. */
+export function opensItself(block: Block): boolean {
+  return block.kind === "user" || block.kind === "message";
+}
+
+const SUMMARY = 160;
+
+/** The first line that says something, without the marks of markdown. */
+export function firstLine(text: string): string {
+  const head = text.slice(0, 4_000);
+  const line = head.split("\n").find((each) => /[\p{L}\p{N}]/u.test(each)) ?? "";
+  return visible(
+    line.replace(/^\s*(#{1,6}|[-*+>]|\d{1,3}[.)])\s+/, "").replace(/\*\*|__|`/g, ""),
+  ).slice(0, SUMMARY);
+}
+
+/** The arguments that tell most, in the order in which they are looked for. */
+const TELLING = [
+  "command",
+  "path",
+  "file_path",
+  "pattern",
+  "query",
+  "url",
+  "prompt",
+  "description",
+  "argument",
+];
+
+/** Arguments come as JSON; what is not is taken as it is. */
+export function argumentsOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+export function toolSummary(tool: ToolBlock): string {
+  const told = argumentsOf(tool.arguments);
+  const key = told === null ? undefined : TELLING.find((name) => typeof told[name] === "string");
+  const about = told === null || key === undefined ? tool.arguments : String(told[key]);
+  const parts = [firstLine(about)];
+  if (tool.vetoed !== null) parts.push("not let through");
+  else if (tool.error !== null) parts.push(`error: ${firstLine(tool.error)}`);
+  if (tool.children.length === 1) parts.push("1 call inside");
+  if (tool.children.length > 1) parts.push(`${tool.children.length} calls inside`);
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** The arguments to read: a short JSON in one line, else a line for each, with texts as they are. */
+export function argumentsToRead(text: string): string {
+  const told = argumentsOf(text);
+  const short = text.length <= 120 && !text.includes("\\n");
+  if (told === null || short) return text;
+  return Object.entries(told)
+    .map(([key, value]) => {
+      const words = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+      return words.includes("\n") ? `${key}:\n${words}` : `${key}: ${words}`;
+    })
+    .join("\n");
+}
+
+export const looksLikeDiff = (text: string): boolean =>
+  /^(diff --git |@@ -\d)/m.test(text.slice(0, 4_000));
+
+/** How long something took, to read at a glance; from a minute on as m:ss. */
+export function took(ms: number): string {
+  const least = Math.max(0, ms);
+  if (least < 10_000) return `${(least / 1000).toFixed(1)} s`;
+  const seconds = Math.round(least / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const two = (n: number) => String(n).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** The end of a text that is still coming: more than this is never in view. */
+const LAST = 3_000;
+
+export const theEnd = (text: string): string => (text.length <= LAST ? text : text.slice(-LAST));

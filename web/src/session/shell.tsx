@@ -1,0 +1,82 @@
+/** What every block has: a header that says what it is and opens it, and a content. */
+
+import type { ComponentChildren } from "preact";
+import { now } from "../live/feed";
+import { Icon } from "../parts/icon";
+import type { TextBlock, ToolBlock } from "../state/types";
+import { clock, fully, visible } from "../words";
+
+import { useChoice } from "./remember";
+import { heading, opensItself, took } from "./said";
+
+type ShellProps = {
+  block: TextBlock | ToolBlock;
+  /** What a closed block says in its header. */
+  summary: string;
+  /** More classes: `decision`, `over`. */
+  looks?: string;
+  /** Beside the header's button. */
+  beside?: ComponentChildren;
+  children: () => ComponentChildren;
+};
+
+/** The header, and below it the content while the block is open. */
+export function Shell({ block, summary, looks = "", beside, children }: ShellProps) {
+  const choice = useChoice(block.id, "open");
+  const isOpen = block.receiving || (choice.value ?? opensItself(block));
+  const { type, title } = heading(block);
+  return (
+    <article class={`blk ${block.kind} ${block.receiving ? "recv" : ""} ${looks}`}>
+      <header>
+        <button
+          type="button"
+          class="hd"
+          aria-expanded={isOpen}
+          onClick={() => {
+            if (!block.receiving) choice.value = !isOpen;
+          }}
+        >
+          <Icon name={isOpen ? "down" : "right"} size="s" />
+          <span class="type cut">
+            {type}
+            {title !== null && <span class="t"> ({visible(title)})</span>}
+            {block.receiving && <span class="rcv"> [receiving...]</span>}
+          </span>
+          <span class="sum">{isOpen ? "" : summary}</span>
+        </button>
+        {isOpen && beside}
+        <Meta block={block} />
+      </header>
+      {isOpen && <div class="body">{children()}</div>}
+      {isOpen && block.cut && (
+        <p class="cut-off">
+          <Icon name="slashed" size="s" />
+          Cut off: it was ended before its time.
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** When it was said; of what takes its time, how long that was. */
+function Meta({ block }: { block: TextBlock | ToolBlock }) {
+  const isSaid = block.kind === "user" || block.kind === "message";
+  if (block.receiving) return <Passing since={block.at} />;
+  const ended = block.ended_at ?? block.at;
+  return (
+    <time
+      class="meta"
+      dateTime={new Date(block.at).toISOString()}
+      title={fully(isSaid ? ended : block.at)}
+    >
+      {isSaid ? clock(ended) : took(ended - block.at)}
+      {block.cut && !isSaid && " · cut off"}
+    </time>
+  );
+}
+
+const Passing = ({ since }: { since: number }) => (
+  <span class="meta" aria-hidden="true">
+    {took(Math.floor(Math.max(0, now.value - since) / 1000) * 1000).replace(".0", "")}
+  </span>
+);

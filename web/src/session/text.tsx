@@ -1,0 +1,67 @@
+/** `User`, `Reasoning` and `Message`: text that arrives, and is laid out when it is complete. */
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Fold } from "../parts/fold";
+import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
+import type { TextBlock } from "../state/types";
+import { visibleLines } from "../words";
+import { useChoice } from "./remember";
+import { firstLine, theEnd } from "./said";
+import { Shell } from "./shell";
+
+export function Text({ block }: { block: TextBlock }) {
+  const raw = useChoice(block.id, "raw");
+  const isDocument =
+    !block.receiving && block.text.length <= MOST_MARKDOWN && looksLikeMarkdown(block.text);
+  const isRaw = raw.value ?? false;
+  const turn = isDocument && (
+    <button
+      type="button"
+      class="btn ghost sm raw"
+      data-still
+      onClick={() => {
+        raw.value = !isRaw;
+      }}
+    >
+      {isRaw ? "View Markdown" : "View Raw Data"}
+    </button>
+  );
+  return (
+    <Shell
+      block={block}
+      summary={firstLine(block.text)}
+      looks={block.title === "TaskDecision" ? "decision" : ""}
+      beside={turn}
+    >
+      {() => {
+        if (block.receiving) return <Receiving text={block.text} />;
+        if (isDocument && !isRaw) return <Markdown text={block.text} />;
+        if (isRaw) return <Fold text={block.text} />;
+        return <Plain text={block.text} />;
+      }}
+    </Shell>
+  );
+}
+
+/** As high as a plain text may be before it is folded. */
+const LONG = 6_000;
+
+function Plain({ text }: { text: string }) {
+  if (text.length > LONG) return <Fold text={text} />;
+  return <div class="prose lines">{visibleLines(text)}</div>;
+}
+
+/** The end of what has come so far, as it came. The top is faded only where it is cut. */
+export function Receiving({ text }: { text: string }) {
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const body = element.current?.parentElement;
+    if (body) body.classList.toggle("over", body.scrollHeight > body.clientHeight + 1);
+  });
+  return (
+    <div ref={element} class="coming">
+      {visibleLines(theEnd(text))}
+      <span class="caret" />
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+/** The lower left part: timeline or events of the same run. */
+
+import { useEffect, useMemo } from "preact/hooks";
+import type { RunDetail } from "../api/types.gen";
+import { now } from "../live/feed";
+import type { TaskState } from "../state/types";
+import type { Block, Step } from "./blocks";
+import { Events } from "./events";
+import type { GanttRow, Segment } from "./gantt";
+import type { StreamLog } from "./log";
+import type { Choice } from "./selection";
+import type { Progress } from "./states";
+import { Timeline } from "./timeline";
+import { waitsOf } from "./told";
+import { ask, type Dock, dock, onlyTask, wish } from "./view";
+
+type Props = {
+  run: RunDetail;
+  block: Block | null;
+  progress: Progress;
+  task: TaskState | null;
+  step: Step | null;
+  runLog: StreamLog;
+  taskLog: StreamLog | null;
+  stepAt: (path: string) => Step | null;
+  choice: Choice;
+};
+
+/** The waits of so many events are shown: more are for the list. */
+const FOR_WAITS = 4_000;
+
+export function Docked(props: Props) {
+  const { run, runLog } = props;
+  runLog.grow(run.seq);
+  const isTimeline = dock.value === "timeline";
+  useEffect(() => {
+    if (isTimeline) void runLog.first(FOR_WAITS);
+  }, [isTimeline, runLog, run.seq]);
+  return (
+    <section class="dock" aria-label="Timeline and events">
+      <header>
+        <div class="seg desk" role="tablist" aria-label="Timeline or events">
+          <DockTab name="timeline" word="Timeline" />
+          <DockTab name="events" word="Events" />
+        </div>
+        <span class="grow" />
+        {isTimeline ? (
+          <span class="small faint">hatched: waited for a slot or for you</span>
+        ) : (
+          <EventsHead {...props} />
+        )}
+      </header>
+      {isTimeline ? <Times {...props} /> : <Listed {...props} />}
+    </section>
+  );
+}
+
+function DockTab({ name, word }: { name: Dock; word: string }) {
+  return (
+    <button
+      type="button"
+      role="tab"
+      aria-selected={dock.value === name}
+      onClick={() => {
+        dock.value = name;
+      }}
+    >
+      {word}
+    </button>
+  );
+}
+
+function Times({ run, block, progress, task, runLog, choice }: Props) {
+  const came = runLog.loaded.value;
+  const waits = useMemo(() => waitsOf(runLog.here()), [runLog, came]);
+  if (block === null) return null;
+  const { selection, origin } = choice;
+  const select = (row: GanttRow, segment: Segment | null) => {
+    if (row.of.kind === "stack") {
+      return ask({ open: new Set([...wish.value.open, row.of.key]) });
+    }
+    if (segment === null) return choice.toggle(row.of.work, "timeline");
+    const iteration = segment.iteration;
+    const isLast = iteration === (progress.get(row.of.work)?.length ?? 0);
+    const chosen = { node: row.of.work, iteration: isLast ? null : iteration, event: null };
+    return choice.select({ ...chosen, attempt: segment.attempt }, "timeline");
+  };
+  return (
+    <Timeline
+      run={run}
+      block={block}
+      progress={progress}
+      waits={waits}
+      task={task}
+      now={now.value}
+      selected={selection.value.node}
+      reveal={origin.value !== "timeline"}
+      onSelect={select}
+    />
+  );
+}
+
+const isOfTask = ({ step, taskLog }: Props) => onlyTask.value && step !== null && taskLog !== null;
+
+function EventsHead(props: Props) {
+  const { run, step, task } = props;
+  const count = isOfTask(props) ? (task?.seq ?? 0) : run.seq;
+  return (
+    <>
+      {step !== null && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={onlyTask.value}
+            onChange={(event) => {
+              onlyTask.value = event.currentTarget.checked;
+            }}
+          />
+          Only {step.label.length > 24 ? "this task" : step.label}
+        </label>
+      )}
+      <span class="small faint num">
+        {count.toLocaleString("en")} {count === 1 ? "event" : "events"}
+      </span>
+    </>
+  );
+}
+
+function Listed(props: Props) {
+  const { run, task, step, runLog, taskLog, stepAt, choice } = props;
+  const { selection, origin } = choice;
+  const ofTask = isOfTask(props);
+  const log = ofTask && taskLog !== null ? taskLog : runLog;
+  const of = ofTask ? "task" : "run";
+  const select = (seq: number, path: string | null) => {
+    const chosen = path === null ? null : stepAt(path);
+    const event = { of, seq } as const;
+    if (chosen === null || chosen.work === step?.work) return choice.select({ event }, "events");
+    return choice.select({ node: chosen.work, iteration: null, attempt: null, event }, "events");
+  };
+  return (
+    <Events
+      key={log.stream}
+      log={log}
+      of={of}
+      count={ofTask ? (task?.seq ?? 0) : run.seq}
+      nameOf={(path) => stepAt(path)?.label ?? null}
+      isOfNode={(path) => path !== null && step !== null && stepAt(path)?.work === step.work}
+      selected={selection.value.event}
+      reveal={origin.value !== "events"}
+      onSelect={select}
+    />
+  );
+}

@@ -1,0 +1,193 @@
+/** The chart with its tools: size, folding, and what is left out. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { now } from "../live/feed";
+import { Icon } from "../parts/icon";
+import { type Block, blocksOf, type Chart, type Work } from "./blocks";
+import { FlowChart, fitRoom } from "./chart";
+import { type Folded, fold } from "./fold";
+import { type Box, type Layout, layOut } from "./layout";
+import { outcomeOf, type Progress } from "./states";
+import { ask, wish, zoom } from "./view";
+import { stepOf } from "./zoom";
+
+export type Drawn = {
+  /** Null where the nesting is not known. */
+  block: Block | null;
+  folded: Folded;
+  layout: Layout | null;
+};
+
+/** Laid out again only when it is folded otherwise: what happens in it moves nothing. */
+export function useDrawing(work: unknown, chart: unknown, progress: Progress): Drawn {
+  const block = useMemo(() => blocksOf(work as Work, chart as Chart), [work, chart]);
+  const wanted = wish.value;
+  const hides = wanted.hideSucceeded || wanted.failedOnly;
+  const folded = useMemo(() => {
+    if (block === null) return { block: null, notice: null };
+    return fold(block, wanted, (step) => outcomeOf(step, progress));
+  }, [block, wanted, hides ? progress : null]);
+  const nested = useMemo(() => (folded.block === null ? null : layOut(folded.block)), [folded]);
+  const graph = useGraph(block === null ? (chart as Chart) : null);
+  return { block, folded, layout: block === null ? graph : nested };
+}
+
+function useGraph(chart: Chart | null): Layout | null {
+  const [layout, set] = useState<Layout | null>(null);
+  useEffect(() => {
+    if (chart === null) return;
+    void import("./graph").then(({ layOutGraph }) => set(layOutGraph(chart)));
+  }, [chart]);
+  return layout;
+}
+
+type Props = {
+  drawn: Drawn;
+  progress: Progress;
+  tasks: number;
+  selected: number | null;
+  reveal: boolean;
+  onChoose: ((box: Box) => void) | null;
+  hint?: (box: Box) => string;
+};
+
+export function Drawing({ drawn, progress, tasks, selected, reveal, onChoose, hint }: Props) {
+  const room = useRef<HTMLDivElement>(null);
+  const { layout, folded } = drawn;
+  const showAll = () => {
+    const chart = room.current?.querySelector<HTMLElement>(".chart");
+    if (chart != null && layout !== null) zoom.value = fitRoom(chart, layout);
+  };
+  useZoomKeys(showAll);
+  return (
+    <div class="drawing" ref={room}>
+      <div class="ctools">
+        <div class="row">
+          <Tool label="Zoom out" icon="minus" onPress={() => step(-1)} />
+          <span class="num small">{Math.round(zoom.value * 100)} %</span>
+          <Tool label="Zoom in" icon="plus" onPress={() => step(1)} />
+          <button type="button" class="btn ghost sm" title="Show all of it (0)" onClick={showAll}>
+            Fit
+          </button>
+        </div>
+        <span class="grow" />
+        {onChoose !== null && <Filters />}
+      </div>
+      {folded.notice !== null && (
+        <p class="strip info">
+          <Icon name="info" />
+          <span>{folded.notice}</span>
+        </p>
+      )}
+      {layout === null ? (
+        <Nothing isKnown={drawn.block !== null} />
+      ) : (
+        <FlowChart
+          layout={layout}
+          progress={progress}
+          now={now.value}
+          label={`Flow chart, ${tasks === 1 ? "1 task" : `${tasks} tasks`}`}
+          zoom={zoom.value}
+          onZoom={(next) => {
+            zoom.value = next;
+          }}
+          selected={selected}
+          reveal={reveal}
+          onChoose={onChoose}
+          {...(hint === undefined ? {} : { hint })}
+        />
+      )}
+    </div>
+  );
+}
+
+const step = (by: 1 | -1) => {
+  zoom.value = stepOf(zoom.value, by);
+};
+
+type ToolProps = { label: string; icon: "minus" | "plus"; onPress: () => void };
+
+function Tool({ label, icon, onPress }: ToolProps) {
+  return (
+    <button
+      type="button"
+      class="btn ghost sm icon"
+      aria-label={label}
+      title={label}
+      onClick={onPress}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function Filters() {
+  const { foldSiblings, hideSucceeded, failedOnly } = wish.value;
+  return (
+    <span class="desk row">
+      <Check
+        label="Fold siblings"
+        on={foldSiblings}
+        onChange={(on) => ask({ foldSiblings: on, open: new Set() })}
+      />
+      <Check
+        label="Hide succeeded"
+        on={hideSucceeded}
+        onChange={(on) => ask({ hideSucceeded: on })}
+      />
+      <Check label="Failed only" on={failedOnly} onChange={(on) => ask({ failedOnly: on })} />
+    </span>
+  );
+}
+
+type CheckProps = { label: string; on: boolean; onChange: (on: boolean) => void };
+
+function Check({ label, on, onChange }: CheckProps) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={on}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      {label}
+    </label>
+  );
+}
+
+function Nothing({ isKnown }: { isKnown: boolean }) {
+  const { failedOnly } = wish.value;
+  if (!isKnown) return <p class="chart load">Laying out the chart …</p>;
+  return (
+    <div class="chart empty">
+      <div>
+        <h3>{failedOnly ? "Nothing failed." : "Everything here has succeeded."}</h3>
+        <p>The nodes are hidden by what is ticked above.</p>
+        <button
+          type="button"
+          class="btn"
+          onClick={() => ask({ failedOnly: false, hideSucceeded: false })}
+        >
+          Show all
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function useZoomKeys(showAll: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      if (event.key === "+" || event.key === "=") step(1);
+      else if (event.key === "-" || event.key === "−") step(-1);
+      else if (event.key === "0") showAll();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+}
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.closest("input, textarea, select, dialog") !== null);

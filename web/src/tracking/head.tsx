@@ -1,0 +1,264 @@
+/** The head of the left part: how the job stands, what matters now, and what can be done. */
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { type Answer, get, post, whyNot } from "../api/client";
+import type { InboxItem, RunDetail, RunView, TaskRunView } from "../api/types.gen";
+import { fresh, now } from "../live/feed";
+import { confirmed } from "../parts/dialog";
+import { Icon, type IconName } from "../parts/icon";
+import { Note } from "../parts/note";
+import { Status } from "../parts/status";
+import { duration, fully, visible } from "../words";
+import { doneOf, type Progress, requests, tasks } from "./states";
+
+export type Title = "running" | "succeeded" | "failed" | "canceled" | "preview";
+
+const ICONS: Record<Title, IconName> = {
+  running: "play",
+  succeeded: "tick",
+  failed: "cross",
+  canceled: "slashed",
+  preview: "job",
+};
+
+export const titleOf = (run: RunDetail): Title =>
+  run.state === "succeeded" || run.state === "failed" || run.state === "canceled"
+    ? run.state
+    : "running";
+
+export function JobState({ title, children }: { title: Title; children?: ComponentChildren }) {
+  return (
+    <h1 class={`jobstate ${title}`} aria-live="polite">
+      <Icon name={ICONS[title]} />
+      JOB: {title.toUpperCase()}
+      {children}
+    </h1>
+  );
+}
+
+type Props = {
+  run: RunDetail;
+  works: number;
+  progress: Progress;
+  waits: readonly InboxItem[];
+  nameOf: (path: string) => string | null;
+  onDecide: (item: InboxItem) => void;
+};
+
+export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
+  const busy = useSignal<string | null>(null);
+  const trouble = useSignal<string | null>(null);
+  const title = titleOf(run);
+  const isOver = title !== "running";
+
+  async function act(verb: string, path: string): Promise<RunView | null> {
+    busy.value = verb;
+    trouble.value = null;
+    const answer: Answer<RunView> = await post<RunView>(`/api/v1/runs/${run.id}/${path}`);
+    busy.value = null;
+    if (answer.kind === "ok") return answer.body;
+    trouble.value = whyNot(answer);
+    return null;
+  }
+
+  async function stop(): Promise<void> {
+    if (run.running.length > 0 && !(await confirmed(stopping(run)))) return;
+    await act("stop", "stop");
+  }
+
+  async function again(): Promise<void> {
+    const started = await act("again", "again");
+    if (started === null) return;
+    const asked = new URLSearchParams({ jobName: started.job, jobId: started.id });
+    location.assign(`/jobTracking.html?${asked}`);
+  }
+
+  const isStopping = busy.value === "stop" || run.ending != null;
+  return (
+    <>
+      <div class="jobhead">
+        <div class="row">
+          <JobState title={title}>
+            {!isOver && fresh.value.kind === "stale" && <Status state="running" stale />}
+          </JobState>
+          <span class="grow" />
+          <span class="row acts">
+            <Exports run={run} />
+            <button
+              type="button"
+              class="btn sm"
+              disabled={busy.value !== null}
+              onClick={() => void again()}
+            >
+              <Icon name="turn" />
+              Run again
+            </button>
+            {(title === "failed" || title === "canceled") && (
+              <button
+                type="button"
+                class="btn sm primary"
+                disabled={busy.value !== null}
+                onClick={() => void act("retry", "retry")}
+              >
+                <Icon name="play" />
+                Retry the failed part
+              </button>
+            )}
+            <button
+              type="button"
+              class="btn danger"
+              disabled={isOver || isStopping}
+              title={isOver ? "The job has ended." : undefined}
+              onClick={() => void stop()}
+            >
+              {isStopping ? "Stopping …" : "Stop Job"}
+            </button>
+          </span>
+        </div>
+        <p class="small muted cut num" title={run.id}>
+          {subOf(run, works, progress)}
+        </p>
+      </div>
+      {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
+      <Strip run={run} waits={waits} nameOf={nameOf} onDecide={onDecide} />
+    </>
+  );
+}
+
+const stopping = (run: RunDetail) => ({
+  title: "Stop this job?",
+  body: `${tasks(run.running.length)} at work: ${run.running
+    .slice(0, 4)
+    .map((work) => visible(work.task))
+    .join(
+      ", ",
+    )}${run.running.length > 4 ? " …" : ""}. Their agents end now. What has succeeded is kept, and the failed part can be retried.`,
+  action: "Stop Job",
+  keep: "Let it run",
+});
+
+function subOf(run: RunDetail, works: number, progress: Progress): string {
+  const end = run.ended_at ?? null;
+  const parts = [
+    visible(run.job),
+    `${doneOf(progress)} of ${tasks(works)}`,
+    duration((end ?? Math.max(now.value, run.updated_at)) - run.created_at),
+    requests(run.usage.requests),
+    end === null ? run.id : `ended ${fully(end).slice(-8)}`,
+  ];
+  return parts.join(" · ");
+}
+
+function Exports({ run }: { run: RunDetail }) {
+  const formats = [
+    ["markdown", "Markdown"],
+    ["jsonl", "JSON lines"],
+    ["html", "One HTML file"],
+  ] as const;
+  return (
+    <details class="menu-of desk">
+      <summary class="btn ghost sm">
+        <Icon name="download" />
+        Export
+      </summary>
+      <ul class="floating">
+        {formats.map(([format, word]) => (
+          <li key={format}>
+            <a href={`/api/v1/runs/${run.id}/export?format=${format}`} download>
+              {word}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+type StripProps = Pick<Props, "run" | "waits" | "nameOf" | "onDecide">;
+
+/** One line, for the most urgent of what matters now. */
+function Strip({ run, waits, nameOf, onDecide }: StripProps) {
+  const [first] = waits;
+  if (first !== undefined) {
+    const { task, words, code } = askedOf(first, run, nameOf);
+    return (
+      <div class="strip" role="status">
+        <Icon name="hand" />
+        <span class="cut grow">
+          <b>Waiting for you{waits.length > 1 ? ` (${waits.length})` : ""}:</b> {task} {words}{" "}
+          {code !== "" && <code class="mono">{code}</code>}
+        </span>
+        <button type="button" class="btn sm" onClick={() => onDecide(first)}>
+          Decide
+        </button>
+      </div>
+    );
+  }
+  if (run.state === "failed") return <Failed run={run} nameOf={nameOf} />;
+  const told = informationOf(run);
+  return told === null ? null : (
+    <div class="strip info" role="status">
+      <Icon name={told.icon} />
+      <span class="cut grow">{told.words}</span>
+    </div>
+  );
+}
+
+/** The task that failed knows better why than the run does. */
+function Failed({ run, nameOf }: Pick<Props, "run" | "nameOf">) {
+  const failed = run.works.findLast((work) => work.state === "failed");
+  const name = failed === undefined ? "The job" : (nameOf(failed.path) ?? failed.task);
+  const why = useSignal<string | null>(null);
+  useEffect(() => {
+    if (failed === undefined) return;
+    void get<TaskRunView>(`/api/v1/task-runs/${failed.task_run}`).then((answer) => {
+      why.value = answer.kind === "ok" ? (answer.body.reason ?? null) : null;
+    });
+  }, [failed?.task_run, why]);
+  const reason = visible(why.value ?? run.reason ?? "");
+  return (
+    <div class="strip fail" role="status">
+      <Icon name="cross" />
+      <span class="cut grow" title={reason}>
+        <b>{visible(name)} failed:</b> {reason}
+        {/[.!?]$/.test(reason) ? "" : "."} Finished tasks are kept.
+      </span>
+    </div>
+  );
+}
+
+function informationOf(run: RunDetail): { icon: IconName; words: string } | null {
+  if (run.state === "canceled") return { icon: "slashed", words: visible(run.reason ?? "") };
+  if (run.ended_at != null) return null;
+  if (run.ending != null) return { icon: "slashed", words: "It is being stopped." };
+  if (run.state === "waiting" && run.waits_for != null) {
+    return { icon: "clock", words: `Waits for ${visible(run.waits_for)}.` };
+  }
+  if (run.restarts > 0) {
+    const times = run.restarts === 1 ? "" : ` ${run.restarts} times`;
+    return { icon: "turn", words: `Resumed${times}: a new server goes on with it.` };
+  }
+  return null;
+}
+
+function askedOf(item: InboxItem, run: RunDetail, nameOf: Props["nameOf"]) {
+  const work = run.works.find((one) => one.task_run === item.task_run);
+  const task = visible(work === undefined ? "a task" : (nameOf(work.path) ?? work.task));
+  const { asked } = item;
+  switch (asked.kind) {
+    case "approval.asked": {
+      const { command, path, address } = asked.subject;
+      return {
+        task,
+        words: `asks: ${visible(asked.title)}`,
+        code: visible(command ?? path ?? address ?? ""),
+      };
+    }
+    case "question.asked":
+      return { task, words: `asks: ${visible(asked.question)}`, code: "" };
+    default:
+      return { task, words: `has reached its limit of ${visible(asked.limit)}.`, code: "" };
+  }
+}

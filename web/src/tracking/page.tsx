@@ -1,0 +1,252 @@
+/** The tracking page: chart, timeline and events of one run, and the selected task's sessions. */
+
+import { signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { InboxItem, RunDetail, RunJob } from "../api/types.gen";
+import { fresh } from "../live/feed";
+import type { Freshness } from "../live/freshness";
+import { inbox } from "../live/inbox";
+import { watchRun, watchTaskRun } from "../live/runs";
+import { DragBar } from "../parts/dragbar";
+import { Frame } from "../parts/frame";
+import { Icon } from "../parts/icon";
+import { Note } from "../parts/note";
+import { visible } from "../words";
+import type { Chart, Step, Work } from "./blocks";
+import { Docked } from "./docked";
+import { Drawing, useDrawing } from "./drawing";
+import { Head, titleOf } from "./head";
+import type { Box } from "./layout";
+import { StreamLog } from "./log";
+import { Preview } from "./preview";
+import { type Choice, NOTHING, watchSelection } from "./selection";
+import { Side } from "./side";
+import { progressOf } from "./states";
+import { jobOfRun, useJob, useWatched } from "./use";
+import { ask, asking, dock, type PhoneView, phoneView, wish } from "./view";
+
+/** What the frame shows beyond what the feed says. */
+export const badge = signal<Freshness | undefined>(undefined);
+export const headline = signal("Job");
+
+export function Page({ jobName, jobId }: { jobName: string; jobId: string | null }) {
+  return (
+    <Frame page="jobs" title={headline.value} app freshness={badge.value}>
+      {jobId === null ? <Preview jobName={jobName} /> : <Tracking run={jobId} />}
+    </Frame>
+  );
+}
+
+function Tracking({ run: id }: { run: string }) {
+  const watched = useWatched(id, watchRun);
+  const asked = useJob(() => jobOfRun(id)).value;
+  const choice = useMemo(watchSelection, []);
+  const run = watched?.state.value ?? null;
+  const trouble = watched?.trouble.value ?? asked.trouble;
+  useTitle(run);
+  if (trouble !== null) return <NotThere why={trouble} />;
+  if (run === null || asked.job === null) {
+    return (
+      <p class="gate load" aria-busy="true">
+        <Icon name="clock" /> Reading the run …
+      </p>
+    );
+  }
+  return <Told run={run} job={asked.job} choice={choice} />;
+}
+
+function useTitle(run: RunDetail | null): void {
+  const title = run === null ? null : titleOf(run);
+  const isKnown = fresh.value.kind === "live" || fresh.value.kind === "catching";
+  const isOver = title !== null && title !== "running" && isKnown;
+  useEffect(() => {
+    badge.value = isOver ? { kind: "complete" } : undefined;
+    if (run !== null && title !== null) {
+      headline.value = `JOB: ${title.toUpperCase()} · ${visible(run.job)}`;
+    }
+  }, [title, isOver, run?.job]);
+}
+
+function NotThere({ why }: { why: string }) {
+  return (
+    <div class="gate">
+      <Note kind="err" title="This run cannot be shown.">
+        <p>{visible(why)}</p>
+        <p>
+          <a href="/history.html">History</a> has the runs that are there.
+        </p>
+      </Note>
+    </div>
+  );
+}
+
+function Told({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
+  const progress = useMemo(() => progressOf(run), [run]);
+  const drawn = useDrawing(job.work, job.chart, progress);
+  const steps = useSteps(job);
+  const { node, iteration } = choice.selection.value;
+  const step = node === null ? null : (steps.get(node) ?? null);
+  const executions = step === null ? [] : (progress.get(step.work) ?? []);
+  const chosen = iteration === null ? executions.at(-1) : executions[iteration - 1];
+  const execution = chosen ?? executions.at(-1) ?? null;
+
+  const watched = useWatched(execution?.task_run ?? null, watchTaskRun);
+  const task = watched?.state.value ?? null;
+  const runLog = useMemo(() => new StreamLog(run.id), [run.id]);
+  const taskRun = execution?.task_run ?? null;
+  const taskLog = useMemo(() => (taskRun === null ? null : new StreamLog(taskRun)), [taskRun]);
+  const head = task?.seq ?? 0;
+  useEffect(() => {
+    taskLog?.grow(head);
+    void taskLog?.first(head);
+  }, [taskLog, head]);
+
+  const paths = useMemo(() => new Map(run.works.map((work) => [work.path, work.work])), [run]);
+  const stepAt = (path: string): Step | null => steps.get(paths.get(path) ?? -1) ?? null;
+  const waits = inbox().state.value.items.filter((item) => item.run === run.id);
+
+  const choose = (box: Box) => {
+    if (box.of === null) return;
+    if (box.of.kind === "step") choice.toggle(box.of.work, "chart");
+    else ask({ open: new Set([...wish.value.open, box.of.key]) });
+  };
+  const decide = (item: InboxItem) => {
+    const work = run.works.find((one) => one.task_run === item.task_run);
+    if (work === undefined) return;
+    asking.value = item.session;
+    choice.select({ ...NOTHING, node: work.work }, "side");
+  };
+
+  return (
+    <div class="cols tracking">
+      <div class="left" data-phone={phoneView.value}>
+        <Head
+          run={run}
+          works={steps.size}
+          progress={progress}
+          waits={waits}
+          nameOf={(path) => stepAt(path)?.label ?? null}
+          onDecide={decide}
+        />
+        <PhoneTabs />
+        <Drawing
+          drawn={drawn}
+          progress={progress}
+          tasks={steps.size}
+          selected={node}
+          reveal={choice.origin.value !== "chart"}
+          onChoose={choose}
+        />
+        <DragBar
+          name="tracking.dock"
+          label="Height of the timeline"
+          way="h"
+          property="--dock-h"
+          usual={usualDock()}
+          min={45}
+          leave={220}
+        />
+        <Docked
+          run={run}
+          block={drawn.folded.block}
+          progress={progress}
+          task={task}
+          step={step}
+          runLog={runLog}
+          taskLog={taskLog}
+          stepAt={stepAt}
+          choice={choice}
+        />
+      </div>
+      <DragBar
+        name="tracking.side"
+        label="Width of the sessions"
+        way="v"
+        property="--side-w"
+        usual={800}
+        min={320}
+      />
+      <Side
+        job={job}
+        step={step}
+        executions={executions}
+        execution={execution}
+        task={task}
+        trouble={watched?.trouble.value ?? null}
+        log={taskLog}
+        choice={choice}
+      />
+    </div>
+  );
+}
+
+/** Lower windows leave less of it, the lowest only its head. */
+const usualDock = () => (innerHeight >= 1_000 ? 300 : innerHeight >= 800 ? 236 : 45);
+
+/** Every task and condition of the job, by its number. */
+export function useSteps(job: RunJob): ReadonlyMap<number, Step> {
+  return useMemo(() => {
+    const chart = job.chart as Chart;
+    const asked = conditionsOf(job.work as Work);
+    const found = new Map<number, Step>();
+    for (const node of chart.nodes) {
+      if (typeof node.hint === "string") continue;
+      const [shape, work] = node.hint;
+      const label = node.label ?? "";
+      const asks = asked.has(work) || shape === "CondNode";
+      found.set(work, { kind: "step", key: `n${node.id}`, shape, work, task: label, label, asks });
+    }
+    return found;
+  }, [job]);
+}
+
+function conditionsOf(work: Work, asks = false, found = new Set<number>()): Set<number> {
+  switch (work.kind) {
+    case "Ref":
+      if (asks) found.add(work.workIdInJob);
+      break;
+    case "Seq":
+    case "Par":
+      for (const part of work.works) conditionsOf(part, asks, found);
+      break;
+    case "Loop":
+      if (work.preCondition) conditionsOf(work.preCondition[1], true, found);
+      if (work.postCondition) conditionsOf(work.postCondition[1], true, found);
+      conditionsOf(work.body, asks, found);
+      break;
+    case "Alt":
+      conditionsOf(work.condition, true, found);
+      if (work.trueWork) conditionsOf(work.trueWork, asks, found);
+      if (work.falseWork) conditionsOf(work.falseWork, asks, found);
+  }
+  return found;
+}
+
+const PHONE_VIEWS: readonly (readonly [PhoneView, string])[] = [
+  ["chart", "Chart"],
+  ["timeline", "Timeline"],
+  ["events", "Events"],
+];
+
+function PhoneTabs() {
+  return (
+    <div class="phone-only ctools">
+      <div class="seg" role="tablist" aria-label="Chart, timeline or events">
+        {PHONE_VIEWS.map(([view, word]) => (
+          <button
+            key={view}
+            type="button"
+            role="tab"
+            aria-selected={phoneView.value === view}
+            onClick={() => {
+              phoneView.value = view;
+              if (view !== "chart") dock.value = view;
+            }}
+          >
+            {word}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+/** How the page is looked at: what is folded, how large, which views are open. Kept while it is open. */
+
+import { signal } from "@preact/signals";
+import type { Wish } from "./fold";
+
+export type Dock = "timeline" | "events";
+export type PhoneView = "chart" | Dock;
+
+export const wish = signal<Wish>({
+  foldSiblings: true,
+  hideSucceeded: false,
+  failedOnly: false,
+  open: new Set(),
+});
+export const zoom = signal(1);
+export const dock = signal<Dock>("timeline");
+export const phoneView = signal<PhoneView>("chart");
+/** Whether the list of events has those of the selected task alone. */
+export const onlyTask = signal(false);
+/** The session in which somebody is asked, to be shown as soon as its tab is there. */
+export const asking = signal<string | null>(null);
+
+export function ask(change: Partial<Wish>): void {
+  wish.value = { ...wish.value, ...change };
+}
