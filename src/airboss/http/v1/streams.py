@@ -14,7 +14,7 @@ LARGEST_SEQ = 2**53  # what every client can count to
 After = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only what came behind this seq.")]
 LastEventId = Annotated[str | None, Header(max_length=20)]
 Cursor = Annotated[str | None, Query(max_length=200, description="A page's `next_cursor`.")]
-Time = Annotated[int | None, Query(ge=0, le=_LARGEST_SEQ, description="Milliseconds, UTC.")]
+Time = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="Milliseconds, UTC.")]
 LOOKED_FOR: Final = Query(min_length=1, max_length=400, description="In whatever case.")
 
 # How a route that follows a stream is described.
