@@ -61,7 +61,8 @@ class Portal:
 
     folder: Path
     options: tuple[str, ...] = ()
-    script: str = SCRIPT
+    # None is the built-in rehearsal, as those have it who only try Airboss.
+    script: str | None = SCRIPT
     extra_environ: dict[str, str] = field(default_factory=dict[str, str])
     _process: Process | None = field(default=None, repr=False)
 
@@ -83,9 +84,7 @@ class Portal:
 
     def start(self) -> None:
         self.work.mkdir(parents=True, exist_ok=True)
-        script = self.folder / "script.yaml"
-        script.write_text(self.script, encoding="utf-8")
-        options = ("--port", "0", "--rehearsal", str(script), "--root", str(self.work))
+        options = ("--port", "0", *self._rehearsal(), "--root", str(self.work))
         before = self.note
         # Nobody is there to be asked, unless the test says so.
         policy = () if "--permissions" in self.options else ("--permissions", "read-only")
@@ -96,6 +95,13 @@ class Portal:
             assert self._process.poll() is None, self.log
             assert time.monotonic() < until, self.log
             time.sleep(0.05)
+
+    def _rehearsal(self) -> tuple[str, ...]:
+        if self.script is None:
+            return ()
+        script = self.folder / "script.yaml"
+        script.write_text(self.script, encoding="utf-8")
+        return ("--rehearsal", str(script))
 
     def launch(self, words: list[str], log: Path) -> Process:
         with log.open("ab") as said:
