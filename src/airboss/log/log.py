@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from airboss.errors import StoreUnavailable
-from airboss.log import rows
+from airboss.log import rows, transcript
 from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
@@ -199,6 +199,12 @@ class EventLog:
         if recent is not None:
             return recent[:limit]
         return await self._database.read(lambda c: rows.page(c, name, seq, limit))
+
+    async def transcript(
+        self, name: str, after: int, limit: int, kinds: Sequence[str] = ()
+    ) -> list[Recorded]:
+        """One page without deltas, or of these kinds only: as it is on disk."""
+        return await self._database.read(lambda c: transcript.page(c, name, after, limit, kinds))
 
     @contextlib.asynccontextmanager
     async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:
