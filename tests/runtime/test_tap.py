@@ -2,7 +2,10 @@
 
 import inspect
 import io
+import os
 import subprocess
+import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,8 +13,15 @@ from copilot import CopilotClient
 from copilot._jsonrpc import JsonRpcClient, ProcessExitedError
 
 from airboss.model.events import MessageEnded, ToolEnded
+from airboss.runtime.hooks import Hooks, Pass
 from airboss.runtime.signals import TurnIdle
-from airboss.runtime.tap import Tap, buffered, is_lost, process_of
+from airboss.runtime.tap import (
+    Tap,
+    _says_nothing,  # pyright: ignore[reportPrivateUsage]
+    buffered,
+    is_lost,
+    process_of,
+)
 from tests.runtime.conftest import Flight, Listener
 
 pytestmark = pytest.mark.anyio
@@ -25,6 +35,9 @@ def test_the_sdk_still_has_what_the_tap_holds_on_to() -> None:
     assert list(inspect.signature(handle).parameters) == ["self", "message"]
     read = inspect.getsource(JsonRpcClient._read_loop)  # pyright: ignore[reportPrivateUsage]
     assert "self._handle_message(message)" in read
+    write: Any = getattr(JsonRpcClient, "_send_message", None)
+    alone = "with self._write_lock" in inspect.getsource(write)
+    assert alone, "what the tap says is never in the middle of what the SDK says"
     assert buffered(CopilotClient) is not CopilotClient
     assert is_lost(ProcessExitedError("gone"))
     assert is_lost(RuntimeError("Client not connected"))
@@ -68,6 +81,81 @@ async def test_the_sdk_is_spared_the_news_of_sessions_that_nobody_hears(
     session = await flight.session(listener)
     await session.close()
     assert heard == []
+
+
+async def hooks_of_the_sdk(flight: Flight, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which the SDK was asked for in a session with a gate, of one turn with one call."""
+    from copilot.session import CopilotSession
+
+    asked: list[str] = []
+    invoke = CopilotSession._handle_hooks_invoke  # pyright: ignore[reportPrivateUsage]
+
+    async def record(session: CopilotSession, kind: str, given: Any) -> Any:
+        asked.append(kind)
+        return await invoke(session, kind, given)
+
+    monkeypatch.setattr(CopilotSession, "_handle_hooks_invoke", record)
+    session = await flight.session(listener := Listener(), gate=Open())
+    await session.send("shell echo hello")
+    await listener.until(TurnIdle)
+    assert listener.all(ToolEnded)[0].text.startswith("hello\n")
+    await session.close()
+    return asked
+
+
+class Open:
+    """A gate that nobody minds."""
+
+    async def before(self, use: object) -> Pass:
+        assert use
+        return Pass()
+
+    def hear(self, told: object) -> None:
+        assert told
+
+
+async def test_the_sdk_is_spared_the_hooks_that_nobody_has(
+    flight: Flight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that `for_the_sdk` names are the only ones that anybody has."""
+    assert list(Hooks(Open()).for_the_sdk()) == ["on_pre_tool_use"]
+    assert await hooks_of_the_sdk(flight, monkeypatch) == ["preToolUse"]
+
+
+async def test_the_sdk_answers_hooks_where_the_tap_would_have_to_wait(
+    flight: Flight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("select.poll")
+    asked = await hooks_of_the_sdk(flight, monkeypatch)
+    assert {"sessionStart", "preToolUse", "postToolUse", "agentStop"} <= set(asked)
+
+
+@pytest.mark.parametrize("obstacle", ["none", "full", "busy", "closed"])
+def test_a_hook_that_nobody_has_is_answered_only_where_that_does_not_wait(obstacle: str) -> None:
+    read, write = os.pipe()
+    with os.fdopen(read, "rb", 0) as away, os.fdopen(write, "wb", 0) as pipe:
+        lock = threading.Lock()
+        wire = SimpleNamespace(process=SimpleNamespace(stdin=pipe), _write_lock=lock)
+        message = {"id": 7, "params": {"hookType": "postToolUse"}}
+        match obstacle:
+            case "full":
+                os.set_blocking(write, False)
+                while pipe.write(b"x" * 4096):
+                    pass
+                os.set_blocking(write, True)
+            case "busy":
+                lock.acquire()
+            case "closed":
+                away.close()
+            case _:
+                pass
+        assert _says_nothing(wire, message) == (obstacle == "none")
+        assert lock.locked() == (obstacle == "busy")
+        if obstacle == "none":
+            words = b'{"jsonrpc": "2.0", "id": 7, "result": {}}'
+            assert away.read(4096) == b"Content-Length: %d\r\n\r\n%b" % (len(words), words)
+        ours = {"id": 8, "params": {"hookType": "preToolUse"}}
+        assert not _says_nothing(wire, ours)
 
 
 async def test_the_sdk_forgets_a_session_that_was_closed(

@@ -1,14 +1,17 @@
 """The one place that touches what the SDK keeps private. A contract test says when it changed.
 
 The SDK reads its pipe byte by byte and builds classes of every event, two of them a token: 0.25 ms
-each. Here the pipe is buffered, noise is dropped on the reader's thread, and raw events come in
-batches to whoever listens. Where the SDK looks different, its public `on_event` is used instead.
+each. Here the pipe is buffered, noise is dropped on the reader's thread, hooks that nobody has are
+answered there, and raw events come in batches to whoever listens. Where the SDK looks different,
+its public `on_event` is used instead.
 """
 
 import asyncio
 import contextlib
 import io
+import json
 import logging
+import select
 import subprocess
 import threading
 from collections import deque
@@ -47,6 +50,8 @@ _FOR_THE_SDK = frozenset(
         "mcp.oauth_required",
     }
 )
+# The runtime asks for all hooks or none, and waits for each: six more in a session of one turn.
+_OUR_HOOK = "preToolUse"
 _AT_ONCE = 256
 _PIPE_BYTES = 1 << 16
 
@@ -80,6 +85,8 @@ class Tap:
                     self._take(message["params"])
                 case "session.lifecycle":
                     pass  # nobody listens, and the SDK would take 0.3 ms to read its two dates
+                case "hooks.invoke" if _says_nothing(wire, message):
+                    pass
                 case _:
                     handle(message)
 
@@ -130,6 +137,30 @@ class Tap:
             listener(event)
         except Exception:  # noqa: BLE001  # the border: one listener's fault is not the next one's
             _log.exception("An event of session %s could not be told", session)
+
+
+def _says_nothing(wire: Any, message: Mapping[str, Any]) -> bool:
+    """Answer a hook that nobody has, where that does not wait: the runtime may not read before its
+    own words are read, which this thread does. The SDK answers what is left, in its own time."""
+    lock: threading.Lock | None = getattr(wire, "_write_lock", None)
+    if message["params"]["hookType"] == _OUR_HOOK or lock is None or not hasattr(select, "poll"):
+        return False
+    words = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode()
+    if not lock.acquire(blocking=False):
+        return False
+    try:
+        pipe: io.RawIOBase = wire.process.stdin
+        room = select.poll()
+        room.register(pipe, select.POLLOUT)
+        if room.poll(0) != [(pipe.fileno(), select.POLLOUT)]:
+            return False
+        pipe.write(b"Content-Length: %d\r\n\r\n%b" % (len(words), words))
+        pipe.flush()
+    except (OSError, ValueError, AttributeError):  # the runtime ends
+        return False
+    finally:
+        lock.release()
+    return True
 
 
 def buffered(client_class: "type[CopilotClient]") -> "type[CopilotClient]":
