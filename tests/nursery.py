@@ -74,6 +74,11 @@ class Nursery:
         program = [sys.executable, "-m", "tests.nursery"]
         self._process = subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)
         self._one_at_a_time = threading.Lock()
+        self._asked = 0
+
+    def wait_until_ready(self) -> None:
+        """Everything is imported then."""
+        self.ask({})
 
     def fork(
         self, words: tuple[str, ...], environ: dict[str, str], cwd: Path, streams: Streams
@@ -88,11 +93,20 @@ class Nursery:
         assert self._process.stdin
         assert self._process.stdout
         with self._one_at_a_time:
-            print(json.dumps(question), file=self._process.stdin, flush=True)
-            return json.loads(self._process.stdout.readline())
+            self._asked += 1
+            asked = {**question, "number": self._asked}
+            print(json.dumps(asked), file=self._process.stdin, flush=True)
+            # Whoever ran out of time before it was answered has left the answer behind.
+            while (told := json.loads(self._process.stdout.readline()))["number"] != self._asked:
+                pass
+            return told["answer"]
 
     def close(self) -> None:
-        self._process.communicate(timeout=10)
+        try:
+            self._process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:  # it still imports, and has no children
+            self._process.kill()
+            self._process.communicate()
 
 
 @functools.cache
@@ -172,13 +186,14 @@ def _tend() -> None:
     # Ctrl-C is meant for whoever asks: they end their servers through this process, then this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
-        question = json.loads(line)
+        question, answer = json.loads(line), None
         if birth := question.get("fork"):
             answer = _fork(birth)
             ends[answer] = None
-        else:
-            answer = _end_of(ends, question["poll"])
-        sys.stdout.write(f"{json.dumps(answer)}\n")
+        elif pid := question.get("poll"):
+            answer = _end_of(ends, pid)
+        told = {"number": question["number"], "answer": answer}
+        sys.stdout.write(f"{json.dumps(told)}\n")
         sys.stdout.flush()
     for pid, code in ends.items():
         if code is None:
