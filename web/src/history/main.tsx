@@ -1,14 +1,14 @@
 import "../app.css";
+import "./history.css";
 import { render } from "preact";
 import { Frame } from "../parts/frame";
+import { HistoryPage } from "./page";
 
 const page = document.getElementById("page");
 if (page !== null) {
   render(
     <Frame page="history" title="History">
-      <div class="page">
-        <h1>History</h1>
-      </div>
+      <HistoryPage />
     </Frame>,
     page,
   );

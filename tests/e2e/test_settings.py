@@ -1,0 +1,146 @@
+"""What is wrong, who answers, and what agents may do: seen and changed on one page."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, signed_in, window
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+RULES = "/api/v1/rules"
+# The doctor looks at the agent runtime, which has to start.
+SLOW = 45_000
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = Portal(tmp_path_factory.mktemp("settings"))
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+@pytest.fixture
+def settings(portal: Portal, page: Page) -> Iterator[Page]:
+    for rule in rules(portal):
+        asked(portal, "DELETE", f"{RULES}/{rule['id']}")
+    quiet = Quiet(page)
+    signed_in(page, portal).goto(f"{portal.url}/settings.html")
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+    yield page
+    quiet.check(but="status of 4")  # what the server refuses, Chromium says in its console
+
+
+def rules(portal: Portal) -> list[dict[str, object]]:
+    return asked(portal, "GET", RULES).json()["items"]
+
+
+def test_the_doctor_says_how_each_thing_is_and_looks_again(settings: Page) -> None:
+    doctor = settings.get_by_role("region", name="Doctor")
+    expect(doctor).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    expect(doctor.get_by_role("listitem")).to_have_count(8)
+    runtime = doctor.get_by_role("listitem").filter(has_text="Agent runtime")
+    expect(runtime).to_contain_text("Fine")
+    expect(runtime).to_contain_text("process")
+    expect(doctor.get_by_role("status").first).to_contain_text("checked")
+    doctor.get_by_role("button", name="Check again").click()
+    expect(doctor.get_by_role("status").first).to_contain_text("Looking at everything anew")
+    expect(doctor).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    with settings.expect_download() as report:
+        doctor.get_by_role("button", name="Download the report").click()
+    assert report.value.suggested_filename == "airboss-doctor.json"
+
+
+def test_a_rule_is_added_moved_and_removed(portal: Portal, settings: Page) -> None:
+    panel = settings.get_by_role("region", name="Rules")
+    expect(panel).to_contain_text("There are none yet.")
+    for decision, command in (("allow", "git *"), ("deny", "git push*")):
+        panel.get_by_role("button", name="Add a rule").click()
+        form = panel.get_by_role("form", name="New rule")
+        form.get_by_label("Decision").select_option(decision)
+        form.get_by_label("Command").fill(command)
+        expect(form).to_contain_text(f"shell {command} → {decision}")
+        form.get_by_role("button", name="Add the rule").click()
+        expect(form).to_have_count(0)
+    written = [(kept["rule"]["verdict"], kept["rule"]["command"]) for kept in rules(portal)]  # type: ignore[index]
+    assert written == [("deny", "git push*"), ("allow", "git *")]
+
+    panel.get_by_role("button", name="Move down: shell git push* → deny").click()
+    expect(panel.get_by_role("row").nth(1)).to_contain_text("git *")
+    assert [kept["rule"]["verdict"] for kept in rules(portal)] == ["allow", "deny"]  # type: ignore[index]
+
+    panel.get_by_role("button", name="Remove: shell git push* → deny").click()
+    dialog = settings.get_by_role("dialog", name="Remove this rule?")
+    expect(dialog.get_by_role("button", name="Keep it")).to_be_focused()
+    settings.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert len(rules(portal)) == 2, "Esc is a no"
+    panel.get_by_role("button", name="Remove: shell git push* → deny").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(panel.get_by_role("row")).to_have_count(2)
+    assert len(rules(portal)) == 1
+
+
+def test_a_rule_that_the_server_refuses_says_why(settings: Page) -> None:
+    panel = settings.get_by_role("region", name="Rules")
+    panel.get_by_role("button", name="Add a rule").click()
+    form = panel.get_by_role("form", name="New rule")
+    form.get_by_label("Kind of wish").select_option("url")
+    form.get_by_label("Host").fill("https://not a host/")
+    form.get_by_role("button", name="Add the rule").click()
+    expect(panel.get_by_role("status")).to_contain_text("host")
+    expect(form).to_be_visible()
+
+
+def test_a_file_is_trusted_and_no_longer(portal: Portal, settings: Page) -> None:
+    entry = portal.work / "airboss.yaml"
+    entry.write_text("tasks: {}\n", encoding="utf-8")
+    panel = settings.get_by_role("region", name="Trusted files and folders")
+    panel.get_by_label("File or folder to trust").fill(str(entry))
+    panel.get_by_role("button", name="Trust it").click()
+    row = panel.get_by_role("row").filter(has_text="airboss.yaml")
+    expect(row).to_contain_text("file")
+    row.get_by_role("button", name="Trust no longer").click()
+    settings.get_by_role("dialog").get_by_role("button", name="Trust no longer").click()
+    expect(panel).to_contain_text("Nothing is trusted yet.")
+    assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
+
+
+def test_a_theme_is_kept_and_there_before_the_first_paint(settings: Page) -> None:
+    themes = settings.get_by_role("group", name="Theme")
+    themes.get_by_role("button", name="Dark").click()
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    dark = settings.evaluate(ground)
+    settings.reload(wait_until="commit")
+    expect(settings.locator("html")).to_have_attribute("data-theme", "dark")
+    assert settings.evaluate(ground) == dark
+    themes.get_by_role("button", name="Light").click()
+    assert settings.evaluate(ground) != dark
+    themes.get_by_role("button", name="System").click()
+    expect(settings.locator("html")).not_to_have_attribute("data-theme", "dark")
+
+
+def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
+    settings.goto(f"{portal.url}/settings.html#about")
+    expect(settings.get_by_role("region", name="About")).to_be_in_viewport(timeout=SLOW)
+    expect(settings.get_by_role("region", name="About")).to_contain_text(str(portal.data))
+    expect(settings.get_by_role("region", name="Access")).to_contain_text("airboss token add")
+    expect(settings.get_by_role("region", name="Extensions")).to_contain_text("None are installed")
+
+
+def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
+    asked(portal, "POST", RULES, {"rule": {"verdict": "deny", "wish": "shell", "command": "rm *"}})
+    for theme, width in itertools.product(THEMES, WIDTHS):
+        page = window(browser, portal, theme, width)
+        quiet = Quiet(page)
+        page.goto(f"{portal.url}/settings.html")
+        expect(page.locator(".doc li")).to_have_count(8, timeout=SLOW)
+        calm(page)
+        page.get_by_role("button", name="Add a rule").click()
+        audit(page)
+        fits(page)
+        quiet.check()
+        page.context.close()

@@ -1,0 +1,93 @@
+/** What is looked for: in the page's address, and in what the server is asked. Pure. */
+
+export const KINDS = { "": "Jobs and sessions", runs: "Jobs", sessions: "Sessions" } as const;
+export const STATES = {
+  "": "Any state",
+  going: "Goes on",
+  asking: "Waiting for you",
+  succeeded: "Succeeded or closed",
+  failed: "Failed",
+  canceled: "Canceled or interrupted",
+} as const;
+export const TIMES = {
+  "": "Any time",
+  day: "Last 24 hours",
+  week: "Last 7 days",
+  month: "Last 30 days",
+} as const;
+
+export type Filters = {
+  text: string;
+  kind: keyof typeof KINDS;
+  state: keyof typeof STATES;
+  time: keyof typeof TIMES;
+  job: string;
+  model: string;
+};
+
+export const NO_FILTERS: Filters = { text: "", kind: "", state: "", time: "", job: "", model: "" };
+
+const NAMES = Object.keys(NO_FILTERS) as (keyof Filters)[];
+
+export function filtersIn(search: string): Filters {
+  const query = new URLSearchParams(search);
+  const one = <Choice extends string>(name: string, choices: Record<Choice, string>): Choice => {
+    const value = query.get(name) ?? "";
+    return (Object.hasOwn(choices, value) ? value : "") as Choice;
+  };
+  return {
+    text: query.get("text") ?? "",
+    kind: one("kind", KINDS),
+    state: one("state", STATES),
+    time: one("time", TIMES),
+    job: query.get("job") ?? "",
+    model: query.get("model") ?? "",
+  };
+}
+
+export function addressOf(filters: Filters): string {
+  const query = new URLSearchParams();
+  for (const name of NAMES) if (filters[name] !== "") query.set(name, filters[name]);
+  const told = query.toString();
+  return told === "" ? "/history.html" : `/history.html?${told}`;
+}
+
+export const isFiltered = (filters: Filters): boolean =>
+  NAMES.some((name) => filters[name].trim() !== "");
+
+type States = { runs: readonly string[] | null; sessions: readonly string[] | null };
+
+/** The server's states; null where it has no such thing at all. */
+const ASKED: Record<Filters["state"], States> = {
+  "": { runs: [], sessions: [] },
+  going: { runs: ["waiting", "running", "waiting-for-person"], sessions: ["opening", "working"] },
+  asking: { runs: ["waiting-for-person"], sessions: null },
+  succeeded: { runs: ["succeeded"], sessions: ["closed"] },
+  failed: { runs: ["failed"], sessions: null },
+  canceled: { runs: ["canceled"], sessions: ["interrupted"] },
+};
+
+const HOUR = 3_600_000;
+const SINCE: Record<Filters["time"], number> = { "": 0, day: 24, week: 168, month: 720 };
+
+export type Source = "runs" | "sessions";
+
+/** What to ask; null where nothing there could match. */
+export function pathOf(
+  source: Source,
+  filters: Filters,
+  now: number,
+  limit: number,
+): string | null {
+  const states = ASKED[filters.state][source];
+  if (states === null || (filters.kind !== "" && filters.kind !== source)) return null;
+  if (source === "runs" ? filters.model !== "" : filters.job !== "") return null;
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (source === "sessions") query.set("of", "person");
+  for (const state of states) query.append("state", state);
+  if (filters.text.trim() !== "") query.set("text", filters.text.trim());
+  if (filters.job !== "") query.set("job", filters.job);
+  if (filters.model !== "") query.set("model", filters.model);
+  if (filters.time !== "") query.set("since", String(now - SINCE[filters.time] * HOUR));
+  return `/api/v1/${source}?${query}`;
+}

@@ -1,0 +1,154 @@
+/** All runs and sessions there were: found by what one remembers, exported, deleted. */
+
+import { useState } from "preact/hooks";
+import { remove, whyNot } from "../api/client";
+import { useKeys } from "../keys";
+import { confirmed } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Note } from "../parts/note";
+import { visible } from "../words";
+import { Bar } from "./bar";
+import { Chosen } from "./chosen";
+import { addressOf, type Filters, filtersIn, isFiltered, NO_FILTERS } from "./filters";
+import { Hits } from "./hits";
+import { useHistory } from "./load";
+import type { Row } from "./rows";
+import { Table } from "./table";
+
+export function HistoryPage() {
+  const [filters, filter] = useState(() => filtersIn(location.search));
+  const history = useHistory(filters);
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+  const [undone, tell] = useState<readonly string[]>([]);
+  const rows = history.rows ?? [];
+  const picked = rows.filter(({ id }) => chosen.has(id));
+
+  const look = (next: Filters) => {
+    // The address is the view: it can be kept, and sent to somebody.
+    window.history.replaceState(null, "", addressOf(next));
+    filter(next);
+  };
+  const drop = async () => {
+    const yes = await confirmed({
+      title:
+        picked.length === 1 ? `Delete “${picked[0]?.name}”?` : `Delete these ${picked.length}?`,
+      body: "All that was said in them is deleted for good, with their tasks. Files in your folders stay as they are. What still goes on is left alone.",
+      action: "Delete",
+      keep: "Keep",
+    });
+    if (!yes) return;
+    tell(await deleted(picked));
+    choose(new Set());
+    history.again();
+  };
+  useKeys({ j: () => step(1), k: () => step(-1) });
+
+  return (
+    <div class="page" aria-busy={history.rows === null && history.trouble === null}>
+      <h1>History</h1>
+      <Bar filters={filters} onFilter={look} />
+      {history.trouble !== null && (
+        <Note kind="err" title="The history could not be read.">
+          <p>{visible(history.trouble)}</p>
+          <button type="button" class="btn sm" onClick={history.again}>
+            Try again
+          </button>
+        </Note>
+      )}
+      {undone.length > 0 && (
+        <Note kind="err" title="Not all could be deleted.">
+          {undone.map((why) => (
+            <p key={why}>{why}</p>
+          ))}
+        </Note>
+      )}
+      {history.rows === null && history.trouble === null && (
+        <p class="load">
+          <Icon name="clock" /> Asking the server what was …
+        </p>
+      )}
+      {history.rows?.length === 0 && <Nothing filters={filters} onClear={() => look(NO_FILTERS)} />}
+      {rows.length > 0 && (
+        <div class="panel">
+          <header>
+            {picked.length > 0 && <Chosen rows={picked} onDelete={() => void drop()} />}
+            <span class="grow" />
+            {history.since > 0 && (
+              <button type="button" class="btn ghost sm" onClick={history.again}>
+                {history.since} new, show {history.since === 1 ? "it" : "them"}
+              </button>
+            )}
+            <span class="small faint" role="status">
+              {rows.length} shown, newest first
+            </span>
+          </header>
+          <Table
+            rows={rows}
+            chosen={chosen}
+            onChoose={(ids, on) => {
+              const next = new Set(chosen);
+              for (const id of ids) on ? next.add(id) : next.delete(id);
+              choose(next);
+            }}
+          />
+        </div>
+      )}
+      {history.more && (
+        <div class="more">
+          <span class="grow" />
+          <button
+            type="button"
+            class="btn sm"
+            disabled={history.loading}
+            onClick={history.showMore}
+          >
+            {history.loading ? "Reading …" : "Show more"}
+          </button>
+        </div>
+      )}
+      {filters.text.trim() !== "" && <Hits text={filters.text.trim()} />}
+    </div>
+  );
+}
+
+/** Along the names: the one before, the one behind. */
+function step(way: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(".hist .name a, .hits a")];
+  const place = links.findIndex((link) => link === document.activeElement);
+  links[Math.min(Math.max(place + way, 0), links.length - 1)]?.focus();
+}
+
+/** One after the other; what the server refuses is told by its name. */
+async function deleted(rows: readonly Row[]): Promise<string[]> {
+  const undone: string[] = [];
+  for (const { id, source, name } of rows) {
+    const answer = await remove(`/api/v1/${source}/${id}`);
+    if (answer.kind !== "ok") undone.push(`${name}: ${visible(whyNot(answer))}`);
+  }
+  return undone;
+}
+
+function Nothing({ filters, onClear }: { filters: Filters; onClear: () => void }) {
+  if (!isFiltered(filters)) {
+    return (
+      <div class="panel empty">
+        <Icon name="clock" size="big" />
+        <h2>Nothing has run yet</h2>
+        <p>Every session and every run of a job is kept here, with all that was said in it.</p>
+        <a class="btn" href="/index.html">
+          Start a session
+        </a>
+      </div>
+    );
+  }
+  return (
+    <div class="panel empty">
+      <Icon name="search" size="big" />
+      <h2>No run or session matches these filters</h2>
+      <p>The text is looked for in names, folders and ids; below, in what was said.</p>
+      <button type="button" class="btn sm" onClick={onClear}>
+        Clear filters
+      </button>
+    </div>
+  );
+}
