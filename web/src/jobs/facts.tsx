@@ -22,6 +22,8 @@ export function About({ cell }: { cell: Cell }) {
   );
 }
 
+const WHENCE = "by the runs that succeeded";
+
 type TilesProps = { cell: Cell; tasks: readonly TaskItem[]; runs: readonly RunView[] };
 
 export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
@@ -32,10 +34,10 @@ export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
       <Tile name="Tasks" small={looped > 0 ? `${looped} of them in loops` : "each at most once"}>
         {names.length}
       </Tile>
-      <Tile name="Usual time" small={range(runs) ?? "of the runs that succeeded"}>
+      <Tile name="Usual time" small={range(runs) ?? WHENCE}>
         {job.stats.usual_ms == null ? "Not known yet" : span(job.stats.usual_ms)}
       </Tile>
-      <Tile name="Usual cost" small="calls of models">
+      <Tile name="Usual cost" small={WHENCE}>
         {job.stats.usual_requests == null
           ? "Not known yet"
           : counted(job.stats.usual_requests, "request")}

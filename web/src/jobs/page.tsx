@@ -3,15 +3,16 @@
 import { useEffect } from "preact/hooks";
 import type { EntryState, JobList, Status } from "../api/types.gen";
 import { useList } from "../live/use";
+import { type Command, useCommands } from "../parts/commands";
 import { DragBar } from "../parts/dragbar";
 import { EntryNote } from "../parts/entry-note";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { Stopped, StopServer, stopped } from "../parts/stop";
+import { Stopped, StopServer, stopped, stopServer } from "../parts/stop";
 import { remember } from "../storage";
 import { visible } from "../words";
 import { useChoice } from "./choice";
-import { cellOf, gridOf } from "./grid";
+import { type Cell, cellOf, gridOf } from "./grid";
 import { Matrix } from "./matrix";
 import { Side } from "./side";
 
@@ -24,6 +25,12 @@ export function JobsPage({ folder }: { folder: string }) {
   const grid = gridOf(jobs.state.value ?? NONE);
   const cell = cellOf(grid, chosen);
   useEffect(() => remember("wb", folder), [folder]);
+  useCommands([
+    ...grid.rows.flatMap(({ keyword, cells }) =>
+      cells.flatMap((at) => command(at, keyword, choose)),
+    ),
+    { id: "stop-server", label: "Stop Server", icon: "stop", run: () => void stopServer() },
+  ]);
   if (stopped.value) return <Stopped />;
   return (
     <div class="cols jobs">
@@ -63,6 +70,19 @@ export function JobsPage({ folder }: { folder: string }) {
     </div>
   );
 }
+
+const command = (cell: Cell | null, keyword: string, choose: (job: string) => void): Command[] =>
+  cell === null
+    ? []
+    : [
+        {
+          id: `select ${cell.job.name}`,
+          label: `Select ${visible(cell.name)}`,
+          about: visible(keyword),
+          icon: "job",
+          run: () => choose(cell.job.name),
+        },
+      ];
 
 function about(folder: string, entry: EntryState | null): string {
   const where = `wb=${visible(folder)}`;

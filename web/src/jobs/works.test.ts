@@ -44,8 +44,12 @@ test("a small job is told in a sentence", () => {
   );
 });
 
-test("a large one is not", () => {
+test("a large one by its parts, and one with too many parts not at all", () => {
   const works = Array.from({ length: 60 }, (_, at) => ref(`task-${at}`));
+  const wide = { kind: "Par", works };
+  expect(inOneSentence({ kind: "Seq", works: [ref("plan"), wide, LOOP] })).toBe(
+    "plan, then 60 tasks side by side, then a loop of 3 tasks.",
+  );
   expect(inOneSentence({ kind: "Seq", works })).toBeNull();
 });
 

@@ -36,10 +36,10 @@ export function tasksOf(work: Tree): { names: string[]; looped: number } {
 /** Longer ones are no sentence any more. */
 const LONGEST = 200;
 
-/** The whole job in a sentence; null where it is too long for one. */
+/** The job in a sentence, its parts by their kind where it is large; null where that is too long too. */
 export function inOneSentence(work: Tree): string | null {
-  const told = tell(work);
-  if (told.length > LONGEST) return null;
+  const told = [tell(work), tellBriefly(work)].find(({ length }) => length <= LONGEST);
+  if (told === undefined) return null;
   return `${told.replace(/^if /, "If ")}.`; // a task's name is written as it is
 }
 
@@ -56,6 +56,18 @@ function tell(work: Tree): string {
     default:
       return String(work.taskId);
   }
+}
+
+function tellBriefly(work: Tree): string {
+  const steps = work.kind === "Seq" ? branches(work) : [work];
+  return steps
+    .map((step) => {
+      if (step.kind === "Ref") return String(step.taskId);
+      const count = `${tasksOf(step).names.length} tasks`;
+      if (step.kind === "Loop") return `a loop of ${count}`;
+      return step.kind === "Alt" ? `a choice of ${count}` : `${count} side by side`;
+    })
+    .join(", then ");
 }
 
 function tellChoice(work: Tree): string {

@@ -77,7 +77,7 @@ export function Gate({ title, children }: { title: string; children: ComponentCh
 function Asking() {
   if (away.value === null) {
     return (
-      <p class="gate load">
+      <p class="gate load" aria-busy="true">
         <Icon name="clock" /> Asking the server how things are …
       </p>
     );

@@ -1,0 +1,367 @@
+"""The Jobs page: the matrix at the left, the user's input at the right."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+
+from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, signed_in, window
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+ENTRY = """
+models: {driving: rehearsal}
+promptVariables: {}
+tasks:
+  greet: {model: {id: rehearsal}, prompt: [hello], requireUserInput: false}
+  tell: {model: {id: rehearsal}, prompt: ["hello, $user-input"], requireUserInput: true}
+  dawdle: {model: {id: rehearsal}, prompt: [take your time], requireUserInput: false}
+  slip: {model: {id: rehearsal}, prompt: [unlucky], requireUserInput: false}
+  write: {model: {id: rehearsal}, prompt: [write it], requireUserInput: false}
+jobs:
+  greet: {work: {kind: Ref, taskId: greet}}
+  tell: {work: {kind: Seq, works: [{kind: Ref, taskId: greet}, {kind: Ref, taskId: tell}]}}
+  dawdle: {work: {kind: Ref, taskId: dawdle}}
+  slip: {work: {kind: Ref, taskId: slip}}
+  write: {work: {kind: Ref, taskId: write}}
+  left-out: {work: {kind: Ref, taskId: greet}}
+  "<img src=x>\\u202e": {work: {kind: Ref, taskId: greet}}
+grid:
+  - keyword: Speak
+    jobs: [{name: Greet, jobName: greet}, null, {name: Tell a tale, jobName: tell}]
+  - keyword: Wait
+    jobs: [null, {name: Dawdle, jobName: dawdle}, {name: Slip, jobName: slip}]
+  - keyword: Act
+    jobs: [{name: Write, jobName: write}]
+"""
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = Portal(tmp_path_factory.mktemp("jobs"), options=("--permissions", "ask"))
+    (portal.work / "harbor").mkdir(parents=True)
+    (portal.work / "airboss.yaml").write_text(ENTRY, encoding="utf-8")
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+def address(portal: Portal, folder: Path | None = None) -> str:
+    return f"{portal.url}/jobs.html?wb={quote(str(folder or portal.work))}"
+
+
+@pytest.fixture
+def jobs(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Page]:
+    page.set_viewport_size({"width": 1600, "height": 900})
+    signed_in(page, portal).goto(address(portal))
+    yield calm(page)
+    quiet.check()
+
+
+def job(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=re.compile(f"^{re.escape(name)}"))
+
+
+def text_box(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="User input")
+
+
+def box(place: Locator) -> dict[str, float]:
+    found = place.bounding_box()
+    assert found is not None
+    x, y, width, height = found["x"], found["y"], found["width"], found["height"]
+    return {"x": x, "y": y, "width": width, "height": height, "right": x + width}
+
+
+def run(portal: Portal, name: str, text: str = "") -> str:
+    wish = {"job": name, "input": text, "cwd": str(portal.work)}
+    answer = asked(portal, "POST", "/api/v1/runs", wish)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def runs(portal: Portal, name: str) -> list[dict[str, Any]]:
+    return asked(portal, "GET", f"/api/v1/runs?job={name}").json()["items"]
+
+
+def started(page: Page, name: str) -> tuple[Page, dict[str, list[str]]]:
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name=f"Start Job: {name}").click()
+    opened.value.wait_for_url("**/jobTracking.html?*")
+    return opened.value, parse_qs(urlsplit(opened.value.url).query)
+
+
+def test_without_a_folder_it_goes_to_the_start_page(portal: Portal, page: Page) -> None:
+    signed_in(page, portal)
+    for query in ("", "?wb="):
+        page.goto(f"{portal.url}/jobs.html{query}")
+        page.wait_for_url("**/index.html")
+
+
+def test_the_title_row_has_stop_server_at_its_far_right(jobs: Page) -> None:
+    title = box(jobs.get_by_role("heading", name="Available Jobs", level=1))
+    stop = box(jobs.get_by_role("button", name="Stop Server"))
+    left = box(jobs.get_by_role("region", name="Jobs"))
+    assert title["x"] - left["x"] < 40
+    assert left["right"] - stop["right"] < 40
+    assert abs(title["y"] + title["height"] / 2 - stop["y"] - stop["height"] / 2) < 4
+
+
+def test_a_row_is_its_keyword_and_a_button_for_each_job(jobs: Page) -> None:
+    rows = jobs.get_by_role("region", name="Jobs").get_by_role("group")
+    names = ["Speak", "Wait", "Act", "Others"]
+    expect(rows).to_have_count(len(names))
+    for row, name in zip(rows.all(), names, strict=True):
+        expect(row).to_have_accessible_name(name)
+        keyword = box(row.get_by_text(name, exact=True))
+        for button in row.get_by_role("button").all():
+            assert keyword["right"] <= box(button)["x"] + 1
+    expect(rows.nth(0).get_by_role("button").nth(0)).to_contain_text("Greet")
+    expect(rows.nth(0).get_by_role("button").nth(1)).to_contain_text("Tell a tale")
+
+
+def test_an_empty_cell_is_blank(jobs: Page) -> None:
+    [greet, tell, dawdle, slip] = [
+        box(job(jobs, name)) for name in ("Greet", "Tell", "Dawdle", "Slip")
+    ]
+    assert greet["right"] < dawdle["x"], "the first cell of its row is null"
+    assert dawdle["right"] < tell["x"], "the second cell of that row is null"
+    assert tell["x"] == slip["x"]
+
+
+def test_jobs_that_no_row_names_are_listed_below(jobs: Page) -> None:
+    others = jobs.get_by_role("group", name="Others")
+    expect(others.get_by_role("button", name=re.compile("^left-out"))).to_be_visible()
+    hostile = others.get_by_role("button", name=re.compile("^<img src=x>⟨U\\+202E⟩"))
+    expect(hostile).to_be_visible()
+    assert box(others.get_by_role("button").first)["y"] > box(job(jobs, "Write"))["y"]
+
+
+def test_a_click_selects_exclusively_and_a_second_click_unselects(jobs: Page) -> None:
+    job(jobs, "Greet").click()
+    expect(job(jobs, "Greet")).to_have_attribute("aria-pressed", "true")
+    job(jobs, "Tell").click()
+    expect(job(jobs, "Greet")).to_have_attribute("aria-pressed", "false")
+    expect(job(jobs, "Tell")).to_have_attribute("aria-pressed", "true")
+    job(jobs, "Tell").click()
+    expect(jobs.locator("[aria-pressed=true]")).to_have_count(0)
+
+
+def test_the_selection_outlives_a_reload(jobs: Page) -> None:
+    job(jobs, "Greet").press("Space")
+    jobs.reload()
+    expect(job(jobs, "Greet")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_box_is_enabled_only_for_a_job_that_requires_input(jobs: Page) -> None:
+    expect(text_box(jobs)).to_be_disabled()
+    job(jobs, "Greet").click()
+    expect(text_box(jobs)).to_be_disabled()
+    job(jobs, "Tell").click()
+    expect(text_box(jobs)).to_be_enabled()
+    expect(jobs.get_by_text("the task tell reads $user-input")).to_be_visible()
+    job(jobs, "Tell").click()
+    expect(text_box(jobs)).to_be_disabled()
+
+
+def test_without_a_selection_nothing_starts(jobs: Page) -> None:
+    expect(jobs.get_by_role("button", name="Job Not Selected")).to_be_disabled()
+    expect(jobs.get_by_role("button", name="Preview")).to_be_disabled()
+    job(jobs, "Greet").click()
+    expect(jobs.get_by_role("button", name="Start Job: Greet")).to_be_enabled()
+    expect(jobs.get_by_text("Job Not Selected")).to_have_count(0)
+
+
+def test_a_start_opens_the_tracking_page_in_a_new_window(portal: Portal, jobs: Page) -> None:
+    job(jobs, "Tell").click()
+    text_box(jobs).fill("a tale\nof two ports")
+    _, query = started(jobs, "Tell a tale")
+    assert query["jobName"] == ["tell"]
+    [first, *_] = runs(portal, "tell")
+    assert (query["jobId"], first["cwd"]) == ([first["id"]], str(portal.work))
+    detail = asked(portal, "GET", f"/api/v1/runs/{first['id']}").json()
+    assert detail["user_input"] == "a tale\nof two ports"
+    expect(text_box(jobs)).to_have_value("")
+
+
+def test_control_and_enter_start_it_too(jobs: Page) -> None:
+    job(jobs, "Tell").click()
+    text_box(jobs).fill("quickly")
+    with jobs.expect_popup() as opened:
+        text_box(jobs).press("Control+Enter")
+    opened.value.wait_for_url("**/jobTracking.html?jobName=tell&jobId=*")
+
+
+def test_preview_opens_the_tracking_page_without_a_job(portal: Portal, jobs: Page) -> None:
+    job(jobs, "Greet").click()
+    before = len(runs(portal, "greet"))
+    with jobs.expect_popup() as opened:
+        jobs.get_by_role("link", name="Preview").click()
+    opened.value.wait_for_url("**/jobTracking.html?jobName=greet")
+    assert len(runs(portal, "greet")) == before
+
+
+def test_a_window_that_is_not_opened_becomes_a_link(portal: Portal, jobs: Page) -> None:
+    jobs.evaluate("window.open = () => null")  # what a blocker of pop-ups does
+    job(jobs, "Greet").click()
+    jobs.get_by_role("button", name="Start Job: Greet").click()
+    way = jobs.get_by_role("link", name="Open it here")
+    expect(way).to_be_visible()
+    [first, *_] = runs(portal, "greet")
+    expect(way).to_have_attribute("href", f"/jobTracking.html?jobName=greet&jobId={first['id']}")
+
+
+def test_an_answer_that_is_lost_starts_nothing_twice(
+    portal: Portal, jobs: Page, quiet: Quiet
+) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    job(jobs, "Greet").click()
+    before = len(runs(portal, "greet"))
+    jobs.route("**/api/v1/runs", lose, times=1)
+    jobs.get_by_role("button", name="Start Job: Greet").click()
+    expect(jobs.get_by_role("alert")).to_contain_text("The job did not start.")
+    assert len(jobs.context.pages) == 1, "the window that was to show it is closed"
+    _, query = started(jobs, "Greet")
+    now = runs(portal, "greet")
+    assert (len(now), query["jobId"]) == (before + 1, [now[0]["id"]])
+    quiet.said.clear()  # Chromium tells of the answer that was lost
+
+
+def test_a_job_that_needs_input_says_so(jobs: Page, quiet: Quiet) -> None:
+    job(jobs, "Tell").click()
+    jobs.get_by_role("button", name="Start Job: Tell a tale").click()
+    expect(jobs.get_by_role("alert")).to_contain_text("needs some input: say what it is to do")
+    quiet.said.clear()  # Chromium tells of every 422
+
+
+def test_what_was_written_is_kept_for_each_job(jobs: Page) -> None:
+    job(jobs, "Tell").click()
+    text_box(jobs).fill("not finished")
+    job(jobs, "Greet").click()
+    expect(text_box(jobs)).to_have_value("")
+    jobs.reload()
+    job(jobs, "Tell").click()
+    expect(text_box(jobs)).to_have_value("not finished")
+    text_box(jobs).fill("")
+    jobs.reload()
+    expect(text_box(jobs)).to_have_value("")
+
+
+def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
+    portal: Portal, jobs: Page, quiet: Quiet
+) -> None:
+    jobs.goto(f"{address(portal, portal.work / 'habor')}#job=greet")
+    jobs.get_by_role("button", name="Start Job: Greet").click()
+    alert = jobs.get_by_role("alert")
+    expect(alert).to_contain_text("This folder does not exist.")
+    expect(alert).to_contain_text("Did you mean")
+    alert.get_by_role("button", name=str(portal.work / "harbor")).click()
+    jobs.wait_for_url(re.compile("harbor"))
+    quiet.said.clear()  # Chromium tells of every 422
+
+
+def test_each_button_says_how_the_job_went_and_how_long_it_takes(
+    portal: Portal, jobs: Page
+) -> None:
+    expect(job(jobs, "Slip")).to_contain_text("Never run")
+    expect(job(jobs, "Slip")).to_contain_text("no figures yet")
+    run(portal, "greet")
+    expect(job(jobs, "Greet")).to_contain_text(
+        re.compile("Succeeded (just now|\\d+ s ago)"), timeout=20_000
+    )
+    expect(job(jobs, "Greet")).to_contain_text(re.compile("usually \\d+ s"))
+    run(portal, "slip")
+    expect(job(jobs, "Slip")).to_contain_text("Failed just now", timeout=20_000)
+
+
+def test_each_button_says_what_runs_now_and_what_waits_for_the_person(
+    portal: Portal, jobs: Page
+) -> None:
+    slow, writes = run(portal, "dawdle"), run(portal, "write")
+    expect(job(jobs, "Dawdle")).to_contain_text("1 running", timeout=20_000)
+    expect(job(jobs, "Write")).to_contain_text("waits for you", timeout=20_000)
+    job(jobs, "Write").click()
+    note = jobs.get_by_role("alert")
+    expect(note).to_contain_text("One run of this job is going on, and it waits for you.")
+    href = f"/jobTracking.html?jobName=write&jobId={writes}"
+    expect(note.get_by_role("link", name="Open it")).to_have_attribute("href", href)
+    for one in (slow, writes):
+        asked(portal, "POST", f"/api/v1/runs/{one}/stop")
+    expect(job(jobs, "Dawdle")).to_contain_text("Canceled", timeout=20_000)
+    expect(job(jobs, "Dawdle")).not_to_contain_text("running")
+    expect(note).to_have_count(0)
+
+
+def test_the_selected_job_tells_its_facts_and_its_last_runs(portal: Portal, jobs: Page) -> None:
+    first = run(portal, "left-out")
+    job(jobs, "left-out").click()
+    side = jobs.get_by_role("region", name="User input")
+    expect(side.get_by_role("heading", name="left-out")).to_be_visible()
+    for name, value in (("Tasks", "1"), ("Permissions", "ask")):
+        expect(side.locator("dl > div").filter(has_text=name)).to_contain_text(value)
+    row = side.get_by_role("row").filter(has_text="Succeeded")
+    expect(row).to_be_visible(timeout=20_000)
+    expect(side.locator("dl > div").filter(has_text="Usual time")).to_contain_text(
+        re.compile("\\d+ s")
+    )
+    way = f"/jobTracking.html?jobName=left-out&jobId={first}"
+    expect(row.get_by_role("link")).to_have_attribute("href", way)
+
+
+def test_the_right_part_is_800_px_wide_and_its_bar_can_be_dragged(jobs: Page) -> None:
+    side = jobs.get_by_role("region", name="User input")
+    bar = jobs.get_by_role("separator")
+    assert box(side)["width"] == 800
+    at = box(bar)
+    jobs.mouse.move(at["x"] + 4, 400)
+    jobs.mouse.down()
+    jobs.mouse.move(at["x"] + 104, 400, steps=4)
+    jobs.mouse.up()
+    assert abs(box(side)["width"] - 700) <= 1
+    bar.press("ArrowLeft")
+    assert abs(box(side)["width"] - 716) <= 1
+    jobs.reload()
+    calm(jobs)
+    assert abs(box(side)["width"] - 716) <= 1, "kept on this device"
+    bar.press("Enter")
+    assert box(side)["width"] == 800
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nobody_is_shut_out(portal: Portal, browser: Browser, theme: str, width: int) -> None:
+    run(portal, "greet")
+    page = window(browser, portal, "dark" if theme == "dark" else "light", width)
+    page.goto(f"{address(portal)}#job=tell")
+    calm(page)
+    expect(page.get_by_role("button", name="Start Job: Tell a tale")).to_be_visible()
+    audit(page)
+    fits(page)
+
+
+def test_stop_server_asks_first_and_then_the_page_may_be_closed(tmp_path: Path, page: Page) -> None:
+    portal = Portal(tmp_path)
+    portal.start()
+    try:
+        signed_in(page, portal).goto(address(portal))
+        page.get_by_role("button", name="Stop Server").click()
+        dialog = page.get_by_role("dialog", name="Stop the server?")
+        expect(dialog).to_contain_text("No session is open. No job runs.")
+        expect(dialog.get_by_role("button", name="Keep it running")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        assert portal.is_running
+        page.get_by_role("button", name="Stop Server").click()
+        dialog.get_by_role("button", name="Stop Server").click()
+        expect(page.get_by_role("heading", name="The server has stopped")).to_be_visible()
+        expect(page.get_by_text("You may close this page.")).to_be_visible()
+        portal.process.wait(10)
+    finally:
+        portal.stop()
