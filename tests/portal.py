@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import httpx2
+
+from tests.nursery import Streams, can_be_forked, the_nursery
 
 SCRIPT = r"""
 models:
@@ -45,25 +48,30 @@ _START_SECONDS = 30
 
 
 class Process(Protocol):
-    """What a test does with a server's process."""
+    """What a test does with a command's process."""
 
     @property
     def pid(self) -> int: ...
     def poll(self) -> int | None: ...
     def wait(self, timeout: float | None = None) -> int: ...
     def send_signal(self, sig: int) -> None: ...
+    def terminate(self) -> None: ...
     def kill(self) -> None: ...
 
 
 @dataclass
 class Portal:
-    """`airboss serve` on a data folder, and every other command as its client."""
+    """`airboss serve` on a data folder, and every other command as its client.
+
+    Commands come out of the nursery, unless it is cold: then an interpreter starts for each.
+    """
 
     folder: Path
     options: tuple[str, ...] = ()
     # None is the built-in rehearsal, as those have it who only try Airboss.
     script: str | None = SCRIPT
     extra_environ: dict[str, str] = field(default_factory=dict[str, str])
+    is_cold: bool = False
     _process: Process | None = field(default=None, repr=False)
 
     @property
@@ -104,14 +112,21 @@ class Portal:
         return ("--rehearsal", str(script))
 
     def launch(self, words: list[str], log: Path) -> Process:
-        with log.open("ab") as said:
+        return self.begin(*words, streams=Streams(out=str(log), wrong=str(log)))
+
+    def begin(self, *words: str, streams: Streams, **environ: str) -> Process:
+        """One command, beside the test."""
+        given = {**self.environ, **environ}
+        cwd = self.work if self.work.exists() else self.folder
+        if can_be_forked(given) and not self.is_cold:
+            return the_nursery().fork(words, given, cwd, streams)
+        with (
+            open(streams.said, "rb") as said,
+            open(streams.out, "ab") as out,
+            open(streams.wrong, "ab") as wrong,
+        ):
             return subprocess.Popen(
-                command(*words),
-                env=self.environ,
-                cwd=self.work,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                command(*words), env=given, cwd=cwd, stdin=said, stdout=out, stderr=wrong
             )
 
     @property
@@ -171,16 +186,19 @@ class Portal:
         self, *words: str, said: str | None = None, **environ: str
     ) -> "subprocess.CompletedProcess[str]":
         """One command, to its end."""
-        return subprocess.run(
-            command(*words),
-            env={**self.environ, **environ},
-            cwd=self.work if self.work.exists() else self.folder,
-            input=said if said is not None else "",
-            capture_output=True,
-            text=True,
-            timeout=50,
-            check=False,
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            given, out, wrong = (Path(folder) / name for name in ("given", "out", "wrong"))
+            given.write_text(said or "", encoding="utf-8")
+            streams = Streams(str(given), str(out), str(wrong))
+            process = self.begin(*words, streams=streams, **environ)
+            try:
+                code = process.wait(50)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait(10)
+            told = [file.read_text(encoding="utf-8") for file in (out, wrong)]
+        return subprocess.CompletedProcess(words, code, *told)
 
     def sessions(self) -> list[dict[str, Any]]:
         told = self.run("sessions", "--json")

@@ -1,21 +1,21 @@
 """A command in the background that says what it has to say while the test goes on."""
 
 import signal
-import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.portal import Portal, command
+from tests.nursery import Streams
+from tests.portal import Portal, Process
 
 
 @dataclass(frozen=True)
 class Running:
     """The command, and what it has said so far."""
 
-    process: "subprocess.Popen[bytes]"
+    process: Process
     said: Path
     wrong: Path
 
@@ -40,15 +40,9 @@ def running(portal: Portal, *words: str) -> Generator[Running]:
     """Until it ends by itself, or the test does."""
     name = time.monotonic_ns()
     said, wrong = portal.folder / f"{name}.out", portal.folder / f"{name}.err"
-    with said.open("wb") as out, wrong.open("wb") as err:
-        process = subprocess.Popen(
-            command(*words),
-            env=portal.environ,
-            cwd=portal.work,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-        )
+    said.touch()
+    wrong.touch()
+    process = portal.begin(*words, streams=Streams(out=str(said), wrong=str(wrong)))
     try:
         yield Running(process, said, wrong)
     finally:

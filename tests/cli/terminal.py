@@ -5,36 +5,24 @@ import os
 import pty
 import re
 import select
-import subprocess
-import sys
 import time
 from types import TracebackType
 
-from tests.portal import Portal, command
+from tests.nursery import Streams, the_nursery
+from tests.portal import Portal
 
-# A terminal that is only inherited sends no signals; this makes it the program's own.
-_TAKE_THE_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "os.execv(sys.argv[1], sys.argv[1:])"
-)
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Terminal:
     def __init__(self, portal: Portal, *words: str, **environ: str) -> None:
-        self._ours, theirs = pty.openpty()
+        self._ours, self._theirs = pty.openpty()
         self._drawn = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _TAKE_THE_TERMINAL, *command(*words)],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            cwd=portal.work,
-            env={**portal.environ, "TERM": "xterm-256color", **environ},
-            start_new_session=True,
-        )
-        os.close(theirs)
+        given = {**portal.environ, "TERM": "xterm-256color", **environ}
+        name = os.ttyname(self._theirs)
+        streams = Streams(name, name, name, is_terminal=True)
+        self.process = the_nursery().fork(words, given, portal.work, streams)
 
     def __enter__(self) -> "Terminal":
         return self
@@ -49,6 +37,7 @@ class Terminal:
             self.process.kill()
             self.process.wait(10)
         os.close(self._ours)
+        os.close(self._theirs)
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())

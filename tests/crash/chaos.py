@@ -26,7 +26,7 @@ from tests.crash.chaos_checks import Evidence, Finding, check, read_lines
 from tests.crash.chaos_tree import JOB, Tree
 from tests.crash.chaos_watch import RUN, Watch, all_sessions, read_all
 from tests.crash.marks import left_of, soon
-from tests.crash.nursery import Nursery, QuickPortal
+from tests.nursery import close_the_nursery
 from tests.portal import Portal
 
 Target: TypeAlias = Literal["server", "runtime", "both"]
@@ -243,12 +243,8 @@ The time to resume goes from the kill to the first request that an agent gets ag
 
 
 async def _many(asked: argparse.Namespace, tally: Tally, root: Path) -> None:
-    nursery = None if asked.cold else Nursery()
-
     def make(folder: Path, options: tuple[str, ...], script: str) -> Portal:
-        if nursery is None:
-            return Portal(folder, options, script)
-        return QuickPortal(folder, options, script, nursery=nursery)
+        return Portal(folder, options, script, is_cold=asked.cold)
 
     began = time.monotonic()
     seeds = iter(range(asked.seed, asked.seed + asked.trials))
@@ -268,8 +264,7 @@ async def _many(asked: argparse.Namespace, tally: Tally, root: Path) -> None:
             for _ in range(asked.at_once):
                 group.create_task(work())
     finally:
-        if nursery is not None:
-            nursery.close()
+        close_the_nursery()
 
 
 def main() -> int:

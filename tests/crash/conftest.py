@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.crash.nursery import Nursery, QuickPortal
+from tests.portal import Portal
 
 SCRIPT = """
 models: [{id: rehearsal, name: Rehearsal, multiplier: 0}]
@@ -34,25 +34,18 @@ rules:
     steps: [{say: "Understood."}]
 """.replace("{count}", "for i in 1 2 3 4 5; do echo line $i; sleep 0.03; done")
 
-MakePortal: TypeAlias = Callable[..., QuickPortal]
-
-
-@pytest.fixture(scope="session")
-def nursery() -> Generator[Nursery]:
-    nursery = Nursery()
-    yield nursery
-    nursery.close()
+MakePortal: TypeAlias = Callable[..., Portal]
 
 
 @pytest.fixture
-def make_portal(nursery: Nursery, tmp_path: Path) -> Generator[MakePortal]:
+def make_portal(tmp_path: Path) -> Generator[MakePortal]:
     """Portals that are not started yet; all are gone at the end."""
-    made: list[QuickPortal] = []
+    made: list[Portal] = []
 
-    def make(*options: str, script: str = SCRIPT, name: str = "portal") -> QuickPortal:
+    def make(*options: str, script: str = SCRIPT, name: str = "portal") -> Portal:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        portal = QuickPortal(folder, options, script, nursery=nursery)
+        portal = Portal(folder, options, script)
         made.append(portal)
         return portal
 
@@ -62,7 +55,7 @@ def make_portal(nursery: Nursery, tmp_path: Path) -> Generator[MakePortal]:
 
 
 @pytest.fixture
-def portal(make_portal: MakePortal) -> QuickPortal:
+def portal(make_portal: MakePortal) -> Portal:
     portal = make_portal("--permissions", "approve-all")
     portal.start()
     return portal

@@ -10,13 +10,13 @@ from typing import Any
 import httpx2
 
 from tests.crash.conftest import MakePortal
-from tests.crash.nursery import QuickPortal
+from tests.portal import Portal
 
 
 class Person:
     """Somebody who looks into the inbox, through whatever happens to the server."""
 
-    def __init__(self, portal: QuickPortal) -> None:
+    def __init__(self, portal: Portal) -> None:
         self.portal = portal
         self._client: httpx2.AsyncClient | None = None
 

@@ -17,16 +17,15 @@ import psutil
 import pytest
 
 from tests.crash.conftest import MakePortal
-from tests.crash.nursery import QuickPortal
 from tests.crash.witness import ask, read_all, show, start_session, until
-from tests.portal import SCRIPT
+from tests.portal import SCRIPT, Portal
 
 pytestmark = pytest.mark.anyio
 
 QUICK_SECONDS = 5
 
 
-async def refused(portal: QuickPortal, *options: str) -> str:
+async def refused(portal: Portal, *options: str) -> str:
     """What a start that is refused says. It ends by itself with 2, leaving no server behind."""
     portal.work.mkdir(parents=True, exist_ok=True)
     script = portal.folder / "script.yaml"
@@ -44,7 +43,7 @@ async def refused(portal: QuickPortal, *options: str) -> str:
     return said
 
 
-async def test_a_second_server_on_the_folder_is_told_who_has_it(portal: QuickPortal) -> None:
+async def test_a_second_server_on_the_folder_is_told_who_has_it(portal: Portal) -> None:
     said = await refused(portal)
     assert f"process id {portal.pid} at {portal.url}" in said
     async with portal.client() as client:
@@ -101,7 +100,7 @@ async def test_a_certificate_that_is_none_is_named(make_portal: MakePortal) -> N
     assert f"TLS cannot be served with {file}" in said
 
 
-async def test_a_folder_of_a_newer_version_is_left_alone(portal: QuickPortal) -> None:
+async def test_a_folder_of_a_newer_version_is_left_alone(portal: Portal) -> None:
     portal.stop()
     with sqlite3.connect(portal.data / "airboss.sqlite") as connection:
         connection.execute("INSERT INTO migrations (number) VALUES (1000)")
@@ -132,7 +131,7 @@ def mount(target: Path, *options: str) -> None:
 
 
 @pytest.fixture
-def small_disk(make_portal: MakePortal) -> Generator[QuickPortal]:
+def small_disk(make_portal: MakePortal) -> Generator[Portal]:
     """A portal whose data lies on a disk of six megabytes."""
     portal = make_portal("--permissions", "approve-all")
     if shutil.which("mount") is None or os.geteuid() != 0:
@@ -155,14 +154,14 @@ def fill(folder: Path) -> Path:
     return ballast
 
 
-async def test_a_full_disk_refuses_a_start_in_words(small_disk: QuickPortal) -> None:
+async def test_a_full_disk_refuses_a_start_in_words(small_disk: Portal) -> None:
     fill(small_disk.data)
     said = await refused(small_disk)
     assert "No space left" in said
     assert "--data" in said
 
 
-async def test_a_read_only_disk_refuses_a_start_in_words(small_disk: QuickPortal) -> None:
+async def test_a_read_only_disk_refuses_a_start_in_words(small_disk: Portal) -> None:
     small_disk.start()
     small_disk.stop()
     mount(small_disk.data, "-o", "remount,ro")
@@ -170,7 +169,7 @@ async def test_a_read_only_disk_refuses_a_start_in_words(small_disk: QuickPortal
 
 
 async def trouble_and_recovery(
-    portal: QuickPortal, client: httpx2.AsyncClient, session: str, relieve: Callable[[], None]
+    portal: Portal, client: httpx2.AsyncClient, session: str, relieve: Callable[[], None]
 ) -> None:
     """While it lasts requests are refused and reading works; afterwards all is as before."""
     before = await read_all(client, session)
@@ -215,7 +214,7 @@ async def trouble_and_recovery(
 
 
 async def test_a_disk_that_fills_up_while_serving_refuses_requests_until_there_is_space(
-    small_disk: QuickPortal,
+    small_disk: Portal,
 ) -> None:
     small_disk.start()
     async with small_disk.client() as client:
@@ -227,7 +226,7 @@ async def test_a_disk_that_fills_up_while_serving_refuses_requests_until_there_i
     assert "Traceback" not in small_disk.log, small_disk.log
 
 
-async def test_a_limit_on_files_is_like_a_full_disk(portal: QuickPortal) -> None:
+async def test_a_limit_on_files_is_like_a_full_disk(portal: Portal) -> None:
     """Needs no right to mount: the server may not make any file larger than they are."""
     server = psutil.Process(portal.pid)
     async with portal.client() as client:
@@ -244,7 +243,7 @@ async def test_a_limit_on_files_is_like_a_full_disk(portal: QuickPortal) -> None
     assert "Traceback" not in portal.log, portal.log
 
 
-async def test_what_people_say_to_agents_is_for_the_owners_eyes(portal: QuickPortal) -> None:
+async def test_what_people_say_to_agents_is_for_the_owners_eyes(portal: Portal) -> None:
     async with portal.client() as client:
         session = await start_session(client, portal.work)
         receipt = await ask(client, session, "say hello")

@@ -14,8 +14,8 @@ import pytest
 from tests.contract.guest import kinds, only
 from tests.contract.job_guest import JobGuest, par, ref, seq
 from tests.crash.marks import running, soon
-from tests.crash.nursery import Nursery, QuickPortal
 from tests.crash.test_runs_stopped import all_of, nothing_works, portal_in
+from tests.portal import Portal
 from tests.service.errands import entry, task
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
@@ -32,14 +32,14 @@ ENTRY = entry(TASKS, jobs={"job": {"work": WORKS}, "work": {"work": ref("work")}
 
 
 @pytest.fixture
-def own(nursery: Nursery, tmp_path: Any) -> Generator[QuickPortal]:
-    portal = portal_in(nursery, tmp_path)
+def own(tmp_path: Any) -> Generator[Portal]:
+    portal = portal_in(tmp_path)
     yield portal
     portal.stop()
 
 
 @contextmanager
-def full_disk(portal: QuickPortal) -> Generator[None]:
+def full_disk(portal: Portal) -> Generator[None]:
     """The server may not make any file larger than it is."""
     server = psutil.Process(portal.pid)
     before = server.rlimit(resource.RLIMIT_FSIZE)
@@ -52,7 +52,7 @@ def full_disk(portal: QuickPortal) -> Generator[None]:
 
 
 async def test_a_disk_that_fills_up_fails_the_run_and_ends_all_that_works_in_it(
-    own: QuickPortal,
+    own: Portal,
 ) -> None:
     async with JobGuest.of(own) as guest:
         await guest.install(ENTRY)
@@ -89,7 +89,7 @@ async def test_a_disk_that_fills_up_fails_the_run_and_ends_all_that_works_in_it(
 
 
 async def test_a_server_that_ends_before_it_could_say_so_goes_on_with_the_run(
-    own: QuickPortal,
+    own: Portal,
 ) -> None:
     """What nobody was told has not happened: there is no run without an end or an owner."""
     async with JobGuest.of(own) as guest:

@@ -17,7 +17,6 @@ from tests.crash.chaos import Target, Trial, make_trial, run_trial
 from tests.crash.chaos_checks import LATE_MS
 from tests.crash.chaos_tree import Tree
 from tests.crash.marks import bearing, owner_of, soon
-from tests.crash.nursery import Nursery, QuickPortal
 from tests.portal import Portal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(120)]
@@ -27,9 +26,9 @@ Begin: TypeAlias = Callable[..., Trial]
 
 
 @pytest.fixture
-def make(nursery: Nursery) -> Make:
+def make() -> Make:
     def make(folder: Path, options: tuple[str, ...], script: str) -> Portal:
-        return QuickPortal(folder, options, script, nursery=nursery)
+        return Portal(folder, options, script)
 
     return make
 

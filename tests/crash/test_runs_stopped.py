@@ -15,7 +15,7 @@ import pytest
 from tests.contract.guest import Told, kinds, only
 from tests.contract.job_guest import JobGuest, par, ref, seq
 from tests.crash.marks import bearing, left_of, running, soon
-from tests.crash.nursery import Nursery, QuickPortal
+from tests.portal import Portal
 from tests.service.errands import entry, task
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
@@ -42,38 +42,38 @@ JOBS: dict[str, Any] = {
 ENTRY = entry(TASKS, jobs={name: {"work": work} for name, work in JOBS.items()})
 
 
-def portal_in(nursery: Nursery, folder: Path) -> QuickPortal:
+def portal_in(folder: Path) -> Portal:
     fixtures = str(folder / "fixtures")
     options = ("--permissions", "approve-all", "--test", "--test-folder", fixtures)
-    portal = QuickPortal(folder, options, SCRIPT, nursery=nursery)
+    portal = Portal(folder, options, SCRIPT)
     portal.start()
     asyncio.run(install(portal))
     return portal
 
 
-async def install(portal: QuickPortal) -> None:
+async def install(portal: Portal) -> None:
     async with JobGuest.of(portal) as guest:
         await guest.install(ENTRY)
 
 
 @pytest.fixture(scope="module")
-def shared(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPortal]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     """For those who stop runs only."""
-    portal = portal_in(nursery, tmp_path_factory.mktemp("stopped"))
+    portal = portal_in(tmp_path_factory.mktemp("stopped"))
     yield portal
     portal.stop()
 
 
 @pytest.fixture
-def own(nursery: Nursery, tmp_path: Path) -> Iterator[QuickPortal]:
+def own(tmp_path: Path) -> Iterator[Portal]:
     """For those who kill the server."""
-    portal = portal_in(nursery, tmp_path)
+    portal = portal_in(tmp_path)
     yield portal
     portal.stop()
 
 
 @pytest.fixture
-async def guest(shared: QuickPortal, anyio_backend: str) -> AsyncGenerator[JobGuest]:
+async def guest(shared: Portal, anyio_backend: str) -> AsyncGenerator[JobGuest]:
     async with JobGuest.of(shared) as guest:
         yield guest
 
@@ -124,7 +124,7 @@ async def canceled(guest: JobGuest, run: str) -> None:
     assert await all_of(guest, run) == found, "nothing of it is said later"
 
 
-async def restarted(portal: QuickPortal) -> None:
+async def restarted(portal: Portal) -> None:
     portal.kill()
     await asyncio.to_thread(portal.start)
     await install(portal)
@@ -220,7 +220,7 @@ async def test_a_stop_at_once_with_its_own_end(guest: JobGuest) -> None:
 # With the server.
 
 
-async def test_a_stop_while_a_new_server_takes_the_run_up(own: QuickPortal) -> None:
+async def test_a_stop_while_a_new_server_takes_the_run_up(own: Portal) -> None:
     ended: dict[str, dict[str, Told]] = {}
     for seconds in (0, 0.1, 0.4, 0.8):
         async with JobGuest.of(own) as guest:
@@ -241,7 +241,7 @@ async def test_a_stop_while_a_new_server_takes_the_run_up(own: QuickPortal) -> N
         assert await guest.open_sessions() == []
 
 
-async def test_a_kill_in_the_middle_of_a_stop_is_no_way_back(own: QuickPortal) -> None:
+async def test_a_kill_in_the_middle_of_a_stop_is_no_way_back(own: Portal) -> None:
     """A runtime that hangs makes the stop last: it has said that it ends, and has not."""
     async with JobGuest.of(own) as guest:
         run = await begun(guest, "four")
@@ -271,7 +271,7 @@ async def test_a_kill_in_the_middle_of_a_stop_is_no_way_back(own: QuickPortal) -
 
 
 @pytest.mark.parametrize("how", ["api/stop", "SIGTERM"])
-async def test_a_server_that_is_stopped_in_order_fails_no_run(own: QuickPortal, how: str) -> None:
+async def test_a_server_that_is_stopped_in_order_fails_no_run(own: Portal, how: str) -> None:
     async with JobGuest.of(own) as guest:
         runs = [await begun(guest, job) for job in ("hold", "hold", "always")]
         for run in runs[:2]:
@@ -299,7 +299,7 @@ async def test_a_server_that_is_stopped_in_order_fails_no_run(own: QuickPortal, 
         await canceled(guest, runs[2])
 
 
-async def test_nothing_of_all_that_was_stopped_comes_back(shared: QuickPortal) -> None:
+async def test_nothing_of_all_that_was_stopped_comes_back(shared: Portal) -> None:
     async def ended() -> dict[str, Told]:
         async with JobGuest.of(shared) as guest:
             answer = await guest.http.get("/api/v1/runs", params={"limit": 200})

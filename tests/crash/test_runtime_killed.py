@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from tests.crash.marks import bearing, owner_of, running, soon
-from tests.crash.nursery import QuickPortal
 from tests.crash.witness import ENDS, STARTS, ask, read_all, show, start_session, until
+from tests.portal import Portal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
@@ -37,7 +37,7 @@ async def first_delta(client: httpx2.AsyncClient, session: str) -> None:
 
 @both
 async def test_live_says_session_error_within_two_seconds_and_then_closed(
-    portal: QuickPortal, how: signal.Signals
+    portal: Portal, how: signal.Signals
 ) -> None:
     async with portal.client() as client:
         session = (
@@ -71,7 +71,7 @@ async def test_live_says_session_error_within_two_seconds_and_then_closed(
 
 @both
 async def test_every_session_on_it_is_told_and_can_be_resumed_with_its_history(
-    portal: QuickPortal, how: signal.Signals
+    portal: Portal, how: signal.Signals
 ) -> None:
     async with portal.client() as client:
         sessions = [await start_session(client, portal.work) for _ in range(3)]
@@ -105,7 +105,7 @@ async def test_every_session_on_it_is_told_and_can_be_resumed_with_its_history(
 
 
 async def test_shell_commands_of_a_dead_runtime_are_gone_before_the_next_session_opens(
-    portal: QuickPortal,
+    portal: Portal,
 ) -> None:
     attached, detached = f"sleep {portal.pid}.1", f"sleep {portal.pid}.2"
     async with portal.client() as client:
@@ -125,7 +125,7 @@ async def test_shell_commands_of_a_dead_runtime_are_gone_before_the_next_session
 
 
 async def test_a_runtime_killed_ten_times_in_a_row_leaves_a_server_that_works(
-    portal: QuickPortal,
+    portal: Portal,
 ) -> None:
     async with portal.client() as client:
         for number in range(10):

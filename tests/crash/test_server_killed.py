@@ -9,8 +9,8 @@ import pytest
 
 from tests.crash.conftest import MakePortal
 from tests.crash.marks import left_of, soon
-from tests.crash.nursery import QuickPortal
 from tests.crash.witness import Witness, ask, show, start_session, until
+from tests.portal import Portal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
@@ -21,7 +21,7 @@ async def resume(client: httpx2.AsyncClient, session: str) -> httpx2.Response:
     return await client.post(f"/api/v1/sessions/{session}/resume")
 
 
-async def live(portal: QuickPortal, witnesses: list[Witness], seconds: float) -> None:
+async def live(portal: Portal, witnesses: list[Witness], seconds: float) -> None:
     """A life: everybody watches, asks for something, and the server is killed."""
     async with portal.client() as client, asyncio.TaskGroup() as group:
         for witness in witnesses:

@@ -14,15 +14,15 @@ import psutil
 import pytest
 
 from tests.crash.marks import left_of, owner_of, running, soon
-from tests.crash.nursery import QuickPortal
 from tests.crash.witness import ask, follow, read_all, show, start_session, until
+from tests.portal import Portal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
 STOP_SECONDS = 5
 
 
-async def ended(portal: QuickPortal) -> float:
+async def ended(portal: Portal) -> float:
     """How long the server takes from here; it ends with 0 and leaves nothing."""
     began = time.monotonic()
     code = await asyncio.to_thread(portal.process.wait, STOP_SECONDS)
@@ -34,7 +34,7 @@ async def ended(portal: QuickPortal) -> float:
     return took
 
 
-async def busy(portal: QuickPortal, client: httpx2.AsyncClient) -> list[str]:
+async def busy(portal: Portal, client: httpx2.AsyncClient) -> list[str]:
     """A turn that streams, one that runs a shell command, and a session that rests."""
     talking, running_shell, resting = [await start_session(client, portal.work) for _ in range(3)]
     await ask(client, talking, "wait for it")
@@ -72,9 +72,7 @@ async def live(client: httpx2.AsyncClient, session: str) -> list[dict[str, Any]]
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "SIGHUP", "api/stop", "airboss stop"])
-async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(
-    portal: QuickPortal, how: str
-) -> None:
+async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(portal: Portal, how: str) -> None:
     async with portal.client() as client:
         sessions = await busy(portal, client)
         async with asyncio.TaskGroup() as group:
@@ -106,7 +104,7 @@ async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_an_impatient_person_does_not_cut_off_the_end(
-    portal: QuickPortal, number: signal.Signals
+    portal: Portal, number: signal.Signals
 ) -> None:
     async with portal.client() as client:
         await busy(portal, client)
@@ -118,7 +116,7 @@ async def test_an_impatient_person_does_not_cut_off_the_end(
 
 
 async def test_after_a_stop_every_session_is_interrupted_and_goes_on_with_its_history(
-    portal: QuickPortal,
+    portal: Portal,
 ) -> None:
     async with portal.client() as client:
         sessions = await busy(portal, client)
@@ -139,7 +137,7 @@ async def test_after_a_stop_every_session_is_interrupted_and_goes_on_with_its_hi
 
 
 async def test_a_stop_while_a_session_starts_ends_in_time_and_tells_its_caller(
-    portal: QuickPortal,
+    portal: Portal,
 ) -> None:
     async def start() -> int:
         try:
@@ -162,7 +160,7 @@ async def test_a_stop_while_a_session_starts_ends_in_time_and_tells_its_caller(
 
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3])
 async def test_a_stop_in_the_first_moments_of_a_server_is_heard(
-    portal: QuickPortal, seconds: float
+    portal: Portal, seconds: float
 ) -> None:
     portal.stop()
     words = ["serve", "--port", "0", "--rehearsal", str(portal.folder / "script.yaml")]
@@ -175,7 +173,7 @@ async def test_a_stop_in_the_first_moments_of_a_server_is_heard(
     assert left_of(portal) == []
 
 
-async def test_a_runtime_that_hangs_does_not_hold_the_stop_up(portal: QuickPortal) -> None:
+async def test_a_runtime_that_hangs_does_not_hold_the_stop_up(portal: Portal) -> None:
     async with portal.client() as client:
         await busy(portal, client)
         pid = (await client.get("/api/v1/status")).json()["runtime"]["pid"]
@@ -185,7 +183,7 @@ async def test_a_runtime_that_hangs_does_not_hold_the_stop_up(portal: QuickPorta
     assert not psutil.pid_exists(pid)
 
 
-async def test_what_detached_itself_goes_with_an_orderly_stop(portal: QuickPortal) -> None:
+async def test_what_detached_itself_goes_with_an_orderly_stop(portal: Portal) -> None:
     words = f"sleep {portal.pid}.75"
     async with portal.client() as client:
         session = await start_session(client, portal.work)
@@ -200,7 +198,7 @@ async def test_what_detached_itself_goes_with_an_orderly_stop(portal: QuickPorta
 
 
 async def test_what_detached_itself_and_outlived_a_kill_is_swept_by_the_next_start(
-    portal: QuickPortal, neighbour: "subprocess.Popen[bytes]"
+    portal: Portal, neighbour: "subprocess.Popen[bytes]"
 ) -> None:
     words = f"sleep {portal.pid}.25"
     async with portal.client() as client:

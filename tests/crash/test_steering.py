@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from tests.crash.marks import running, soon
-from tests.crash.nursery import QuickPortal
 from tests.crash.witness import ENDS, STARTS, ask, read_all, show, start_session, until
+from tests.portal import Portal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 
@@ -37,7 +37,7 @@ async def abort(client: httpx2.AsyncClient, session: str) -> list[dict[str, Any]
     return events
 
 
-async def test_abort_during_an_answer_is_idle_within_a_second(portal: QuickPortal) -> None:
+async def test_abort_during_an_answer_is_idle_within_a_second(portal: Portal) -> None:
     async with portal.client() as client:
         session = await start_session(client, portal.work)
         await ask(client, session, "wait for me")
@@ -58,7 +58,7 @@ async def test_abort_during_an_answer_is_idle_within_a_second(portal: QuickPorta
 )
 @pytest.mark.parametrize("is_steered", [False, True], ids=["", "steered"])
 async def test_abort_during_a_command_is_idle_within_a_second_and_nothing_runs_on(
-    portal: QuickPortal, command: str, is_steered: bool
+    portal: Portal, command: str, is_steered: bool
 ) -> None:
     words = f"sleep {portal.pid}"
     async with portal.client() as client:
@@ -76,7 +76,7 @@ async def test_abort_during_a_command_is_idle_within_a_second_and_nothing_runs_o
 
 
 async def test_what_was_to_steer_and_was_not_read_comes_behind_a_resume(
-    portal: QuickPortal,
+    portal: Portal,
 ) -> None:
     async with portal.client() as client:
         session = await start_session(client, portal.work)
@@ -97,7 +97,7 @@ async def test_what_was_to_steer_and_was_not_read_comes_behind_a_resume(
         assert started[1:3] == [steers, waits]
 
 
-async def test_what_was_to_steer_survives_the_end_of_the_server(portal: QuickPortal) -> None:
+async def test_what_was_to_steer_survives_the_end_of_the_server(portal: Portal) -> None:
     async with portal.client() as client:
         session = await start_session(client, portal.work)
         await ask(client, session, "wait for me")

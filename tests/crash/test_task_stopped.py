@@ -16,7 +16,7 @@ import pytest
 from tests.contract.guest import Told
 from tests.contract.task_guest import TaskGuest, install_tasks
 from tests.crash.marks import bearing, left_of, running, soon
-from tests.crash.nursery import Nursery, QuickPortal
+from tests.portal import Portal
 from tests.service.errands import DOCUMENT, asks, criteria, task
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone]
@@ -42,32 +42,32 @@ TASKS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def shared(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPortal]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     """For those who stop tasks only."""
-    portal = portal_in(nursery, tmp_path_factory.mktemp("stopped"))
+    portal = portal_in(tmp_path_factory.mktemp("stopped"))
     yield portal
     portal.stop()
 
 
 @pytest.fixture
-def own(nursery: Nursery, tmp_path: Path) -> Iterator[QuickPortal]:
+def own(tmp_path: Path) -> Iterator[Portal]:
     """For those who kill the server."""
-    portal = portal_in(nursery, tmp_path)
+    portal = portal_in(tmp_path)
     yield portal
     portal.stop()
 
 
-def portal_in(nursery: Nursery, folder: Path) -> QuickPortal:
+def portal_in(folder: Path) -> Portal:
     fixtures = str(folder / "fixtures")
     options = ("--permissions", "approve-all", "--test", "--test-folder", fixtures)
-    portal = QuickPortal(folder, options, SCRIPT, nursery=nursery)
+    portal = Portal(folder, options, SCRIPT)
     portal.start()
     asyncio.run(install_tasks(portal, TASKS))
     return portal
 
 
 @pytest.fixture
-async def guest(shared: QuickPortal, anyio_backend: str) -> AsyncGenerator[TaskGuest]:
+async def guest(shared: Portal, anyio_backend: str) -> AsyncGenerator[TaskGuest]:
     async with TaskGuest.of(shared) as guest:
         yield guest
 
@@ -212,7 +212,7 @@ async def test_stops_of_many_at_once(guest: TaskGuest) -> None:
 
 
 async def test_an_orderly_stop_of_the_server_ends_tasks_and_their_agents(
-    own: QuickPortal,
+    own: Portal,
 ) -> None:
     words = f"sleep {own.pid}.4"
     async with TaskGuest.of(own) as guest:
@@ -239,7 +239,7 @@ async def test_an_orderly_stop_of_the_server_ends_tasks_and_their_agents(
         await nothing_is_open(guest)
 
 
-async def after_the_kill(portal: QuickPortal, run: str) -> None:
+async def after_the_kill(portal: Portal, run: str) -> None:
     """A new server says that the run has crashed, and nothing of it is left."""
     portal.kill()
     assert await asyncio.to_thread(soon, lambda: not left_of(portal)), left_of(portal)
@@ -256,7 +256,7 @@ async def after_the_kill(portal: QuickPortal, run: str) -> None:
 
 
 async def test_a_killed_server_leaves_its_tasks_crashed_and_their_sessions_closed(
-    own: QuickPortal,
+    own: Portal,
 ) -> None:
     for name, mission in (("ask before", 1), ("hold", 1), ("ask another", 2)):
         async with TaskGuest.of(own) as guest:
@@ -272,7 +272,7 @@ async def test_a_killed_server_leaves_its_tasks_crashed_and_their_sessions_close
 
 @pytest.mark.parametrize("queued", [False, True])
 async def test_a_killed_server_leaves_a_persons_session_without_the_tasks_request(
-    own: QuickPortal, queued: bool
+    own: Portal, queued: bool
 ) -> None:
     async with TaskGuest.of(own) as guest:
         lent = await guest.open(model="coder")
@@ -300,7 +300,7 @@ async def begin_in_vain(guest: TaskGuest) -> None:
         await guest.run("work")
 
 
-async def test_a_server_killed_at_any_moment_leaves_no_task_running(own: QuickPortal) -> None:
+async def test_a_server_killed_at_any_moment_leaves_no_task_running(own: Portal) -> None:
     begun: list[str] = []
     for number in range(6):
         async with TaskGuest.of(own) as guest:

@@ -31,6 +31,8 @@ rules:
       - say: "The ship had a captain.\n"
       - sleep: 0.6
       - say: "**The end.**"
+      - sleep: 0.8
+      - say: " Good night."
   - when: "at great length"
     steps:
       - say: "@LINES@"

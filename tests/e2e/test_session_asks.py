@@ -61,7 +61,7 @@ def test_a_question_appears_with_its_choices_and_its_answer_is_recorded(person: 
     card = person.log.locator(".ask").last
     expect(card).to_contain_text("Which colour?", timeout=15_000)
     card.get_by_text("Blue").click()
-    card.get_by_role("button", name="Answer").click()
+    card.get_by_role("button", name="Answer", exact=True).click()
     expect(person.block("Message")).to_contain_text("A fine colour.", timeout=15_000)
     assert settled(person) == [("answered", "Blue")]
     expect(card).to_contain_text("Blue")

@@ -69,7 +69,7 @@ def test_a_page_that_a_page_opened_closes_with_its_session(
 def test_stop_server_asks_once_and_says_what_ends_and_what_is_kept(person: Person) -> None:
     person.button("Stop Server").click()
     dialog = person.page.get_by_role("dialog", name="Stop the server?")
-    expect(dialog).to_contain_text("1 session ends.")
+    expect(dialog).to_contain_text("This session ends for good")
     expect(dialog).to_contain_text("kept")
     expect(dialog.get_by_role("button", name="Keep it running")).to_be_focused()
     person.page.keyboard.press("Escape")

@@ -28,9 +28,24 @@ rules:
     steps:
       - call: {tool: job_boolean_false, arguments: {argument: "2 tests still fail"}}
       - say: "No."
+  - when: "first: is it good"
+    times: 1
+    steps: &not-yet
+      - call: {tool: job_boolean_false, arguments: {argument: "not good yet"}}
+      - say: "No."
+  - when: "second: is it good"
+    times: 1
+    steps: *not-yet
   - when: "Do the tests pass"
     times: 1
     steps: [{say: "Not yet."}]
+  - when: "Once more"
+    times: 1
+    steps:
+      - call: {tool: job_boolean_true, arguments: {argument: "once more"}}
+      - say: "Once more."
+  - when: "Once more"
+    steps: [{say: "Enough."}]
   - when: "Mend it"
     times: 1
     steps: [{say: "I could not."}]
@@ -71,18 +86,22 @@ def judged(prompt: str, question: str, retries: int) -> dict[str, Any]:
     return task(prompt, retries, **apart)
 
 
+CALL = "Call job_boolean_true or job_boolean_false."
 TASKS: dict[str, Any] = {
     "design": task("Design it."),
     "scan-risk": task("Scan the risk."),
     "needs-migration": task("Does it need a migration?"),
     "write-migration": task("Write the migration."),
     "build-server": task("Build the server."),
-    "build-web": judged("Build the web part.", "Does the web part build? Call job_boolean_true or job_boolean_false.", 2),
+    "build-web": judged("Build the web part.", f"Does the web part build? {CALL}", 2),
     "translate": task("Translate a page."),
     "fix-tests": task("Fix the tests."),
     "tests-pass": task("Do the tests pass?"),
     "open-pr": task("Open a pull request."),
-    "hopeless": judged("Work on it.", "Did it work? Call job_boolean_true or job_boolean_false.", 1),
+    "hopeless": judged("Work on it.", f"Did it work? {CALL}", 1),
+    "first": judged("Take a moment.", f"first: is it good? {CALL}", 1),
+    "second": judged("Take a moment.", f"second: is it good? {CALL}", 1),
+    "more": task("Once more?"),
     "mend": task("Mend it."),
     "moment": task("Take a moment."),
     "slow": task("Take your time."),
@@ -110,7 +129,9 @@ JOBS: dict[str, Any] = {
     "slow": seq(ref("design"), ref("slow")),
     "greet": ref("greet"),
     "input": seq(ref("input"), ref("design")),
-    "rounds": loop(ref("moment"), post=[True, ref("tests-pass")]),
+    "rounds": loop(ref("moment"), post=[True, ref("more")]),
+    "first": ref("first"),
+    "second": ref("second"),
     "wide": par(*[ref("design" if n % 2 else "translate") for n in range(24)]),
 }
 

@@ -3,6 +3,7 @@
 import inspect
 import io
 import os
+import select
 import subprocess
 import threading
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from airboss.runtime.hooks import Hooks, Pass
 from airboss.runtime.signals import TurnIdle
 from airboss.runtime.tap import (
     Tap,
+    _says,  # pyright: ignore[reportPrivateUsage]
     _says_nothing,  # pyright: ignore[reportPrivateUsage]
     buffered,
     is_lost,
@@ -35,8 +37,9 @@ def test_the_sdk_still_has_what_the_tap_holds_on_to() -> None:
     assert list(inspect.signature(handle).parameters) == ["self", "message"]
     read = inspect.getsource(JsonRpcClient._read_loop)  # pyright: ignore[reportPrivateUsage]
     assert "self._handle_message(message)" in read
-    write = inspect.getsource(JsonRpcClient._send_message)  # pyright: ignore[reportPrivateUsage]
-    assert "with self._write_lock" in write, "what the tap says is never in the middle of it"
+    write: Any = getattr(JsonRpcClient, "_send_message", None)
+    alone = "with self._write_lock" in inspect.getsource(write)
+    assert alone, "what the tap says is never in the middle of what the SDK says"
     assert buffered(CopilotClient) is not CopilotClient
     assert is_lost(ProcessExitedError("gone"))
     assert is_lost(RuntimeError("Client not connected"))
@@ -113,6 +116,28 @@ class Open:
         assert told
 
 
+async def test_short_words_are_written_at_once_and_long_ones_by_the_sdks_thread(
+    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long: list[int] = []
+    send: Any = getattr(JsonRpcClient, "_send_message", None)
+
+    async def record(wire: JsonRpcClient, message: dict[str, Any]) -> None:
+        long.append(len(str(message)))
+        await send(wire, message)
+
+    monkeypatch.setattr(JsonRpcClient, "_send_message", record)
+    session = await flight.session(listener)
+    long.clear()
+    for words in ("say short", "say " + "long " * 1_000):
+        listener.told.clear()
+        await session.send(words)
+        await listener.until(TurnIdle)
+        assert listener.all(MessageEnded)[0].text.split() == words.split()[1:]
+    await session.close()
+    assert [size > select.PIPE_BUF for size in long] == [True]
+
+
 async def test_the_sdk_is_spared_the_hooks_that_nobody_has(
     flight: Flight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,10 +176,11 @@ def test_a_hook_that_nobody_has_is_answered_only_where_that_does_not_wait(obstac
         assert _says_nothing(wire, message) == (obstacle == "none")
         assert lock.locked() == (obstacle == "busy")
         if obstacle == "none":
-            words = b'{"jsonrpc": "2.0", "id": 7, "result": {}}'
+            words = b'{"jsonrpc":"2.0","id":7,"result":{}}'
             assert away.read(4096) == b"Content-Length: %d\r\n\r\n%b" % (len(words), words)
         ours = {"id": 8, "params": {"hookType": "preToolUse"}}
         assert not _says_nothing(wire, ours)
+        assert not _says(wire, {"id": 9, "params": "x" * select.PIPE_BUF}), "it may not fit"
 
 
 async def test_the_sdk_forgets_a_session_that_was_closed(

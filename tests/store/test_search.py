@@ -30,7 +30,14 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
 @pytest.fixture
 def without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine whose SQLite was built without it."""
-    monkeypatch.setattr(search_index, "has_fts5", lambda _: False)
+    make_machine(monkeypatch, has_it=False)
+
+
+def make_machine(monkeypatch: pytest.MonkeyPatch, *, has_it: bool) -> None:
+    def has_fts5(_connection: Connection) -> bool:
+        return has_it
+
+    monkeypatch.setattr(search_index, "has_fts5", has_fts5)
 
 
 def event(stream: str, seq: int, kind: str, **fields: Any) -> Row:
@@ -157,7 +164,7 @@ async def test_a_folder_may_move_between_machines_with_and_without_an_index(
 ) -> None:
     file = tmp_path / "airboss.sqlite"
     for number, has_it in enumerate((True, False, True, False), start=1):
-        monkeypatch.setattr(search_index, "has_fts5", lambda _, has_it=has_it: has_it)
+        make_machine(monkeypatch, has_it=has_it)
         database = Database(file)
         await database.open()
         await write(database, [message("ses_a", number, f"moved {number}")])

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from airboss.errors import StoreUnavailable
-from airboss.log import compact, rows
+from airboss.log import compact, rows, transcript
 from airboss.log.changes import Changes
 from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
@@ -234,6 +234,12 @@ class EventLog:
     async def whole(self, name: str, seq: int, until: int, limit: int = PAGE) -> list[Recorded]:
         """A page of what the store has behind `seq` and up to `until`, without any delta."""
         return await self._database.read(lambda c: compact.whole(c, name, seq, until, limit))
+
+    async def transcript(
+        self, name: str, after: int, limit: int, kinds: Sequence[str] = ()
+    ) -> list[Recorded]:
+        """One page without deltas, or of these kinds only: as it is on disk."""
+        return await self._database.read(lambda c: transcript.page(c, name, after, limit, kinds))
 
     @contextlib.asynccontextmanager
     async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:

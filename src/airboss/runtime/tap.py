@@ -1,9 +1,10 @@
 """The one place that touches what the SDK keeps private. A contract test says when it changed.
 
 The SDK reads its pipe byte by byte and builds classes of every event, two of them a token: 0.25 ms
-each. Here the pipe is buffered, noise is dropped on the reader's thread, hooks that nobody has are
-answered there, and raw events come in batches to whoever listens. Where the SDK looks different,
-its public `on_event` is used instead.
+each, and it has another thread write each word. Here the pipe is buffered, noise is dropped on the
+reader's thread, hooks that nobody has are answered there, what is short is written at once, and raw
+events come in batches to whoever listens. Where the SDK looks different, its public `on_event` is
+used instead.
 """
 
 import asyncio
@@ -91,6 +92,14 @@ class Tap:
                     handle(message)
 
         wire._handle_message = hear
+        send: Any = getattr(wire, "_send_message", None)
+        if send is not None:
+
+            async def say(message: dict[str, Any]) -> None:
+                if not _says(wire, message):
+                    await send(message)
+
+            wire._send_message = say
         self.attached = True
         return True
 
@@ -140,23 +149,29 @@ class Tap:
 
 
 def _says_nothing(wire: Any, message: Mapping[str, Any]) -> bool:
-    """Answer a hook that nobody has, where that does not wait: the runtime may not read before its
-    own words are read, which this thread does. The SDK answers what is left, in its own time."""
-    lock: threading.Lock | None = getattr(wire, "_write_lock", None)
-    if message["params"]["hookType"] == _OUR_HOOK or lock is None or not hasattr(select, "poll"):
+    """Answer a hook that nobody has. The SDK answers what is left, in its own time."""
+    if message["params"]["hookType"] == _OUR_HOOK:
         return False
-    words = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}).encode()
-    if not lock.acquire(blocking=False):
+    return _says(wire, {"jsonrpc": "2.0", "id": message["id"], "result": {}})
+
+
+def _says(wire: Any, message: Mapping[str, Any]) -> bool:
+    """Say something to the runtime, where that does not wait: it may not read before its own words
+    are read. A pipe that has room takes this much, whole; the SDK has a thread for what is left."""
+    lock: threading.Lock | None = getattr(wire, "_write_lock", None)
+    if lock is None or not hasattr(select, "poll") or not lock.acquire(blocking=False):
         return False
     try:
+        words = json.dumps(message, separators=(",", ":")).encode()
+        said = b"Content-Length: %d\r\n\r\n%b" % (len(words), words)
         pipe: io.RawIOBase = wire.process.stdin
         room = select.poll()
         room.register(pipe, select.POLLOUT)
-        if room.poll(0) != [(pipe.fileno(), select.POLLOUT)]:
+        if len(said) > select.PIPE_BUF or room.poll(0) != [(pipe.fileno(), select.POLLOUT)]:
             return False
-        pipe.write(b"Content-Length: %d\r\n\r\n%b" % (len(words), words))
+        pipe.write(said)
         pipe.flush()
-    except (OSError, ValueError, AttributeError):  # the runtime ends
+    except (OSError, ValueError, TypeError, AttributeError):  # the SDK knows the words for it
         return False
     finally:
         lock.release()

@@ -62,6 +62,12 @@ export type ChangePrompt = {
   "position"?: number | null;
 };
 
+/** In the order in which they were first changed. `more`: there are further files. */
+export type Changes = {
+  "files": readonly (FileChange)[];
+  "more": boolean;
+};
+
 /** Either a text with its format, or the path of a file on the server's machine. */
 export type CheckEntry = {
   "text"?: string | null;
@@ -139,6 +145,16 @@ export type EventPage = {
   "next_after": number;
   "seq": number;
   "more": boolean;
+};
+
+/** A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are counted as they were at that edit. `cut`: the diff goes on, the counts are of all of it. */
+export type FileChange = {
+  "path": string;
+  "how": "created" | "edited" | "deleted";
+  "added": number;
+  "removed": number;
+  "diff": string;
+  "cut": boolean;
 };
 
 /** A limit that was reached, and a person said: go on. */

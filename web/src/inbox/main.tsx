@@ -1,14 +1,14 @@
 import "../app.css";
+import "./inbox.css";
 import { render } from "preact";
 import { Frame } from "../parts/frame";
+import { InboxPage } from "./page";
 
 const page = document.getElementById("page");
 if (page !== null) {
   render(
     <Frame page="inbox" title="Inbox">
-      <div class="page">
-        <h1>Inbox</h1>
-      </div>
+      <InboxPage />
     </Frame>,
     page,
   );

@@ -32,6 +32,8 @@ export type Source<State> = {
 };
 
 const AGAIN_MS = 1_000;
+/** What was just loaded is compared when the page has been painted. */
+const FIRST_LOOK_MS = 500;
 
 export function watch<State>(source: Source<State>): Watched<State> {
   const state = signal(source.empty);
@@ -74,6 +76,7 @@ export function watch<State>(source: Source<State>): Watched<State> {
         trouble.value = "It was deleted, or never there.";
       },
     });
+    setTimeout(() => void compare(mine), FIRST_LOOK_MS);
   }
 
   async function compare(mine: number): Promise<void> {

@@ -14,19 +14,32 @@ export const stopped = signal(false);
 
 const OPEN_RUNS = "/api/v1/runs?state=waiting&state=running&state=waiting-for-person&limit=200";
 
-export function whatEnds(sessions: number, runs: number): string {
+/** Of the sessions that are open, `told` are spoken of already. */
+export function whatEnds(open: number, runs: number, told = 0): string {
+  const sessions = Math.max(0, open - told);
+  const other = told === 0 ? "" : "other ";
   const [one, many] = ["ends. It can be resumed", "end. They can be resumed"];
   const first =
     sessions === 0
-      ? "No session is open."
-      : `${sessions === 1 ? "1 session" : `${sessions} sessions`} ${sessions === 1 ? one : many} at the next start.`;
+      ? `No ${other}session is open.`
+      : sessions === 1
+        ? `1 ${other}session ${one} at the next start.`
+        : `${sessions} ${other}sessions ${many} at the next start.`;
   if (runs === 0) return `${first} No job runs.`;
   const jobs = runs === 1 ? "1 job pauses and goes on" : `${runs} jobs pause and go on`;
   return `${first} ${jobs} at the next start; finished tasks are kept.`;
 }
 
+/** What is to be done before the server ends, and how the question tells of it. */
+export type Before = {
+  means: string;
+  /** How many of the open sessions that speaks of. */
+  sessions: number;
+  doing: () => Promise<string | null>;
+};
+
 /** True where the server ends; else why it does not, or null where the person thought better of it. */
-export async function stopServer(): Promise<true | string | null> {
+export async function stopServer(before: Before | null = null): Promise<true | string | null> {
   const [status, runs] = await Promise.all([
     get<Status>("/api/v1/status"),
     get<RunList>(OPEN_RUNS),
@@ -35,11 +48,13 @@ export async function stopServer(): Promise<true | string | null> {
   const going = runs.kind === "ok" ? runs.body.items.length : 0;
   const yes = await confirmed({
     title: "Stop the server?",
-    body: whatEnds(open, going),
+    body: `${before?.means ?? ""} ${whatEnds(open, going, before?.sessions)}`.trim(),
     action: "Stop Server",
     keep: "Keep it running",
   });
   if (!yes) return null;
+  const trouble = (await before?.doing()) ?? null;
+  if (trouble !== null) return trouble;
   const answer = await post("/api/v1/stop");
   if (answer.kind !== "ok") return whyNot(answer);
   stopped.value = true;

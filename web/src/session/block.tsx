@@ -36,7 +36,7 @@ function Noted({ note }: { note: NoteBlock }) {
     <div class={`note blk-note ${look}`}>
       <Icon name={icon} />
       <div>
-        <b>{visible(note.title)}</b>
+        <b>{visible(note.title.slice(0, 300))}</b>
         {note.text.length > LONG ? (
           <Fold text={note.text} label={visible(note.title)} />
         ) : (

@@ -1,7 +1,7 @@
 /** What a person may do to a session, beyond asking it something. Each says what went wrong, or nothing. */
 
-import { type Answer, get, patch, post, remove, whyNot } from "../api/client";
-import type { QueuedPrompt, RunList, Status } from "../api/types.gen";
+import { type Answer, patch, post, remove, whyNot } from "../api/client";
+import type { QueuedPrompt } from "../api/types.gen";
 
 /** Null: it was done. */
 export type Trouble = string | null;
@@ -39,29 +39,4 @@ export async function steer(session: string, queued: QueuedPrompt): Promise<Trou
   if (taken.kind !== "ok") return trouble(taken);
   const sent = await post(at(session, "prompts"), { text: queued.text, delivery: "steer" });
   return sent.kind === "ok" ? null : `It was not sent: ${queued.text} (${whyNot(sent)})`;
-}
-
-/** What the end of the server would mean, for the question before it. */
-export async function whatEnds(): Promise<string> {
-  const [status, runs] = await Promise.all([
-    get<Status>("/api/v1/status"),
-    get<RunList>("/api/v1/runs?state=running&limit=200"),
-  ]);
-  const sessions = status.kind === "ok" ? status.body.sessions.open : 1;
-  const jobs = runs.kind === "ok" ? runs.body.items.length : 0;
-  const ends = sessions === 1 ? "1 session ends." : `${sessions} sessions end.`;
-  const pauses =
-    jobs === 0
-      ? ""
-      : jobs === 1
-        ? " 1 job pauses and goes on at the next start; finished tasks are kept."
-        : ` ${jobs} jobs pause and go on at the next start; finished tasks are kept.`;
-  return `${ends}${pauses} Conversations are kept in History.`;
-}
-
-/** The session first: the server's end alone would only interrupt it. */
-export async function stopServer(session: string): Promise<Trouble> {
-  const closed = await post(at(session, "close"));
-  if (closed.kind === "lost") return trouble(closed);
-  return trouble(await post("/api/v1/stop"));
 }

@@ -4,12 +4,12 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionView, TaskItem } from "../api/types.gen";
 import { Icon } from "../parts/icon";
-import { Note } from "../parts/note";
 import { visible } from "../words";
+import { Became } from "./became";
 import { abort, type Trouble } from "./calls";
 import { actionFor } from "./keys";
 import type { Outbox } from "./outbox";
-import { MIMES, Pictures, take } from "./pictures";
+import { Attach, Pictures, take } from "./pictures";
 import { Queue } from "./queue";
 import { type Brief, UsageLine } from "./usage";
 
@@ -49,8 +49,9 @@ export function Composer(props: Props) {
     if (outbox.draft.peek().trim() === "") area.current?.focus();
     else void outbox.send(delivery, head);
   }
+  const canStop = view.state === "working" || taskRun !== null;
   async function stop(): Promise<void> {
-    if (works) trouble.value = await abort(view.id, taskRun);
+    if (canStop) trouble.value = await abort(view.id, taskRun);
   }
 
   useEffect(() => {
@@ -130,7 +131,7 @@ export function Composer(props: Props) {
           void take(outbox, files);
         }}
       />
-      <Said outbox={outbox} trouble={trouble.value} />
+      <Became outbox={outbox} trouble={trouble.value} />
       <div class="line low">
         <span class="row lo-left">
           <button type="button" class="btn" onClick={props.onStopServer}>
@@ -156,6 +157,7 @@ export function Composer(props: Props) {
                 type="button"
                 class="btn danger"
                 title="Ends the turn (Ctrl+.)"
+                disabled={!canStop}
                 onClick={() => void stop()}
               >
                 <Icon name="stop" />
@@ -219,48 +221,4 @@ function Above({ count }: { count: number }) {
       {count === 1 ? "1 thing above waits for you" : `${count} things above wait for you`}
     </span>
   );
-}
-
-function Attach({ outbox }: { outbox: Outbox }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <button
-        type="button"
-        class="btn ghost sm icon"
-        aria-label="Attach an image"
-        title="Attach an image (or paste it, or drop it here)"
-        onClick={() => input.current?.click()}
-      >
-        <Icon name="clip" />
-      </button>
-      <input
-        ref={input}
-        class="vh"
-        type="file"
-        multiple
-        accept={MIMES.join(",")}
-        aria-label="Images"
-        tabIndex={-1}
-        onChange={(event) => {
-          void take(outbox, [...(event.currentTarget.files ?? [])]);
-          event.currentTarget.value = "";
-        }}
-      />
-    </>
-  );
-}
-
-/** What became of the last request, where that is more than yes. */
-function Said({ outbox, trouble }: { outbox: Outbox; trouble: Trouble }) {
-  const phase = outbox.phase.value;
-  if (phase.kind === "unsure") {
-    return (
-      <Note kind="stale" title="No answer came.">
-        Whether your request arrived is asked as soon as the server answers. It is kept meanwhile.
-      </Note>
-    );
-  }
-  const why = phase.kind === "refused" ? phase.why : trouble;
-  return why === null ? null : <Note kind="err" title={visible(why)} />;
 }

@@ -4,6 +4,7 @@ import "./conversation.css";
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type Keys, useKeys } from "../keys";
 import { Icon } from "../parts/icon";
 import type { Block, SessionState } from "../state/types";
 import { BlockView } from "./block";
@@ -16,13 +17,22 @@ type Props = {
   label?: string;
   /** Where to begin: at the block that holds this seq. Else at the end. */
   at?: number | null;
+  /** Goes to the end whenever this is another number: who has just asked wants to see the answer. */
+  asked?: number;
   /** Whether J and K go from block to block, wherever the focus is outside of a text field. */
   keys?: boolean;
   /** What stands behind the last block. */
   children?: ComponentChildren;
 };
 
-export function Conversation({ session, label = "Conversation", at, keys, children }: Props) {
+export function Conversation({
+  session,
+  label = "Conversation",
+  at,
+  asked,
+  keys,
+  children,
+}: Props) {
   const box = useRef<HTMLDivElement>(null);
   const inside = useRef<HTMLDivElement>(null);
   const follow = useMemo(() => new Follow(), []);
@@ -35,7 +45,8 @@ export function Conversation({ session, label = "Conversation", at, keys, childr
   }, [follow]);
   useLayoutEffect(() => follow.settle());
   useBeginning(follow, session, at ?? null);
-  useSteps(follow, keys ?? false);
+  useAsked(follow, asked ?? 0);
+  useKeys(keys ? { j: () => follow.step(1), k: () => follow.step(-1) } : NO_KEYS);
 
   follow.drawn.value; // asks to be drawn again when the view comes near to the end of what is drawn
   const span = follow.span(order, (id) => guess(blocks.get(id)));
@@ -59,6 +70,8 @@ export function Conversation({ session, label = "Conversation", at, keys, childr
     </Remembering.Provider>
   );
 }
+
+const NO_KEYS: Keys = {};
 
 type KeptProps = { block: Block; blocks: ReadonlyMap<string, Block> };
 
@@ -141,23 +154,10 @@ function useBeginning(follow: Follow, { blocks, order }: SessionState, at: numbe
   }, [follow, blocks, order, at]);
 }
 
-function useSteps(follow: Follow, are: boolean): void {
+function useAsked(follow: Follow, asked: number): void {
+  const known = useRef(asked);
   useEffect(() => {
-    if (!are) return undefined;
-    const pressed = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
-      const by = event.key === "j" ? 1 : event.key === "k" ? -1 : null;
-      if (by === null) return;
-      event.preventDefault();
-      follow.step(by);
-    };
-    document.addEventListener("keydown", pressed);
-    return () => document.removeEventListener("keydown", pressed);
-  }, [follow, are]);
+    if (known.current !== asked) follow.toEnd();
+    known.current = asked;
+  }, [follow, asked]);
 }
-
-const isWriting = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
-    target.closest("dialog") !== null);

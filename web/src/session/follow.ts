@@ -27,6 +27,7 @@ export class Follow {
   #held = false;
   #goal: string | null = null;
   #top = 0;
+  #focused: Element | null = null;
   /** The last block when the end was left: what comes behind it is new. */
   #left: string | null = null;
 
@@ -40,10 +41,15 @@ export class Follow {
     const pressed = (event: Event) => this.#hold(event);
     box.addEventListener("scroll", moved, { passive: true });
     box.addEventListener("click", pressed, { capture: true });
+    const focused = (event: Event) => {
+      this.#focused = event.target instanceof Element ? event.target : null;
+    };
+    box.addEventListener("focusin", focused);
     return () => {
       observer.disconnect();
       box.removeEventListener("scroll", moved);
       box.removeEventListener("click", pressed, { capture: true });
+      box.removeEventListener("focusin", focused);
     };
   }
 
@@ -63,7 +69,7 @@ export class Follow {
   settle(): void {
     const box = this.#box;
     if (box === null) return;
-    if (Math.abs(box.scrollTop - this.#top) > 1) this.#moved(); // by a person, and not heard of yet
+    this.#moved(); // a person may have scrolled, and the event of that is still to come
     this.#measure();
     if (!this.atEnd.peek()) this.missed.value = this.#newer();
     if (this.#goal !== null) this.#arrive(box, this.#goal);
@@ -71,6 +77,14 @@ export class Follow {
     else this.#still(box);
     this.#top = box.scrollTop;
     this.#look();
+    this.#catchFocus(box);
+  }
+
+  /** What had the focus may have left the page: its neighbour is what it was in. */
+  #catchFocus(box: HTMLElement): void {
+    if (this.#focused === null || this.#focused.isConnected) return;
+    this.#focused = null;
+    if (document.activeElement === document.body) box.focus({ preventScroll: true });
   }
 
   toEnd(): void {
@@ -112,9 +126,13 @@ export class Follow {
     );
   }
 
+  /** Whether a person moved it: what has only grown meanwhile is no reason to let go. */
   #moved(): void {
     const box = this.#box;
-    if (box === null) return;
+    if (box !== null && Math.abs(box.scrollTop - this.#top) > 1) this.#judge(box);
+  }
+
+  #judge(box: HTMLElement): void {
     this.#top = box.scrollTop;
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
     if (this.atEnd.peek() && !isAtEnd) this.#left = this.#order.at(-1) ?? null;
@@ -132,9 +150,10 @@ export class Follow {
     const top = element.getBoundingClientRect().top - this.#box.getBoundingClientRect().top;
     this.#anchor = { element, top };
     this.#held = true;
+    const box = this.#box;
     setTimeout(() => {
       this.#held = false;
-      this.#moved();
+      this.#judge(box);
     }, 200);
   }
 

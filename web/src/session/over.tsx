@@ -73,19 +73,3 @@ export function Interrupted({
     </section>
   );
 }
-
-/** The whole page, once the server was stopped from it. */
-export function Stopped() {
-  return (
-    <div class="page">
-      <div class="panel empty" role="status">
-        <Icon name="tick" size="big" />
-        <h1>The server is stopped</h1>
-        <p>
-          You may close this page. The conversation is kept; <code>airboss serve</code> starts the
-          server again.
-        </p>
-      </div>
-    </div>
-  );
-}

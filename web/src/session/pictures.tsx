@@ -1,12 +1,13 @@
 /** Images that go with a request: chosen, pasted or dropped, with a preview of each. */
 
+import { useRef } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { visible } from "../words";
 import type { Outbox } from "./outbox";
 
 export type Picture = { name: string; mime: string; data: string; url: string };
 
-export const MIMES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const MIMES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MOST_BYTES = 5 * 1024 * 1024;
 const MOST = 10;
 
@@ -62,5 +63,35 @@ export function Pictures({ outbox }: { outbox: Outbox }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+export function Attach({ outbox }: { outbox: Outbox }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        class="btn ghost sm icon"
+        aria-label="Attach an image"
+        title="Attach an image (or paste it, or drop it here)"
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
+      <input
+        ref={input}
+        class="vh"
+        type="file"
+        multiple
+        accept={MIMES.join(",")}
+        aria-label="Images"
+        tabIndex={-1}
+        onChange={(event) => {
+          void take(outbox, [...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = "";
+        }}
+      />
+    </>
   );
 }

@@ -5,18 +5,19 @@ import { visible } from "../words";
 
 const TYPES = { user: "User", reasoning: "Reasoning", message: "Message", tool: "Tool" } as const;
 
+const SUMMARY = 160;
+
 export type Heading = { type: string; title: string | null };
 
 export function heading(block: TextBlock | ToolBlock): Heading {
-  return { type: TYPES[block.kind], title: block.kind === "tool" ? block.name : block.title };
+  const title = block.kind === "tool" ? block.name : block.title;
+  return { type: TYPES[block.kind], title: title?.slice(0, SUMMARY) ?? null };
 }
 
 /** Whether a block is open before anybody has touched it. */
 export function opensItself(block: Block): boolean {
   return block.kind === "user" || block.kind === "message";
 }
-
-const SUMMARY = 160;
 
 /** The first line that says something, without the marks of markdown. */
 export function firstLine(text: string): string {
@@ -40,8 +41,11 @@ const TELLING = [
   "argument",
 ];
 
-/** Arguments come as JSON; what is not is taken as it is. */
+const LONGEST_ARGUMENTS = 200_000;
+
+/** Arguments come as JSON; what is not, or is too long to look into, is taken as it is. */
 export function argumentsOf(text: string): Record<string, unknown> | null {
+  if (text.length > LONGEST_ARGUMENTS) return null;
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value)

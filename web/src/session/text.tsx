@@ -36,7 +36,7 @@ export function Text({ block }: { block: TextBlock }) {
       {() => {
         if (block.receiving) return <Receiving text={block.text} />;
         if (isDocument && !isRaw) return <Markdown text={block.text} />;
-        if (isRaw) return <Fold text={block.text} />;
+        if (isRaw) return <Fold text={block.text} lines={400} label="Raw data" />;
         return <Plain text={block.text} />;
       }}
     </Shell>
@@ -47,7 +47,7 @@ export function Text({ block }: { block: TextBlock }) {
 const LONG = 6_000;
 
 function Plain({ text }: { text: string }) {
-  if (text.length > LONG) return <Fold text={text} />;
+  if (text.length > LONG) return <Fold text={text} lines={60} />;
   return <div class="prose lines">{visibleLines(text)}</div>;
 }
 

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { visible } from "../words";
 import { Arrows } from "./arrows";
-import type { Box, Layout } from "./layout";
+import { type Box, type Layout, shown as labelled } from "./layout";
 import { ChartNode } from "./node";
 import { LIST } from "./roles";
 import { type Progress, type Shown, shownOf } from "./states";
@@ -136,14 +136,17 @@ export function FlowChart(props: Props) {
     </div>
   );
 
+  /** It begins with what is seen, so that who speaks to the page can name it. */
   function said(box: Box, shown: Shown): string {
-    const name = visible(box.of?.label ?? "");
-    const folded = box.of?.kind === "stack" ? "folded, opens" : "";
-    const parts = [name, shown.sub, shown.look, shown.forYou ? "waiting for you" : "", folded];
-    const words = [...new Set(parts.filter((part) => part !== ""))].join(", ");
-    return `${words}. ${afterInWords(ways, box.key, (to) => visible(to.of?.label ?? ""))}`;
+    const seen = `${nameOf(box)} ${shown.sub}`.trim();
+    const more = [shown.look, box.of?.kind === "stack" ? "folded" : ""].filter(
+      (word) => word !== "",
+    );
+    return `${[seen, ...more].join(", ")}. ${afterInWords(ways, box.key, nameOf)}`;
   }
 }
+
+const nameOf = (box: Box): string => labelled(visible(box.of?.label ?? ""));
 
 const isOf = (box: Box, work: number | null): boolean =>
   work !== null &&

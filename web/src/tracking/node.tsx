@@ -40,7 +40,6 @@ export function ChartNode(props: Props) {
         data-key={box.key}
         {...(label === null ? {} : button({ label, pressed: selected, focusable }))}
       >
-        <title>{visible(box.of.label)}</title>
         <Drawn {...props} />
       </g>
     </g>
@@ -72,9 +71,10 @@ function Drawn({ box, told, sub, selected, far }: Props) {
       )}
       {!far && (
         <text class={textClass} x={middle} y={sub === "" ? y + 26.5 : y + 20}>
+          {words !== visible(of.label) && <title>{visible(of.label)}</title>}
           {words}
         </text>
-      )}
+      )}{" "}
       {!far && sub !== "" && (
         <text class={`sub ${isTask ? "tsub" : "csub"}`} x={middle} y={y + 36}>
           {sub}
@@ -116,7 +116,7 @@ function MarkShape({ box }: { box: Box }) {
       return <circle class="loop" cx={x + width / 2} cy={y + height / 2} r={width / 2} />;
     case "CondEnd": {
       const [w, h] = [width / 2, height / 2];
-      return <path class="cond" d={`M${x + w} ${y}l${w} ${h}-${w} ${h}-${w} -${h}z`} />;
+      return <path class="cond" d={`M${x + w} ${y}l${w} ${h}l-${w} ${h}l-${w} -${h}z`} />;
     }
     default: {
       const look = kind === "AltEnd" ? "alt" : kind === "CondBegin" ? "cbar" : "par";

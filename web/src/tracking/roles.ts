@@ -7,14 +7,14 @@ export const UNSAID = { "aria-hidden": "true" } as const;
 export const item = (place: number, places: number) =>
   ({ role: "listitem", "aria-setsize": places, "aria-posinset": place }) as const;
 
-type Button = { label: string; pressed: boolean; focusable: boolean };
+type Button = { label?: string; pressed: boolean; focusable: boolean };
 
 export const button = ({ label, pressed, focusable }: Button) =>
   ({
     role: "button",
-    tabIndex: focusable ? 0 : -1,
+    tabindex: focusable ? 0 : -1, // SVG knows it in small letters only
     "aria-pressed": pressed,
-    "aria-label": label,
+    ...(label === undefined ? {} : { "aria-label": label }),
   }) as const;
 
 /** Pressed by the mouse, by Enter and by the space bar. */

@@ -174,16 +174,15 @@ function Row({ row, y, width, scale, props, isSelected }: RowProps) {
   const choose = (segment: Segment | null) => props.onSelect(row, segment);
   const label = visible(row.label);
   const short = label.length > 18 ? `${label.slice(0, 17)}…` : label;
-  const told = row.segments.length === 0 ? "not yet" : row.segments.map(inWords).join(", ");
   const isTodo = row.segments.length === 0;
-  const role = button({ label: `${label}: ${told}`, pressed: isSelected, focusable: true });
+  const role = button({ pressed: isSelected, focusable: true });
   return (
     <g class={isTodo ? "grow-row todo" : "grow-row"} {...role} {...pressing(() => choose(null))}>
-      <title>{label}</title>
+      {short !== label && <title>{label}</title>}
       <rect class={isSelected ? "selrow" : "norow"} x="0" y={y} width={width} height={ROW} rx="3" />
       <text class="nm" x={LEFT} y={y + 15}>
         {short}
-      </text>
+      </text>{" "}
       {isTodo && (
         <text x={scale.x(props.run.created_at)} y={y + 15}>
           not yet

@@ -23,6 +23,7 @@ from airboss.http.v1.streams import (
 from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
+from airboss.service.changes import Changes, changes_of
 from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
@@ -202,6 +203,13 @@ async def read_events(
     """Some of the session's events, in order. Go on behind `next_after` while there are more."""
     view = await sessions.show(session)
     return event_page(await sessions.events(session, after, limit), after, view.seq)
+
+
+@router.get("/{session}/changes")
+async def show_changes(session: str, sessions: UseSessions) -> Changes:
+    """The files that the agent changed with its tools for that, each with what was changed, edit
+    by edit. What its commands did to files is not known."""
+    return await changes_of(sessions.log, await sessions.show(session))
 
 
 @router.get("/{session}/stream", **SERVER_SENT)

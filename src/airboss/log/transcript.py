@@ -1,0 +1,21 @@
+"""What was said in a stream without the pieces in which it arrived."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, or_, select
+
+from airboss.model.events import Recorded
+from airboss.store.tables import events
+
+
+def page(
+    connection: Connection, stream: str, after: int, limit: int, kinds: Sequence[str]
+) -> list[Recorded]:
+    whole = or_(events.c.role.is_(None), events.c.role.in_(("start", "end")))
+    wanted = select(events.c.seq, events.c.at, events.c.body).where(
+        events.c.stream == stream,
+        events.c.seq > after,
+        events.c.kind.in_(kinds) if kinds else whole,
+    )
+    found = connection.execute(wanted.order_by(events.c.seq).limit(limit))
+    return [Recorded(row.seq, row.at, row.body) for row in found]

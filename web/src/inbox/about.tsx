@@ -1,0 +1,127 @@
+/** Where an item comes from: its session, its run, its folder, and what the agent said before. */
+
+import { useEffect, useState } from "preact/hooks";
+import { get } from "../api/client";
+import type { EventPage, InboxItem, RunDetail, SessionView } from "../api/types.gen";
+import { runAddress } from "../start/rows";
+import { visible, visibleLines } from "../words";
+
+export type Origin = { session: SessionView | null; job: string | null };
+
+const known = new Map<string, Promise<Origin>>();
+
+/** Asked for once: a session keeps its folder and its model while it waits. */
+export function originOf(item: InboxItem): Promise<Origin> {
+  const key = `${item.session} ${item.run}`;
+  let asked = known.get(key);
+  if (asked === undefined) {
+    asked = ask(item);
+    known.set(key, asked);
+  }
+  return asked;
+}
+
+async function ask({ session, run }: InboxItem): Promise<Origin> {
+  const [view, detail] = await Promise.all([
+    get<SessionView>(`/api/v1/sessions/${session}`),
+    run == null ? null : get<RunDetail>(`/api/v1/runs/${run}`),
+  ]);
+  return {
+    session: view.kind === "ok" ? view.body : null,
+    job: detail?.kind === "ok" ? detail.body.job : null,
+  };
+}
+
+export function useOrigin(item: InboxItem): Origin | null {
+  const [origin, know] = useState<Origin | null>(null);
+  useEffect(() => {
+    let gone = false;
+    void originOf(item).then((found) => gone || know(found));
+    return () => {
+      gone = true;
+    };
+  }, [item]);
+  return origin;
+}
+
+/** “Job · Ship a change”, “Session · Why does it fail?”. */
+export function originInWords(origin: Origin | null): string {
+  if (origin === null) return "…";
+  if (origin.job !== null) return `Job · ${visible(origin.job)}`;
+  return `Session · ${visible(origin.session?.title ?? "") || "Untitled"}`;
+}
+
+export function About({ item }: { item: InboxItem }) {
+  const origin = useOrigin(item);
+  const words = useWords(item, origin?.session ?? null);
+  return (
+    <>
+      <dl class="facts">
+        {origin?.session != null && (
+          <>
+            <dt>Where</dt>
+            <dd class="mono small">{visible(origin.session.cwd)}</dd>
+          </>
+        )}
+        <dt>Asked by</dt>
+        <dd>
+          <a href={`/index.html?${new URLSearchParams({ session: item.session })}`}>
+            {visible(origin?.session?.title ?? "") || "The session"}
+          </a>
+          {item.run != null && origin?.job != null && (
+            <>
+              {" of "}
+              <a href={runAddress(origin.job, item.run)}>{visible(origin.job)}</a>
+            </>
+          )}
+        </dd>
+        {origin?.session != null && (
+          <>
+            <dt>Model</dt>
+            <dd>{visible(origin.session.model)}</dd>
+          </>
+        )}
+        {item.run != null && (
+          <>
+            <dt>Meanwhile</dt>
+            <dd>the run is parked and holds no slot</dd>
+          </>
+        )}
+      </dl>
+      {words !== null && (
+        <div>
+          <h3>What it said before</h3>
+          <p class="muted said-before">“{words}”</p>
+        </div>
+      )}
+    </>
+  );
+}
+
+const LAST = 200;
+const LONGEST = 400;
+
+/** The end of the agent's last message before it asked. */
+function useWords({ asked_at }: InboxItem, session: SessionView | null): string | null {
+  const [words, say] = useState<string | null>(null);
+  useEffect(() => {
+    let gone = false;
+    say(null);
+    if (session === null) return;
+    const after = Math.max(0, session.seq - LAST);
+    const path = `/api/v1/sessions/${session.id}/events?after=${after}&limit=${LAST}`;
+    void get<EventPage>(path).then((answer) => {
+      if (gone || answer.kind !== "ok") return;
+      const said = answer.body.items.findLast(
+        ({ event, at }) => event.kind === "message.ended" && at <= asked_at,
+      )?.event;
+      if (said?.kind !== "message.ended" || said.text.trim() === "") return;
+      const text = visibleLines(said.text.trim());
+      say(text.length > LONGEST ? `… ${text.slice(-LONGEST)}` : text);
+    });
+    return () => {
+      gone = true;
+    };
+  }, [session, asked_at]);
+  return words;
+}

@@ -1,0 +1,119 @@
+/** Who answers: Copilot, providers of one's own, and the models that they offer. */
+
+import { useEffect, useState } from "preact/hooks";
+import { get, whyNot } from "../api/client";
+import type { Model, ModelList, Status } from "../api/types.gen";
+import { Icon } from "../parts/icon";
+import { Note } from "../parts/note";
+import { visible } from "../words";
+
+// The catalog may have to wake the agent runtime first.
+const PATIENCE_MS = 40_000;
+
+const KEYS = { set: "key is set", missing: "its key is missing", none: "needs no key" };
+
+const PROVIDER = `[[providers]]
+name = "local"
+type = "openai"                    # openai, azure, anthropic
+base_url = "http://127.0.0.1:11434/v1"
+key_variable = "LOCAL_API_KEY"     # leave it out where no key is needed
+models = ["qwen3", "llama4"]       # asked for as local/qwen3
+`;
+
+export function Models({ status }: { status: Status | null }) {
+  const [list, know] = useState<ModelList | null>(null);
+  const [trouble, tell] = useState<string | null>(null);
+  useEffect(() => {
+    void get<ModelList>("/api/v1/models", PATIENCE_MS).then((answer) => {
+      if (answer.kind === "ok") know(answer.body);
+      else tell(whyNot(answer));
+    });
+  }, []);
+  return (
+    <section
+      class="panel"
+      id="models"
+      aria-labelledby="models-title"
+      aria-busy={list === null && trouble === null}
+    >
+      <header>
+        <h2 id="models-title">Models and providers</h2>
+        <span class="small muted">
+          {list === null ? "Asking for the models …" : `${list.items.length} offered`}
+        </span>
+      </header>
+      <div class="pad stack-5">
+        {status !== null && <Sources status={status} />}
+        {[...(list?.problems ?? []), ...(trouble === null ? [] : [trouble])].map((problem) => (
+          <Note key={problem} kind="err" title="Some models may be missing.">
+            {visible(problem)}
+          </Note>
+        ))}
+        {list !== null && list.items.length > 0 && <Offered models={list.items} />}
+        <details>
+          <summary>Add a provider of your own</summary>
+          <p class="hint">
+            In{" "}
+            <code class="mono">
+              {visible(status?.data_folder ?? "the data folder")}/settings.toml
+            </code>
+            , then restart the server. The key stays in a variable; the file only names it.
+          </p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
+          <pre class="code" tabIndex={0}>
+            {PROVIDER}
+          </pre>
+        </details>
+      </div>
+    </section>
+  );
+}
+
+function Sources({ status: { copilot, providers, rehearsal } }: { status: Status }) {
+  const copilotTold = copilot.signed_in
+    ? `signed in${copilot.login == null ? "" : ` as ${visible(copilot.login)}`}`
+    : visible(copilot.detail) || "nobody has asked yet";
+  return (
+    <dl class="facts left">
+      <dt>GitHub Copilot</dt>
+      <dd>{rehearsal.on ? "not used: this server rehearses" : copilotTold}</dd>
+      {providers.map(({ name, type, base_url, models, key }) => (
+        <>
+          <dt key={`${name}-name`}>{visible(name)}</dt>
+          <dd key={name}>
+            {visible(type)}, <span class="mono">{visible(base_url)}</span>, {models.length} models,{" "}
+            {KEYS[key]}
+          </dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+function Offered({ models }: { models: readonly Model[] }) {
+  return (
+    <table class="tbl">
+      <thead>
+        <tr>
+          <th>Name</th>
+          <th>Asked for as</th>
+          <th>From</th>
+          <th class="right">Counts as</th>
+        </tr>
+      </thead>
+      <tbody>
+        {models.map((model) => (
+          <tr key={model.id}>
+            <td>{visible(model.name)}</td>
+            <td class="mono">{visible(model.id)}</td>
+            <td class="muted">
+              <Icon name={model.source === "rehearsal" ? "play" : "terminal"} size="s" />{" "}
+              {visible(model.source)}
+            </td>
+            <td class="right num">{model.multiplier}×</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,162 @@
+/** Settings: what is wrong and what to do, who answers, what agents may do, and how it looks. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Status } from "../api/types.gen";
+import { now } from "../live/feed";
+import { useList } from "../live/use";
+import { CopyButton } from "../parts/copy";
+import { choose, THEMES, theme } from "../parts/theme";
+import { fully, span, visible } from "../words";
+import { Doctor } from "./doctor";
+import { Models } from "./models";
+import { Rules } from "./rules";
+import { Trust } from "./trust";
+
+const PARTS = [
+  ["doctor", "Doctor"],
+  ["models", "Models and providers"],
+  ["rules", "Rules"],
+  ["trust", "Trusted files and folders"],
+  ["tokens", "Access"],
+  ["extensions", "Extensions"],
+  ["appearance", "Appearance"],
+  ["about", "About"],
+] as const;
+
+export function SettingsPage() {
+  const status = useList<Status>("/api/v1/status").state.value;
+  const [needs, need] = useState(0);
+  const here = usePart();
+  return (
+    <div class="page">
+      <h1>Settings</h1>
+      <div class="two">
+        <nav class="sidenav" aria-label="Settings">
+          {PARTS.map(([id, word]) => (
+            <a key={id} href={`#${id}`} aria-current={id === here ? "true" : undefined}>
+              {word}
+              {id === "doctor" && needs > 0 && (
+                <span class="count">
+                  {needs}
+                  <span class="vh"> need something</span>
+                </span>
+              )}
+            </a>
+          ))}
+        </nav>
+        <div class="stack-5">
+          <Doctor onNeed={need} />
+          <Models status={status} />
+          <Rules />
+          <Trust />
+          <Access status={status} />
+          <section class="panel" id="extensions" aria-labelledby="extensions-title">
+            <header>
+              <h2 id="extensions-title">Extensions</h2>
+            </header>
+            <p class="pad muted">
+              None are installed, and this version cannot load any: when one can, each will be
+              listed here with what it may do, and will run only once you trust it.
+            </p>
+          </section>
+          <Appearance />
+          <About status={status} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** The part that the address names: a link to it can be sent to somebody. */
+function usePart(): string {
+  const read = () => location.hash.slice(1) || "doctor";
+  const [part, go] = useState(read);
+  useEffect(() => {
+    const hear = () => go(read());
+    addEventListener("hashchange", hear);
+    document.getElementById(read())?.scrollIntoView(); // it was not there when the page was loaded
+    return () => removeEventListener("hashchange", hear);
+  }, []);
+  return part;
+}
+
+function Access({ status }: { status: Status | null }) {
+  return (
+    <section class="panel" id="tokens" aria-labelledby="tokens-title">
+      <header>
+        <h2 id="tokens-title">Access</h2>
+        {status !== null && <span class="small muted">You are {visible(status.who)} here</span>}
+      </header>
+      <div class="pad stack-5">
+        <p class="muted">
+          Everybody and every program comes in with a token of its own, whose name stands beside
+          what they decide. Tokens are made and taken back in a terminal on this machine:
+        </p>
+        {["airboss token add NAME", "airboss token list", "airboss link"].map((command) => (
+          <div key={command} class="row">
+            <code class="cmd">{command}</code>
+            <CopyButton text={command} what={command} />
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Appearance() {
+  return (
+    <section class="panel" id="appearance" aria-labelledby="appearance-title">
+      <header>
+        <h2 id="appearance-title">Appearance</h2>
+        <span class="small muted">On this device</span>
+      </header>
+      <div class="pad row wrap">
+        <span id="theme-label">Theme</span>
+        {/* biome-ignore lint/a11y/useSemanticElements: a row of buttons is no fieldset */}
+        <span class="seg" role="group" aria-labelledby="theme-label">
+          {THEMES.map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={theme.value === one}
+              onClick={() => choose(one)}
+            >
+              {one.charAt(0).toUpperCase() + one.slice(1)}
+            </button>
+          ))}
+        </span>
+        <span class="small faint">Sizes of parts are kept as you drag them.</span>
+      </div>
+    </section>
+  );
+}
+
+function About({ status }: { status: Status | null }) {
+  return (
+    <section class="panel" id="about" aria-labelledby="about-title" aria-busy={status === null}>
+      <header>
+        <h2 id="about-title">About</h2>
+      </header>
+      {status !== null && (
+        <dl class="facts left pad">
+          <dt>Version</dt>
+          <dd>{visible(status.version)}</dd>
+          <dt>Agent runtime</dt>
+          <dd>
+            {visible(status.runtime.version)}, {status.runtime.state}
+          </dd>
+          <dt>Permissions</dt>
+          <dd>{visible(status.policy)}</dd>
+          <dt>Data folder</dt>
+          <dd class="mono">{visible(status.data_folder)}</dd>
+          <dt>Agents may work in</dt>
+          <dd class="mono">{status.roots.map(visible).join(", ")}</dd>
+          <dt>Up since</dt>
+          <dd>
+            {fully(status.started_at)}, {span(now.value - status.started_at)}
+          </dd>
+        </dl>
+      )}
+    </section>
+  );
+}

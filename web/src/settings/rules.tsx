@@ -1,0 +1,280 @@
+/** Rules of one's own: in the order in which they hold. */
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { type Answer, get, post, put, remove, whyNot } from "../api/client";
+import type { KeptRule, Rule, RuleList } from "../api/types.gen";
+import { now } from "../live/feed";
+import { ruleInWords } from "../parts/asking";
+import { confirmed } from "../parts/dialog";
+import { Icon, type IconName } from "../parts/icon";
+import { fully, visible, when } from "../words";
+import {
+  type Draft,
+  moved,
+  NAMED,
+  NEW_DRAFT,
+  patternOf,
+  ruleOf,
+  WISHES,
+  type WishName,
+} from "./wish";
+
+const VERDICTS: Record<Rule["verdict"], IconName> = {
+  allow: "tick",
+  deny: "slashed",
+  ask: "question",
+};
+
+export function Rules() {
+  const [rules, know] = useState<readonly KeptRule[] | null>(null);
+  const [trouble, tell] = useState<string | null>(null);
+  const [adding, add] = useState(false);
+  const said = useRef<HTMLParagraphElement>(null);
+
+  const read = async () => {
+    const answer = await get<RuleList>("/api/v1/rules");
+    if (answer.kind === "ok") know(answer.body.items);
+    else tell(whyNot(answer));
+  };
+  /** What was changed is read anew either way: somebody else may have changed it too. */
+  const change = async (changing: Promise<Answer>): Promise<boolean> => {
+    const answer = await changing;
+    tell(answer.kind === "ok" ? null : whyNot(answer));
+    await read();
+    return answer.kind === "ok";
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page is opened
+  useEffect(() => void read(), []);
+
+  const move = (id: string, step: 1 | -1) => {
+    const ids = moved(
+      (rules ?? []).map((rule) => rule.id),
+      id,
+      step,
+    );
+    void change(put("/api/v1/rules/order", { ids }));
+  };
+  const drop = async ({ id, rule }: KeptRule) => {
+    const yes = await confirmed({
+      title: "Remove this rule?",
+      body: (
+        <>
+          <code>{ruleInWords(rule)}</code> holds no longer, at once, also for sessions that are
+          open.
+        </>
+      ),
+      action: "Remove",
+      keep: "Keep it",
+    });
+    if (yes) await change(remove(`/api/v1/rules/${id}`));
+    said.current?.focus();
+  };
+
+  return (
+    <section class="panel" id="rules" aria-labelledby="rules-title" aria-busy={rules === null}>
+      <header>
+        <h2 id="rules-title">Rules</h2>
+        <span class="small muted">The first that matches decides</span>
+        <span class="grow" />
+        <button type="button" class="btn sm" aria-expanded={adding} onClick={() => add(!adding)}>
+          <Icon name="plus" size="s" />
+          Add a rule
+        </button>
+      </header>
+      {adding && (
+        <Adding
+          onAdd={async (draft) => {
+            const body = { rule: ruleOf(draft), ...(draft.first && { place: 0 }) };
+            if (await change(post("/api/v1/rules", body))) add(false);
+          }}
+        />
+      )}
+      {/* Where the focus goes when a row goes away. */}
+      <p ref={said} class={trouble === null ? "vh" : "pad trouble"} role="status" tabIndex={-1}>
+        {trouble !== null && visible(trouble)}
+      </p>
+      {rules?.length === 0 && (
+        <div class="empty">
+          <p>
+            There are none yet. Without rules the policy decides. “Always allow this” on a
+            permission request writes one, and so does “Add a rule”.
+          </p>
+        </div>
+      )}
+      {rules !== null && rules.length > 0 && (
+        <table class="tbl rules">
+          <thead>
+            <tr>
+              <th>
+                <span class="vh">Move</span>
+              </th>
+              <th>Kind</th>
+              <th>Pattern</th>
+              <th>Decision</th>
+              <th>Where from</th>
+              <th>
+                <span class="vh">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rules.map((kept, place) => (
+              <Row
+                key={kept.id}
+                kept={kept}
+                first={place === 0}
+                last={place === rules.length - 1}
+                onMove={(step) => move(kept.id, step)}
+                onRemove={() => void drop(kept)}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+type RowProps = {
+  kept: KeptRule;
+  first: boolean;
+  last: boolean;
+  onMove: (step: 1 | -1) => void;
+  onRemove: () => void;
+};
+
+function Row({ kept: { rule, who, made_at }, first, last, onMove, onRemove }: RowProps) {
+  const told = ruleInWords(rule);
+  return (
+    <tr>
+      <td class="move">
+        <button
+          type="button"
+          class="btn ghost sm icon"
+          aria-label={`Move up: ${told}`}
+          disabled={first}
+          onClick={() => onMove(-1)}
+        >
+          <Icon name="up" size="s" />
+        </button>
+        <button
+          type="button"
+          class="btn ghost sm icon"
+          aria-label={`Move down: ${told}`}
+          disabled={last}
+          onClick={() => onMove(1)}
+        >
+          <Icon name="down" size="s" />
+        </button>
+      </td>
+      <td class="opt">{visible(rule.wish ?? "any")}</td>
+      <td class="mono">
+        {visible(patternOf(rule)) || "*"}
+        {rule.folder != null && <span class="faint"> in {visible(rule.folder)}</span>}
+      </td>
+      <td class="nowrap">
+        <Icon name={VERDICTS[rule.verdict]} size="s" /> {rule.verdict}
+      </td>
+      <td class="muted opt" title={fully(made_at)}>
+        {visible(who)}, {when(made_at, now.value)}
+      </td>
+      <td class="right">
+        <button
+          type="button"
+          class="btn ghost sm icon"
+          aria-label={`Remove: ${told}`}
+          onClick={onRemove}
+        >
+          <Icon name="trash" size="s" />
+        </button>
+      </td>
+    </tr>
+  );
+}
+
+function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
+  const [draft, write] = useState<Draft>(NEW_DRAFT);
+  const id = useId();
+  const named = NAMED[WISHES[draft.wish]];
+  return (
+    <form
+      class="rule-form"
+      aria-label="New rule"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onAdd(draft);
+      }}
+    >
+      <div class="field">
+        <label for={`${id}-v`}>Decision</label>
+        <select
+          id={`${id}-v`}
+          class="select"
+          value={draft.verdict}
+          onChange={(event) =>
+            write({ ...draft, verdict: event.currentTarget.value as Rule["verdict"] })
+          }
+        >
+          {Object.keys(VERDICTS).map((verdict) => (
+            <option key={verdict}>{verdict}</option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for={`${id}-w`}>Kind of wish</label>
+        <select
+          id={`${id}-w`}
+          class="select"
+          value={draft.wish}
+          onChange={(event) => write({ ...draft, wish: event.currentTarget.value as WishName })}
+        >
+          {Object.keys(WISHES).map((wish) => (
+            <option key={wish}>{wish}</option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for={`${id}-p`}>{named.label}</label>
+        <input
+          id={`${id}-p`}
+          class="input mono"
+          placeholder={named.like}
+          value={draft.pattern}
+          onInput={(event) => write({ ...draft, pattern: event.currentTarget.value })}
+        />
+      </div>
+      <div class="field">
+        <label for={`${id}-f`}>
+          Only below <span class="faint">(optional)</span>
+        </label>
+        <input
+          id={`${id}-f`}
+          class="input mono"
+          placeholder="/home/me/work"
+          value={draft.folder}
+          onInput={(event) => write({ ...draft, folder: event.currentTarget.value })}
+        />
+      </div>
+      <p class="hint wide">
+        <code>*</code> stands for any letters. To allow is exact: every command of a line must
+        match. To deny and to ask is broad: one is enough.
+      </p>
+      <div class="row wrap wide">
+        <button type="submit" class="btn primary">
+          Add the rule
+        </button>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={draft.first}
+            onChange={(event) => write({ ...draft, first: event.currentTarget.checked })}
+          />
+          before all others
+        </label>
+        <span class="small faint">
+          It will read <code>{ruleInWords(ruleOf(draft))}</code>
+        </span>
+      </div>
+    </form>
+  );
+}
