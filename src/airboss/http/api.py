@@ -20,6 +20,7 @@ from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
 from airboss.http.v1 import (
     entries,
+    exports,
     history,
     inbox,
     rules,
@@ -51,7 +52,7 @@ def build_routes(use: Services | None) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = use
-    v1 = [status, sessions, entries, task_runs, runs, trust, rules, inbox, history]
+    v1 = [status, sessions, entries, task_runs, runs, trust, rules, inbox, history, exports]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
