@@ -24,6 +24,7 @@ from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
 from airboss.service.budgets import Budgets
 from airboss.service.decisions import Decisions
+from airboss.service.digests import Digests
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
@@ -191,6 +192,7 @@ async def opened_services(
             status=status,
             access=access,
             log=log,
+            digests=Digests(log),
             stop=stop,
         )
 

@@ -88,7 +88,7 @@ def test_the_test_page_shows_the_message_to_those_who_are_in(
 def test_without_a_sign_in_the_rehearsal_is_offered_and_how_to_get_more(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
-    calm(signed_in(page, portal)).goto(f"{portal.url}/")
+    signed_in(page, portal).goto(f"{portal.url}/")
     expect(page.get_by_label("Model")).to_contain_text("Rehearsal")
     expect(page.get_by_text("You can try everything now, without signing in.")).to_be_visible()
     page.get_by_text("sign in to GitHub Copilot or add a provider").click()

@@ -128,6 +128,15 @@ class Client:
                 raise self._refusal(got)
             yield got
 
+    @contextmanager
+    def download(self, path: str, **query: str) -> Generator[httpx2.Response]:
+        """An answer that may be longer than the memory."""
+        with self._spoken(), self._http.stream("GET", path, params=query) as got:
+            if got.status_code != 200:
+                got.read()
+                raise self._refusal(got)
+            yield got
+
     def close(self) -> None:
         self._http.close()
 

@@ -1,5 +1,7 @@
-"""The commands about a session at work, each thin: ask, queue."""
+"""The commands about a session and what is left of it, each thin: ask, queue, export."""
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +24,32 @@ def ask(
     from airboss.cli.queue import show_answer
 
     show_answer(reach(data)(), session, question, is_json=as_json)
+
+
+class Formats(StrEnum):
+    """What an export is written as."""
+
+    HTML = "html"
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+
+
+@app.command()
+def export(
+    name: Annotated[str, typer.Argument(metavar="SESSION|RUN")],
+    form: Annotated[
+        Formats, typer.Option("--format", help="html: one file that opens anywhere.")
+    ] = Formats.HTML,
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Or - for stdout.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    data: Data = None,
+) -> None:
+    """Write all that was said in a session or a run to a file."""
+    from airboss.cli.export import export as write_export
+
+    raise typer.Exit(write_export(reach(data)(), name, form.value, file, force=force))
 
 
 @app.command()

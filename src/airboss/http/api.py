@@ -19,7 +19,9 @@ from airboss.http import (
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
 from airboss.http.v1 import (
+    digests,
     entries,
+    exports,
     feed,
     history,
     inbox,
@@ -52,7 +54,8 @@ def build_routes(use: Services | None) -> FastAPI:
         redoc_url=None,
     )
     app.state.services = use
-    v1 = [status, sessions, entries, task_runs, runs, trust, rules, inbox, feed, history]
+    told = [status, sessions, entries, task_runs, runs, trust, rules, inbox]
+    v1 = [*told, feed, history, digests, exports]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]
     if use is None or use.entries.settings.test:  # an unknown path to all other servers

@@ -25,6 +25,11 @@ class ServerCollector(Collector):
         for name, count in use.log.counts.items():
             told = f"The log's {name} since the start."
             yield CounterMetricFamily(f"airboss_log_{name}", told, count)
+        digests = use.digests
+        told = "Digests that pages asked for."
+        yield CounterMetricFamily("airboss_page_digests", told, digests.asked)
+        told = "Pages that showed something else than the log says."
+        yield CounterMetricFamily("airboss_page_differences", told, digests.differences)
         trouble = int(use.log.trouble is not None)
         yield GaugeMetricFamily("airboss_log_trouble", "1 while the log cannot write.", trouble)
 

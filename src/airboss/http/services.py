@@ -11,6 +11,7 @@ from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
 from airboss.service.decisions import Decisions
+from airboss.service.digests import Digests
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.folders import Folders
@@ -43,6 +44,7 @@ class Services:
     status: StatusDesk
     access: Access
     log: EventLog
+    digests: Digests
     stop: Callable[[], None]
 
 

@@ -57,6 +57,16 @@ async def page_of_events(log: EventLog, stream: str, after: int, limit: int) -> 
     return EventPage(found[:limit], len(found) > limit)
 
 
+async def page_for_late(log: EventLog, stream: str, after: int, limit: int) -> EventPage:
+    """Without the deltas of blocks that have ended: their ends have the whole text."""
+    return EventPage(*await log.compact(stream, after, limit))
+
+
+async def last_events(log: EventLog, stream: str, count: int) -> EventPage:
+    """The last so many, and the deltas of blocks that are open."""
+    return EventPage(await log.last(stream, count), more=False)
+
+
 async def events_until(log: EventLog, stream: str, until: int) -> list[Recorded]:
     """All events of a stream that has no deltas, up to the seq `until`."""
     told: list[Recorded] = []

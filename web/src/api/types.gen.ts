@@ -106,6 +106,13 @@ export type Decision = {
   "text": string;
 };
 
+/** The server's own. `same` is null where none was given to compare with. */
+export type Digest = {
+  "seq": number;
+  "digest": string;
+  "same"?: boolean | null;
+};
+
 /** What is no longer trusted. */
 export type Distrusted = {
   "paths": readonly (string)[];

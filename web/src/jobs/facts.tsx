@@ -10,8 +10,6 @@ import { cost, duration, fully, span, visible, when } from "../words";
 import type { Cell } from "./grid";
 import { inOneSentence, policiesOf, tasksOf } from "./works";
 
-const counted = (count: number, one: string) => (count === 1 ? `1 ${one}` : `${count} ${one}s`);
-
 export function About({ cell }: { cell: Cell }) {
   const told = inOneSentence(cell.job.work);
   return (
@@ -37,10 +35,8 @@ export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
       <Tile name="Usual time" small={range(runs) ?? WHENCE}>
         {job.stats.usual_ms == null ? "Not known yet" : span(job.stats.usual_ms)}
       </Tile>
-      <Tile name="Usual cost" small={WHENCE}>
-        {job.stats.usual_requests == null
-          ? "Not known yet"
-          : counted(job.stats.usual_requests, "request")}
+      <Tile name="Usual calls of models" small={WHENCE}>
+        {job.stats.usual_requests ?? "Not known yet"}
       </Tile>
       <Tile name="Permissions" small={policies.length === 1 ? briefly(policies[0]) : "by its task"}>
         {policies.map(visible).join(", ") || "…"}

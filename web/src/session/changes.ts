@@ -2,33 +2,25 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { get } from "../api/client";
+import type { Changes as Answer, FileChange } from "../api/types.gen";
 import type { SessionState } from "../state/types";
-
-/** `how`: whether it was there before, and is there now. */
-export type ChangedFile = {
-  path: string;
-  added: number;
-  removed: number;
-  diff: string;
-  how: "created" | "edited" | "deleted";
-};
 
 const MOMENT_MS = 700;
 
-export type Changes = { files: readonly ChangedFile[]; loaded: boolean };
+export type Changes = Answer & { loaded: boolean };
 
 /** What ends the watching is answered too. */
 export function watchChanges(
   id: string,
   session: ReadonlySignal<SessionState>,
 ): { changes: ReadonlySignal<Changes>; stop: () => void } {
-  const changes = signal<Changes>({ files: [], loaded: false });
+  const changes = signal<Changes>({ files: [], more: false, loaded: false });
   let planned: ReturnType<typeof setTimeout> | null = null;
   let known = -1;
   async function ask(): Promise<void> {
     planned = null;
-    const answer = await get<{ files: ChangedFile[] }>(`/api/v1/sessions/${id}/changes`);
-    if (answer.kind === "ok") changes.value = { files: answer.body.files, loaded: true };
+    const answer = await get<Answer>(`/api/v1/sessions/${id}/changes`);
+    if (answer.kind === "ok") changes.value = { ...answer.body, loaded: true };
   }
   const unwatch = effect(() => {
     const state = session.value;
@@ -53,7 +45,7 @@ function endedTools({ blocks }: SessionState): number {
   return count;
 }
 
-export const sum = (files: readonly ChangedFile[], what: "added" | "removed"): number =>
+export const sum = (files: readonly FileChange[], what: "added" | "removed"): number =>
   files.reduce((total, file) => total + file[what], 0);
 
 /** A path inside the working directory is told from there. */

@@ -1,12 +1,12 @@
 /** Beside the conversation: what was changed, what it took, and what the session is. */
 
 import { useSignal } from "@preact/signals";
-import type { SessionView } from "../api/types.gen";
+import type { FileChange, SessionView } from "../api/types.gen";
 import { Dialog } from "../parts/dialog";
 import { Diff } from "../parts/diff";
 import { Icon } from "../parts/icon";
 import { clock, fully, visible } from "../words";
-import { type ChangedFile, type Changes, sum, within } from "./changes";
+import { type Changes, sum, within } from "./changes";
 import { type Brief, UsageFacts } from "./usage";
 
 type Props = { view: SessionView; model: string; changes: Changes; brief: Brief };
@@ -48,7 +48,7 @@ export const Counts = ({ added, removed }: { added: number; removed: number }) =
 function Changed({ changes, folder }: { changes: Changes; folder: string }) {
   const { files } = changes;
   const shown = useSignal<string | null>(null);
-  const many = files.length === 1 ? "1 file" : `${files.length} files`;
+  const many = files.length === 1 ? "1 file" : `${files.length}${changes.more ? "+" : ""} files`;
   const file = files.find(({ path }) => path === shown.value);
   return (
     <section>
@@ -93,12 +93,13 @@ function Changed({ changes, folder }: { changes: Changes; folder: string }) {
   );
 }
 
-type ShownProps = { file: ChangedFile; folder: string; onClose: () => void };
+type ShownProps = { file: FileChange; folder: string; onClose: () => void };
 
 function Shown({ file, folder, onClose }: ShownProps) {
   return (
     <Dialog title={visible(within(file.path, folder))} wide onClose={onClose}>
       <Diff diff={file.diff} path={within(file.path, folder)} />
+      {file.cut && <p class="hint">The diff goes on. The counts are of all of it.</p>}
       <div class="row">
         <button type="button" class="btn" data-first onClick={onClose}>
           Close

@@ -69,6 +69,11 @@ test("a run that ended says when, how long it took, and why it ended so", () => 
   });
 });
 
+test("a run that succeeded needs no reason", () => {
+  const ended = { ...RUN, state: "succeeded" as const, ended_at: 9_000, reason: "All did." };
+  expect(rowOfRun(ended, 61_000).about).toBe("Job · /w · 2 tasks");
+});
+
 test("a run that outlived its server says so", () => {
   expect(rowOfRun({ ...RUN, restarts: 1 }, 2_000)).toMatchObject({
     state: "resumed",

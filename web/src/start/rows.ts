@@ -36,6 +36,7 @@ export function rowOfRun(run: RunView, now: number): Row {
 
 function progress(run: RunView): string {
   const done = tasks(run.works_succeeded);
+  if (run.state === "succeeded") return done;
   if (run.ended_at != null) return visible(run.reason ?? done);
   const waits = run.waits_for ?? run.running.find((work) => work.waits_for != null)?.waits_for;
   if (run.state === "waiting" && waits != null) return visible(`waits for ${waits}`);

@@ -24,6 +24,7 @@ from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
 from airboss.service.changes import Changes, changes_of
+from airboss.service.pages import last_events, page_for_late
 from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
@@ -199,10 +200,23 @@ async def read_events(
     sessions: UseSessions,
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    compact: Annotated[
+        bool, Query(description="Without the deltas of blocks that have ended.")
+    ] = False,
+    last: Annotated[
+        int | None,
+        Query(ge=1, le=1000, description="Only the last so many that are no deltas; compact."),
+    ] = None,
 ) -> Response:
     """Some of the session's events, in order. Go on behind `next_after` while there are more."""
     view = await sessions.show(session)
-    return event_page(await sessions.events(session, after, limit), after, view.seq)
+    if last is not None:
+        page = await last_events(sessions.log, session, last)
+    elif compact:
+        page = await page_for_late(sessions.log, session, after, limit)
+    else:
+        page = await sessions.events(session, after, limit)
+    return event_page(page, after, view.seq)
 
 
 @router.get("/{session}/changes")

@@ -1,0 +1,53 @@
+"""`airboss export`: all that was said, in a file of one's own."""
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from airboss.cli.client import Client
+from airboss.cli.screen import aside, visible_line
+from airboss.cli.trouble import Exit, Refused, Trouble
+
+_NAME = re.compile(r'filename="([A-Za-z0-9._-]+)"')
+
+
+def export(client: Client, name: str, form: str, file: Path | None, *, force: bool) -> Exit:
+    """Without a file, one in this folder with the name that the server gives it."""
+    what = "runs" if name.startswith("run_") else "sessions"
+    place = f"/api/v1/{what}/{quote(name, safe='')}/export"
+    with client.download(place, format=form) as answer:
+        pieces = answer.iter_bytes()
+        if file == Path("-"):
+            for piece in pieces:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+            return Exit.DONE
+        given = _NAME.search(answer.headers.get("content-disposition", ""))
+        file = file or Path(given.group(1) if given else f"export.{form}")
+        with _opened(file, force=force) as opened:
+            for piece in pieces:
+                opened.write(piece)
+    aside().line(f"Written to {visible_line(str(file))}.")
+    return Exit.DONE
+
+
+@contextlib.contextmanager
+def _opened(file: Path, *, force: bool) -> Generator[BinaryIO]:
+    """Whole or not at all: beside its place first."""
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        if file.exists() and not force:
+            raise Refused(f"{visible_line(str(file))} is there already. Say --force to overwrite.")
+        with part.open("xb") as opened:
+            yield opened
+        part.replace(file)
+    except OSError as error:
+        told = visible_line(str(file))
+        raise Trouble(f"{told} cannot be written: {error.strerror or error}.") from None
+    finally:
+        part.unlink(missing_ok=True)

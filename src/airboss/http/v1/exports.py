@@ -1,0 +1,31 @@
+"""Sessions and runs as files to take away, over v1."""
+
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
+
+from airboss.http.services import Use
+from airboss.model.runs import RunView
+from airboss.model.views import SessionView
+from airboss.service.export import MEDIA_TYPES, Exports, Format, file_name
+
+router = APIRouter(prefix="/api/v1", tags=["history"])
+
+
+@router.get("/sessions/{session}/export", response_class=StreamingResponse)
+async def export_session(session: str, use: Use, format: Format = "html") -> StreamingResponse:
+    """The session's transcript: one HTML file that opens anywhere, Markdown, or its events as JSON
+    lines (without deltas)."""
+    return _file(use, await use.sessions.show(session), format)
+
+
+@router.get("/runs/{run}/export", response_class=StreamingResponse)
+async def export_run(run: str, use: Use, format: Format = "html") -> StreamingResponse:
+    """The run with each of its tasks, and all that was said in their sessions."""
+    return _file(use, await use.runs.show(run), format)
+
+
+def _file(use: Use, view: SessionView | RunView, form: Format) -> StreamingResponse:
+    name = file_name(view, form)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    pieces = Exports(use.log).write(view, form)
+    return StreamingResponse(pieces, headers=headers, media_type=MEDIA_TYPES[form])

@@ -1,0 +1,70 @@
+"""Whether a page shows what the log says: the digest of a stream as of one of its events."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from airboss.errors import Conflict, Invalid, NotFound
+from airboss.log.log import EventLog
+from airboss.model.events import Recorded
+from airboss.model.inbox_events import INBOX
+from airboss.model.states import STATES, State
+
+# The states that are kept, so that the next question of the same page is a short one.
+_KEPT: Final = 4
+_PAGE: Final = 2000
+_WORDS: Final = {"session": "session", "run": "run", "task": "task run", "inbox": "inbox"}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The server's digest, and whether the page's is the same; None where it gave none."""
+
+    seq: int
+    digest: str
+    same: bool | None
+
+
+@dataclass
+class Digests:
+    """Folds a stream for whoever wants to know, and counts the pages that were wrong."""
+
+    log: EventLog
+    asked: int = 0
+    differences: int = 0
+    _known: OrderedDict[str, State] = field(default_factory=OrderedDict[str, State])
+    # One at a time: a state is told its events in another thread.
+    _folding: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def compare(self, kind: str, stream: str, seq: int, have: str | None) -> Compared:
+        await self._must_be_told(kind, stream, seq)
+        async with self._folding:
+            state = self._known.pop(stream, None)
+            if state is None or state.head > seq:
+                state = STATES[kind](stream)
+            while found := await self.log.whole(stream, state.head, seq, _PAGE):
+                await asyncio.to_thread(_tell, state, found)
+            digest = await asyncio.to_thread(state.digest)
+            self._known[stream] = state
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        if state.head != seq:
+            raise Invalid(f"{seq} is no event of {stream}, or a delta's: take one that is none.")
+        self.asked += 1
+        self.differences += have is not None and have != digest
+        return Compared(seq, digest, None if have is None else have == digest)
+
+    async def _must_be_told(self, kind: str, stream: str, seq: int) -> None:
+        view = await self.log.view(stream)
+        if stream != INBOX and (view is None or view.stream_kind != kind):
+            raise NotFound(_WORDS[kind], stream)
+        last = view.seq if view else 0
+        if seq > last:
+            raise Conflict(f"{stream} has not come to {seq}: its last event is {last}.")
+
+
+def _tell(state: State, found: Sequence[Recorded]) -> None:
+    for recorded in found:
+        state.tell(recorded)

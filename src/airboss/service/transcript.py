@@ -1,0 +1,118 @@
+"""What was said in a stream, as passages that a person reads one after another."""
+
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from airboss.log.log import EventLog
+from airboss.model.events import (
+    AsideAnswered,
+    Event,
+    MessageEnded,
+    PermissionDecided,
+    PromptAccepted,
+    PromptDropped,
+    ReasoningEnded,
+    SessionClosed,
+    SessionError,
+    SessionInterrupted,
+    SessionResumed,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from airboss.model.inbox_events import ApprovalAsked, LimitReached, QuestionAsked
+from airboss.model.run_events import RunEnded
+from airboss.model.task_events import TaskChecked, TaskDecided, TaskEnded
+
+Voice: TypeAlias = Literal["prompt", "message", "reasoning", "tool", "note"]
+
+_PAGE: Final = 200
+
+
+@dataclass(frozen=True)
+class Passage:
+    """`title` says who or what; a tool has what it was given beside what it brought."""
+
+    voice: Voice
+    at: int
+    title: str
+    text: str = ""
+    given: str = ""
+
+
+async def passages(log: EventLog, stream: str) -> AsyncGenerator[Passage]:
+    """In the order of the stream, read page by page: it may be longer than the memory."""
+    calls: dict[str, ToolStarted] = {}
+    after = 0
+    while found := await log.transcript(stream, after, _PAGE):
+        after = found[-1].seq
+        for recorded in found:
+            event = recorded.event
+            if isinstance(event, ToolStarted):
+                calls[event.block] = event
+            elif passage := _passage(recorded.at, event, calls):
+                yield passage
+
+
+def _passage(at: int, event: Event, calls: dict[str, ToolStarted]) -> Passage | None:
+    match event:
+        case PromptAccepted():
+            return Passage("prompt", at, event.who, event.text)
+        case MessageEnded() if event.text.strip():
+            return Passage("message", at, "agent", event.text)
+        case ReasoningEnded() if event.text.strip():
+            return Passage("reasoning", at, "reasoning", event.text)
+        case ToolEnded():
+            call = calls.pop(event.block, None)
+            brought = event.error.message if event.error else event.text
+            said = f"{call.name if call else 'tool'}{' failed' if event.error else ''}"
+            return Passage("tool", at, said, brought, _pretty(call.arguments) if call else "")
+        case AsideAnswered():
+            return Passage("note", at, f"{event.who} asked beside the work", _aside(event))
+        case _:
+            told = _note(event)
+            return Passage("note", at, told) if told else None
+
+
+def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
+    match event:
+        case PermissionDecided():
+            allowed = "allowed" if event.allowed else "denied"
+            return f"{event.wish}: {event.about}, {allowed} by {event.by}"
+        case ApprovalAsked():
+            return f"asked for leave: {event.title}"
+        case QuestionAsked():
+            return f"asked: {event.question}"
+        case LimitReached():
+            return "a limit was reached"
+        case PromptDropped():
+            return f"a request was dropped: {event.reason}"
+        case TurnEnded() if event.outcome != "done":
+            return f"the turn ended: {event.outcome}"
+        case SessionError():
+            return f"{event.name}: {event.message}"
+        case SessionInterrupted() | SessionClosed():
+            return event.reason
+        case SessionResumed():
+            return f"resumed by {event.who}"
+        case TaskDecided():
+            return event.text
+        case TaskChecked():
+            return f"{event.field}: {'holds' if event.holds else 'does not hold'}: {event.reason}"
+        case TaskEnded() | RunEnded():
+            return f"{event.outcome}: {event.reason}"
+        case _:
+            return None
+
+
+def _aside(event: AsideAnswered) -> str:
+    return f"{event.question}\n\n{event.answer}"
+
+
+def _pretty(arguments: str) -> str:
+    try:
+        return json.dumps(json.loads(arguments), indent=1, ensure_ascii=False)
+    except ValueError:
+        return arguments
