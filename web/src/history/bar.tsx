@@ -19,7 +19,7 @@ export function Bar({ filters, onFilter }: BarProps) {
     shown.current = filters.text;
     write(filters.text);
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked for once nobody writes any more
+  // asked for once nobody writes any more
   useEffect(() => {
     if (text === filters.text) return;
     const timer = setTimeout(() => {

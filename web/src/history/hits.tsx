@@ -29,7 +29,7 @@ export function Hits({ text }: { text: string }) {
     know((old) => [...(after === null ? [] : (old ?? [])), ...answer.body.items]);
     goOn(answer.body.next_cursor ?? null);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text is another search
+  // another text is another search
   useEffect(() => {
     let gone = false;
     know(null);

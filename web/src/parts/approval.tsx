@@ -116,7 +116,8 @@ function About({ asked: { subject } }: { asked: ApprovalAsked }) {
   return (
     <>
       {command != null && (
-        <pre class="code ask-command" tabIndex={0} aria-label="Command">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+        <pre class="code ask-command" role="group" tabIndex={0} aria-label="Command">
           {visibleLines(command)}
         </pre>
       )}

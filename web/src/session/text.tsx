@@ -61,7 +61,10 @@ function Images({ images }: { images: readonly PromptImage[] }) {
       {images.map(({ id }, place) => (
         <li key={id}>
           <a href={`/api/v1/sessions/${session}/images/${id}`} target="_blank" rel="noreferrer">
-            <img src={`/api/v1/sessions/${session}/images/${id}`} alt={`Image ${place + 1}`} />
+            <img
+              src={`/api/v1/sessions/${session}/images/${id}`}
+              alt={`${place + 1} of this request`}
+            />
           </a>
         </li>
       ))}
