@@ -167,14 +167,20 @@ def test_a_page_that_is_reloaded_or_opened_late_shows_the_same(portal: Portal, p
     over(portal, run)
     expect(state(page)).to_have_text("JOB: SUCCEEDED", timeout=SLOWLY)
     expect(tab(page, "Attempt #2")).to_be_visible()
-    expect(page.get_by_role("log", name="Driving")).to_contain_text("[TASK SUCCEEDED]")
-    seen = page.locator("main").inner_text()
+    seen = whole(page)
     page.reload()
-    expect(page.get_by_role("log", name="Driving")).to_contain_text("[TASK SUCCEEDED]")
-    expect(
-        page.get_by_role("region", name="Why").get_by_role("button", name="event")
-    ).to_have_count(4)
-    assert page.locator("main").inner_text() == seen
+    assert whole(page) == seen
+
+
+def whole(page: Page) -> str:
+    """The text of the page with all of the conversation: of a long one a part is drawn."""
+    driving = page.get_by_role("log", name="Driving")
+    expect(driving).to_contain_text("[TASK SUCCEEDED]")
+    why = page.get_by_role("region", name="Why")
+    expect(why.get_by_role("button", name="event")).to_have_count(4)
+    driving.evaluate("(it) => it.scrollTo(0, 0)")
+    expect(driving.locator("article").first).to_contain_text("[OPERATION] Sends the prompt.")
+    return page.locator("main").inner_text()
 
 
 def test_a_list_of_events_follows_its_end_only_at_the_end(portal: Portal, page: Page) -> None:

@@ -1,5 +1,6 @@
 /** The arrows of the chart, below its nodes. */
 
+import { useMemo } from "preact/hooks";
 import type { Line, Point } from "./layout";
 import { UNSAID } from "./roles";
 import { isTaken, type Progress } from "./states";
@@ -12,11 +13,8 @@ type Props = {
 };
 
 export function Arrows({ lines, progress, isIn, far }: Props) {
-  const shown = lines.filter(({ points }) => {
-    const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
-    const [x, y] = [Math.min(...xs), Math.min(...ys)];
-    return isIn(x - 20, y - 20, Math.max(...xs) - x + 40, Math.max(...ys) - y + 40);
-  });
+  const areas = useMemo(() => lines.map((line) => areaOf(line.points)), [lines]);
+  const shown = lines.filter((_, at) => isIn(...(areas[at] ?? NOWHERE)));
   return (
     <g {...UNSAID}>
       {shown.map((line) => (
@@ -29,6 +27,17 @@ export function Arrows({ lines, progress, isIn, far }: Props) {
       ))}
     </g>
   );
+}
+
+type Area = [x: number, y: number, width: number, height: number];
+
+const NOWHERE: Area = [0, 0, 0, 0];
+const EDGE = 20;
+
+function areaOf(points: readonly Point[]): Area {
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+  const [x, y] = [Math.min(...xs) - EDGE, Math.min(...ys) - EDGE];
+  return [x, y, Math.max(...xs) + EDGE - x, Math.max(...ys) + EDGE - y];
 }
 
 function Arrow({ line, off, far }: { line: Line; off: boolean; far: boolean }) {

@@ -38,6 +38,7 @@ export function FlowChart(props: Props) {
   const view = useSignal({ x: 0, y: 0, width: 4_000, height: 3_000 });
   const focused = useSignal<string | null>(null);
   const ways = useMemo(() => waysOf(layout), [layout]);
+  const following = useMemo(() => new Map<string, string>(), [ways]);
   const places = useMemo(() => new Map(ways.order.map((box, at) => [box.key, at + 1])), [ways]);
   const chosen = layout.boxes.find((box) => isOf(box, selected)) ?? null;
 
@@ -142,7 +143,9 @@ export function FlowChart(props: Props) {
     const more = [shown.look, box.of?.kind === "stack" ? "folded" : ""].filter(
       (word) => word !== "",
     );
-    return `${[seen, ...more].join(", ")}. ${afterInWords(ways, box.key, nameOf)}`;
+    const after = following.get(box.key) ?? afterInWords(ways, box.key, nameOf);
+    following.set(box.key, after);
+    return `${[seen, ...more].join(", ")}. ${after}`;
   }
 }
 

@@ -6,12 +6,17 @@ import { Icon } from "../parts/icon";
 import { visibleLines } from "../words";
 
 /** More is cut: a page of a hundred thousand lines helps nobody. */
-const MOST = 200_000;
+const MOST = 100_000;
+/** More is not coloured: each word would be an element. */
+const MOST_COLOURED = 20_000;
 
 export function Definition({ job }: { job: RunJob }) {
   const text = useMemo(() => textOf(job), [job]);
   const shown = text.length > MOST ? text.slice(0, MOST) : text;
-  const parts = useMemo(() => coloured(visibleLines(shown)), [shown]);
+  const parts = useMemo(() => {
+    const safe = visibleLines(shown);
+    return safe.length > MOST_COLOURED ? safe : coloured(safe);
+  }, [shown]);
   return (
     <>
       <div class="nodehead">

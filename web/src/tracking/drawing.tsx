@@ -190,4 +190,5 @@ function useZoomKeys(showAll: () => void): void {
 
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.closest("input, textarea, select, dialog") !== null);
+  (target.isContentEditable ||
+    target.closest("input:not([type=checkbox]), textarea, select, dialog") !== null);
