@@ -62,7 +62,6 @@ export function Bar({ filters, onFilter }: BarProps) {
         value={filters.model}
         onChoose={set("model")}
       />
-      <span class="grow" />
       {isFiltered(filters) && (
         <button type="button" class="btn ghost sm" onClick={() => onFilter(NO_FILTERS)}>
           Clear filters

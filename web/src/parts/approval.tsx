@@ -37,8 +37,7 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
       <About asked={asked} />
       {asked.description !== "" && (
         <p class="muted">
-          <span class="vh">Why it asks: </span>
-          {visible(asked.description)}
+          <span class="faint">Why it asks:</span> {visible(asked.description)}
         </p>
       )}
       {children}

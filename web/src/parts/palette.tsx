@@ -196,7 +196,7 @@ async function asked(): Promise<Group[]> {
       command: entry(
         session.id,
         session.title,
-        `Session · ${stateOf(session.state, false).word}`,
+        `Session · ${stateOf(session.items.length > 0 ? "asking" : session.state, false).word}`,
         "terminal",
         { path: "/index.html", query: { session: session.id } },
       ),
