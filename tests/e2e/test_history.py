@@ -117,6 +117,17 @@ def test_rows_learn_how_they_stand_and_new_ones_wait_to_be_shown(
     expect(row(history, "hello, newcomer")).to_be_visible()
 
 
+def test_what_is_chosen_is_exported(portal: Portal, history: Page) -> None:
+    ended(portal, "hello, keep me on paper")
+    history.goto(f"{portal.url}/history.html")
+    row(history, "hello, keep me on paper").get_by_role("checkbox").check()
+    with history.expect_download() as saved:
+        history.get_by_role("button", name="Export").click()
+    told = saved.value.path().read_text(encoding="utf-8")
+    assert "hello, keep me on paper" in told
+    assert "Hello, captain." in told
+
+
 def test_what_is_deleted_is_named_and_gone_and_what_goes_on_is_kept(
     portal: Portal, history: Page, quiet: Quiet
 ) -> None:

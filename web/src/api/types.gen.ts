@@ -489,6 +489,7 @@ export type QueuedPrompt = {
   "task"?: string | null;
   "who": string;
   "delivery"?: "steer" | "interrupt" | null;
+  "images"?: readonly (PromptImage)[] | null;
 };
 
 export type ReasoningDelta = {
