@@ -12,6 +12,7 @@ import { Note } from "../parts/note";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
 import { doneOf, type Progress, requests, tasks } from "./states";
+import { clipped } from "./told";
 
 export type Title = "running" | "succeeded" | "failed" | "canceled" | "preview";
 
@@ -217,7 +218,7 @@ function Failed({ run, nameOf }: Pick<Props, "run" | "nameOf">) {
       why.value = answer.kind === "ok" ? (answer.body.reason ?? null) : null;
     });
   }, [failed?.task_run, why]);
-  const reason = visible(why.value ?? run.reason ?? "");
+  const reason = clipped(why.value ?? run.reason ?? "");
   return (
     <div class="strip fail" role="status">
       <Icon name="cross" />
@@ -250,14 +251,12 @@ function askedOf(item: InboxItem, run: RunDetail, nameOf: Props["nameOf"]) {
   switch (asked.kind) {
     case "approval.asked": {
       const { command, path, address } = asked.subject;
-      return {
-        task,
-        words: `asks: ${visible(asked.title)}`,
-        code: visible(command ?? path ?? address ?? ""),
-      };
+      const code = clipped(command ?? path ?? address ?? "");
+      const title = clipped(asked.title);
+      return { task, words: `asks: ${title}`, code: title.includes(code) ? "" : code };
     }
     case "question.asked":
-      return { task, words: `asks: ${visible(asked.question)}`, code: "" };
+      return { task, words: `asks: ${clipped(asked.question)}`, code: "" };
     default:
       return { task, words: `has reached its limit of ${visible(asked.limit)}.`, code: "" };
   }
