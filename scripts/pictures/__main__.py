@@ -5,12 +5,13 @@ this. `--check` says whether the pictures are older than the pages that they sho
 """
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ PICTURES = ROOT / "docs" / "pictures"
 STAMP = PICTURES / "made-of.txt"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PHONE, DESK = 390, 1440
+Prepare = Callable[[Page], None]
 SECONDS = 90
 
 
@@ -81,7 +83,7 @@ class Portal:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Portal]:
+def serving(folder: Path) -> Generator[Portal]:
     work = folder / "harbor"
     (work / "log").mkdir(parents=True)
     shutil.copy(HERE / "airboss.yaml", work)
@@ -121,7 +123,7 @@ class Camera:
         *,
         nights: bool = False,
         phone: bool = False,
-        prepare: Any = None,
+        prepare: Prepare | None = None,
     ) -> None:
         """One picture by day; one by night and one of a phone where asked for."""
         looks = [("", DESK, "light")]
@@ -130,7 +132,7 @@ class Camera:
         for suffix, width, theme in looks:
             page = self._page(width, theme)
             page.goto(f"{self._portal.url}{path}")
-            page.get_by_text(shows).first.wait_for()
+            page.get_by_text(shows).filter(visible=True).first.wait_for()
             if prepare is not None:
                 prepare(page)
             page.wait_for_timeout(700)  # fonts, and the last of what comes
@@ -205,10 +207,10 @@ def photograph(camera: Camera, portal: Portal) -> None:
     camera.take("tracking-failed", races, "JOB: FAILED", prepare=_select("hunt"))
     camera.take("tracking-preview", "/jobTracking.html?jobName=ship", "JOB: PREVIEW")
     camera.take("inbox", "/inbox.html", "Allow once", nights=True, phone=True)
-    camera.take("history", "/history.html", "Succeeded", nights=True, phone=True)
+    camera.take("history", "/history.html", "races", nights=True, phone=True)
     camera.take("settings", "/settings.html", "Doctor", nights=True, phone=True)
-    camera.take("palette", "/", "Running", prepare=lambda page: page.keyboard.press("Control+K"))
-    camera.take("shortcuts", "/", "Running", prepare=lambda page: page.keyboard.press("?"))
+    camera.take("palette", "/", "Running", prepare=_press("Control+K"))
+    camera.take("shortcuts", "/", "Running", prepare=_press("?"))
 
 
 def _allow_all(portal: Portal, session: str, item: str) -> None:
@@ -226,12 +228,19 @@ def _choose(page: Page) -> None:
     page.get_by_role("textbox").last.fill(CHANGE)
 
 
-def _select(node: str) -> Any:
+def _select(node: str) -> Prepare:
     def select(page: Page) -> None:
-        page.get_by_role("button", name=node).first.click()
+        page.get_by_role("button", name=re.compile(f"^{node}")).first.click()
         page.get_by_role("tab", name="Driving").wait_for()
 
     return select
+
+
+def _press(key: str) -> Prepare:
+    def press(page: Page) -> None:
+        page.keyboard.press(key)
+
+    return press
 
 
 def _events(page: Page) -> None:

@@ -45,6 +45,7 @@ from airboss.store.database import Database
 from airboss.store.deliveries import Deliveries
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
+from airboss.store.images import Images
 from airboss.store.positions import Positions
 from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
@@ -111,6 +112,7 @@ async def opened_services(
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
             loop_detection=settings.loop_detection,
+            images=Images(folder.images),
         )
         entries = Entries(
             settings=settings,
@@ -292,7 +294,11 @@ def _plan(
 async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
     return [
         ModelOffer(
-            model.id, model.name, 1 if model.multiplier is None else model.multiplier, "copilot"
+            model.id,
+            model.name,
+            1 if model.multiplier is None else model.multiplier,
+            "copilot",
+            model.context_tokens or model.max_prompt_tokens,
         )
         for model in await runtime.list_models(token)
     ]

@@ -30,6 +30,12 @@ class InvalidAnswer(Invalid):
     code = "invalid_answer"
 
 
+class TooLarge(Invalid):
+    """More than is taken at once."""
+
+    code = "body_too_large"
+
+
 class Conflict(AirbossError):
     """The request is right, but not in the state that things are in."""
 

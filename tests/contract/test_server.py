@@ -92,7 +92,7 @@ async def test_the_models_say_where_they_come_from(guest: Guest) -> None:
         ("rehearsal", "rehearsal"),
         ("house/grand-model", "rehearsal"),
     ]
-    assert told["items"][1]["multiplier"] == 2.5
+    assert (told["items"][1]["multiplier"], told["items"][1]["context_tokens"]) == (2.5, 128_000)
 
 
 async def test_the_repositorys_root_is_found_above_the_servers_folder(tmp_path: Path) -> None:

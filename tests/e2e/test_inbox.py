@@ -1,4 +1,4 @@
-"""All that waits for a person, on one page: it is decided there, by hand or by key, and only there."""
+"""All that waits for a person, on one page: decided there, by hand or by key, and only there."""
 
 import itertools
 import re

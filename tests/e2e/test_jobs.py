@@ -274,19 +274,19 @@ def test_each_button_says_how_the_job_went_and_how_long_it_takes(
     expect(job(jobs, "Slip")).to_contain_text("no figures yet")
     run(portal, "greet")
     expect(job(jobs, "Greet")).to_contain_text(
-        re.compile("Succeeded (just now|\\d+ s ago)"), timeout=20_000
+        re.compile("Succeeded (just now|\\d+ s ago)"), timeout=30_000
     )
     expect(job(jobs, "Greet")).to_contain_text(re.compile("usually \\d+ s"))
     run(portal, "slip")
-    expect(job(jobs, "Slip")).to_contain_text("Failed just now", timeout=20_000)
+    expect(job(jobs, "Slip")).to_contain_text("Failed just now", timeout=30_000)
 
 
 def test_each_button_says_what_runs_now_and_what_waits_for_the_person(
     portal: Portal, jobs: Page
 ) -> None:
     slow, writes = run(portal, "dawdle"), run(portal, "write")
-    expect(job(jobs, "Dawdle")).to_contain_text("1 running", timeout=20_000)
-    expect(job(jobs, "Write")).to_contain_text("waits for you", timeout=20_000)
+    expect(job(jobs, "Dawdle")).to_contain_text("1 running", timeout=30_000)
+    expect(job(jobs, "Write")).to_contain_text("waits for you", timeout=30_000)
     job(jobs, "Write").click()
     note = jobs.get_by_role("alert")
     expect(note).to_contain_text("One run of this job is going on, and it waits for you.")
@@ -294,7 +294,7 @@ def test_each_button_says_what_runs_now_and_what_waits_for_the_person(
     expect(note.get_by_role("link", name="Open it")).to_have_attribute("href", href)
     for one in (slow, writes):
         asked(portal, "POST", f"/api/v1/runs/{one}/stop")
-    expect(job(jobs, "Dawdle")).to_contain_text("Canceled", timeout=20_000)
+    expect(job(jobs, "Dawdle")).to_contain_text("Canceled", timeout=30_000)
     expect(job(jobs, "Dawdle")).not_to_contain_text("running")
     expect(note).to_have_count(0)
 
@@ -307,7 +307,7 @@ def test_the_selected_job_tells_its_facts_and_its_last_runs(portal: Portal, jobs
     for name, value in (("Tasks", "1"), ("Permissions", "ask")):
         expect(side.locator("dl > div").filter(has_text=name)).to_contain_text(value)
     row = side.get_by_role("row").filter(has_text="Succeeded")
-    expect(row).to_be_visible(timeout=20_000)
+    expect(row).to_be_visible(timeout=30_000)
     expect(side.locator("dl > div").filter(has_text="Usual time")).to_contain_text(
         re.compile("\\d+ s")
     )

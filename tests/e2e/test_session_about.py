@@ -82,7 +82,9 @@ def test_it_can_be_exported(person: Person, name: str, mark: str, tmp_path: Path
     assert mark in text
     assert "Hello, captain." in text
     if name == "JSON lines":
-        assert json.loads(text.splitlines()[0])["seq"] == 1
+        told = [json.loads(line) for line in text.splitlines()]
+        kinds = [line["event"]["kind"] for line in told if "event" in line]
+        assert kinds[0] == "session.opened"
 
 
 def test_a_question_on_the_side_is_answered_while_the_work_goes_on(person: Person) -> None:
@@ -129,6 +131,7 @@ def test_the_page_fits_its_window_and_shuts_nobody_out(
         quiet = Quiet(page)
         person = at_page(portal, page, session)
         expect(person.awaits).to_be_visible(timeout=10_000)
+        expect(person.log.get_by_role("heading", name="The report")).to_be_visible()
         calm(page)
         page.screenshot(path=tmp_path / f"session-{width}-{theme}.png")
         fits(page)

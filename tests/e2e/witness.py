@@ -28,12 +28,13 @@ class Quiet:
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.said.append(message.text)
+            self.said.append(f"{message.text} {message.location['url']}")
 
     def check(self, *, but: str = "nothing is let pass") -> None:
         """Nothing was complained of, nothing was blocked, and nobody else was asked."""
-        assert [text for text in self.said if but not in text] == []
+        complaints = [text for text in self.said if but not in text]
+        assert complaints == [], complaints
         violations: Any = self.page.evaluate("window.violations")
-        assert violations == []
+        assert violations == [], violations
         origin = self.page.evaluate("location.origin")
         assert [url for url in self.asked if not url.startswith(f"{origin}/")] == []

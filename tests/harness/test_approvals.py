@@ -60,6 +60,12 @@ def test_titles_and_descriptions_are_short_and_hide_nothing() -> None:
     assert made.subject.command == "x\u202e" * 100, "what would run is kept as it is"
 
 
+def test_the_agents_intention_and_our_reason_are_two_sentences() -> None:
+    for intention in ("Build the web part", "Build the web part."):
+        made = approval(wish_of("shell", fullCommandText="make", intention=intention))
+        assert made.description == "Build the web part. The policy asks."
+
+
 def test_a_secret_is_in_no_part_of_it() -> None:
     made = approval(wish_of("shell", fullCommandText=f"curl -u {SECRET}", intention=SECRET))
     assert SECRET not in made.model_dump_json()

@@ -55,7 +55,7 @@ def approval_of(
         wish=wish.kind,
         tool=wish.tool,
         title=plain_line(redactor.text(_title(wish)), _TITLE),
-        description=plain_line(" ".join(part for part in (about, why) if part), _DESCRIPTION),
+        description=plain_line(_sentences(about, why), _DESCRIPTION),
         severity=severity_of(wish),
         subject=Subject(
             command=clean(wish.command),
@@ -70,6 +70,12 @@ def approval_of(
         prompt=prompt,
         expires_at=expires_at,
     )
+
+
+def _sentences(*said: str) -> str:
+    """What an agent says of its intention seldom has a full stop."""
+    whole = [part if part.endswith((".", "!", "?", "…")) else f"{part}." for part in said if part]
+    return " ".join(whole)
 
 
 def fingerprint(wish: PermissionWish) -> str:

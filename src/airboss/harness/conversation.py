@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
+from airboss.harness.album import Album
 from airboss.harness.aside import answered
 from airboss.harness.desk import Delivery, Desk
 from airboss.harness.ear import Ear
@@ -42,10 +43,8 @@ from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
 from airboss.runtime.life import Refused
 from airboss.runtime.session import RuntimeSession, SessionWish
-from airboss.runtime.signals import (
-    RuntimeLost,
-    Signal,
-)
+from airboss.runtime.signals import RuntimeLost, Signal
+from airboss.store.images import Images, Pictures
 
 OpenSession = Callable[[SessionWish], Awaitable[RuntimeSession]]
 
@@ -74,6 +73,7 @@ class Conversation:
         on_lost: Callable[[SessionId], None],
         queue: Iterable[QueuedPrompt] = (),
         loops: Loops | None = None,
+        images: Images | None = None,
     ) -> None:
         self.session = session
         self._writer = writer
@@ -82,7 +82,8 @@ class Conversation:
         self._redactor = redactor
         self.people = People(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
-        self.desk = Desk(queue, writer, redactor)
+        self._album = Album(session, images)
+        self.desk = Desk(queue, writer, redactor, self._album)
         self._keeper = Keeper(self.people, route.multiplier, lambda: self._ear.turn, self._stop)
         self._ear = Ear(writer, redactor, self.desk, self._keeper)
         watch, clean = loops or Loops(), redactor.text
@@ -185,14 +186,17 @@ class Conversation:
             quiet_limit=quiet_seconds,
         )
 
-    async def prompt(self, text: str, who: str, delivery: Delivery = "queue") -> Receipt:
+    async def prompt(
+        self, text: str, who: str, delivery: Delivery = "queue", pictures: Pictures = ()
+    ) -> Receipt:
         """A person's request. What is to overtake others does so where a turn runs."""
         self._must_be_open()
         if delivery == "refuse" and self.is_working:
             raise Conflict("The agent works, and the request was not to wait. It was not accepted.")
         turn, prompt = self._ear.turn, new_prompt_id()
         overtaking = delivery if turn and delivery in ("steer", "interrupt") else None
-        asked = await self.desk.accept(text, who, None, prompt, overtaking)
+        images = await self._album.add(prompt, pictures)
+        asked = await self.desk.accept(text, who, None, prompt, overtaking, images=images)
         if turn and overtaking == "steer":
             await self.desk.steer(prompt, turn)
         else:
@@ -253,7 +257,7 @@ class Conversation:
             return
         try:
             self._keeper.sent(turn)
-            await agent.send(text)
+            await agent.send(text, await self._album.of(turn.prompt))
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, Refused):
                 await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task

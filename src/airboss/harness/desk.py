@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.harness.album import Album
 from airboss.harness.queue import RequestQueue
 from airboss.harness.turn import Asked, Failure, Pause, Receipt, Request, Turn, TurnReport, within
 from airboss.log.log import Writer
@@ -15,6 +16,7 @@ from airboss.model.events import (
     PromptAccepted,
     PromptChanged,
     PromptDropped,
+    PromptImage,
     PromptMoved,
 )
 from airboss.model.ids import PromptId, TaskRunId
@@ -44,7 +46,9 @@ class _Way:
 class Desk:
     """The requests of one session that wait. Work on one of them goes one after another."""
 
-    def __init__(self, queued: Iterable[QueuedPrompt], writer: Writer, redactor: Redactor) -> None:
+    def __init__(
+        self, queued: Iterable[QueuedPrompt], writer: Writer, redactor: Redactor, album: Album
+    ) -> None:
         self.queue = RequestQueue(queued)
         self.agent: RuntimeSession | None = None
         self.turn: Turn | None = None
@@ -52,6 +56,7 @@ class Desk:
         self.is_over = False
         self._writer = writer
         self._redactor = redactor
+        self._album = album
         self._changing = asyncio.Lock()
         # Put into the running turn, and not read yet.
         self._in_turn: dict[PromptId, _Way] = {}
@@ -69,11 +74,18 @@ class Desk:
         prompt: PromptId,
         delivery: Overtaking | None = None,
         pause: Pause | None = None,
+        images: tuple[PromptImage, ...] | None = None,
     ) -> Asked:
         """On disk, and held until it is let go."""
         clean, redacted = self._clean(text)
         event = PromptAccepted(
-            prompt=prompt, text=clean, who=who, redacted=redacted, task=task, delivery=delivery
+            prompt=prompt,
+            text=clean,
+            who=who,
+            redacted=redacted,
+            task=task,
+            delivery=delivery,
+            images=images,
         )
         request = Request(event.text, task, pause, delivery)
         self.queue.add(prompt, request)
@@ -94,7 +106,8 @@ class Desk:
         if self.agent and prompt in self.queue and not turn.over.is_set():
             way = self._in_turn[prompt] = _Way()
             try:
-                await self.agent.steer(prompt, self.queue[prompt].text)
+                pictures = await self._album.of(prompt)
+                await self.agent.steer(prompt, self.queue[prompt].text, pictures)
                 way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
                 self._in_turn.pop(prompt, None)

@@ -4,13 +4,16 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn
 from airboss.harness.identity import Identity
 from airboss.settings import Provider
 
 _KEPT_SECONDS = 60.0
+
+
+UNKNOWN_MODEL_TOKENS: Final = 128_000
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class ModelOffer:
     name: str
     multiplier: float
     source: str
+    # How much fits into a conversation; of a model that the runtime does not know, what it takes
+    # such a one for.
+    context_tokens: int | None = UNKNOWN_MODEL_TOKENS
 
 
 @dataclass(frozen=True)

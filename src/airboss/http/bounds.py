@@ -19,6 +19,8 @@ class Bounds:
     headers: int = 100
     header_bytes: int = 32 * 1024
     body_bytes: int = 4 * 1024 * 1024
+    # Of images in a request, beside all else.
+    image_bytes: int = 34 * 1024 * 1024
     # Of those who have not shown a token yet.
     stranger_body_bytes: int = 4 * 1024
     body_seconds: float = 30.0

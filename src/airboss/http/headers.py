@@ -16,6 +16,8 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+# Of what a stranger may have made: nothing in it runs, wherever it is opened.
+SANDBOX = "sandbox; default-src 'none'"
 _OURS = frozenset(name for name, _ in SECURITY_HEADERS)
 
 
@@ -45,15 +47,18 @@ class DressedAnswer:
 
     def _dress(self, message: Message) -> list[tuple[bytes, bytes]]:
         kept: list[tuple[bytes, bytes]] = []
-        is_cached = False
+        is_cached, policy = False, POLICY.encode()
         for name, value in message.get("headers", ()):
+            if (name, value) == (b"content-security-policy", SANDBOX.encode()):
+                policy = value
             if name in _OURS or name.startswith(b"access-control-"):
                 continue
             kept.append((name, value))
             if name == b"content-type":
                 self._is_stream = value.startswith(b"text/event-stream")
             is_cached = is_cached or name == b"cache-control"
-        kept.extend(SECURITY_HEADERS)
+        kept.append((b"content-security-policy", policy))
+        kept.extend(SECURITY_HEADERS[1:])
         kept.append((b"x-request-id", self._request_id.encode()))
         if not is_cached:
             kept.append((b"cache-control", b"no-store"))

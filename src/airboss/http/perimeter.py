@@ -34,6 +34,8 @@ from airboss.store.tokens import LOCAL
 _PAGE = re.compile(r"/(?:[\w-]+\.(?:html|ico|svg|png|txt|webmanifest)|assets/.*)?", re.ASCII)
 _HEALTH = "/healthz"
 _SIGN_IN = "/api/v1/signin"
+# Requests that may come with images.
+_MAY_SHOW = re.compile(r"/api/v1/sessions/[^/]+/prompts")
 
 # A stream that is open hears so soon that its token is gone.
 _LOOK_SECONDS = 0.25
@@ -103,6 +105,8 @@ class Perimeter:
         is_sign_in = path == _SIGN_IN and method == "POST"
         is_for_strangers = is_open or is_sign_in
         most = self._bounds.stranger_body_bytes if is_for_strangers else self._bounds.body_bytes
+        if not is_for_strangers and _MAY_SHOW.fullmatch(path):
+            most += self._bounds.image_bytes
         check_head(scope, headers, self._bounds, most)
         origin = self._origin(headers)
         scope["airboss.origin"] = origin

@@ -23,6 +23,7 @@ _STATUS: tuple[tuple[type[errors.AirbossError], int], ...] = (
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.SessionGone, 410),
+    (errors.TooLarge, 413),
     (errors.Invalid, 422),
     (errors.TooMuch, 429),
     (errors.StoreUnavailable, 503),

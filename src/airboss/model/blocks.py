@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
+from airboss.model.events import PromptImage
 from airboss.model.inbox_events import InboxItem, ItemOutcome
 
 Tone: TypeAlias = Literal["info", "warning", "error"]
@@ -34,6 +35,8 @@ class TextBlock(_Received):
     title: str | None = None
     text: str = ""
     who: str | None = None
+    # Those of a request.
+    images: tuple[PromptImage, ...] | None = None
 
 
 @dataclass(slots=True, kw_only=True)

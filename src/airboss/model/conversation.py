@@ -187,6 +187,7 @@ class Conversation:
                 receiving=False,
                 ended_at=recorded.at,
                 who=queued.who,
+                images=queued.images,
             )
         )
 

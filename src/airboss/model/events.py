@@ -91,6 +91,14 @@ class SessionIdle(Frozen):
     kind: Literal["session.idle"] = "session.idle"
 
 
+class PromptImage(Frozen):
+    """An image that belongs to a request; the session's images have it by this id."""
+
+    id: Words
+    mime: Words
+    bytes: int
+
+
 class PromptAccepted(Frozen):
     """A request of a person is on disk, behind those that were accepted before it; one that
     steers or interrupts goes before them."""
@@ -104,6 +112,7 @@ class PromptAccepted(Frozen):
     task: TaskRunId | None = None
     # Meant for the running turn, or instead of it.
     delivery: Overtaking | None = None
+    images: tuple[PromptImage, ...] | None = None
 
 
 class PromptChanged(Frozen):

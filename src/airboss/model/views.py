@@ -10,6 +10,7 @@ from airboss.model.events import (
     PromptAccepted,
     PromptChanged,
     PromptDropped,
+    PromptImage,
     PromptMoved,
     PromptSteered,
     SessionClosed,
@@ -59,6 +60,7 @@ class QueuedPrompt(Frozen):
     task: TaskRunId | None = None
     who: str = ""
     delivery: Overtaking | None = None
+    images: tuple[PromptImage, ...] | None = None
 
 
 class SessionView(Frozen):
@@ -138,6 +140,7 @@ def _with(queue: tuple[QueuedPrompt, ...], event: PromptAccepted) -> tuple[Queue
         task=event.task,
         who=event.who,
         delivery=event.delivery,
+        images=event.images,
     )
     at = place([other.delivery for other in queue], event.delivery)
     return (*queue[:at], queued, *queue[at:])

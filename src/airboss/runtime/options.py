@@ -1,9 +1,11 @@
 """What every session is opened with, in the SDK's words."""
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 from airboss.runtime.life import Life
 from airboss.runtime.tools import sdk_tools
+from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
     from airboss.runtime.session import SessionWish
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
     """What a repository brings and would run stays off."""
     from copilot import PermissionNoResult
+    from copilot.session import ModelCapabilitiesOverride, ModelSupportsOverride
 
     def no_answer(*_: object) -> PermissionNoResult:
         """Its presence makes the runtime ask; the answer is ours, from the raw event."""
@@ -33,4 +36,21 @@ def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
         "request_extensions": False,
         "enable_mcp_apps": False,
         "enable_session_telemetry": False,
+        # A model that the runtime does not know would not be shown images.
+        "model_capabilities": asked.provider
+        and ModelCapabilitiesOverride(supports=ModelSupportsOverride(vision=True)),
     }
+
+
+def blobs(pictures: Pictures) -> list[Any] | None:
+    """Images as the runtime takes them; it names each in the request."""
+    shown = [
+        {
+            "type": "blob",
+            "data": base64.b64encode(picture.data).decode(),
+            "mimeType": picture.mime,
+            "displayName": f"image {number}",
+        }
+        for number, picture in enumerate(pictures, start=1)
+    ]
+    return shown or None

@@ -81,6 +81,7 @@ class ModelOffer:
     multiplier: float | None
     max_prompt_tokens: int | None
     policy: str | None
+    context_tokens: int | None = None
 
 
 class Runtime:
@@ -316,4 +317,5 @@ def _offer(model: Any) -> ModelOffer:
         multiplier=getattr(billing, "multiplier", None),
         max_prompt_tokens=getattr(limits, "max_prompt_tokens", None),
         policy=None if state is None else str(getattr(state, "value", state)),
+        context_tokens=getattr(limits, "max_context_window_tokens", None),
     )

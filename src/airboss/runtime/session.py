@@ -13,7 +13,7 @@ from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.life import Life, Refused
-from airboss.runtime.options import options_of
+from airboss.runtime.options import blobs, options_of
 from airboss.runtime.permission import Decide
 from airboss.runtime.process import Runtime, in_words
 from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
@@ -31,6 +31,7 @@ from airboss.runtime.sweep import sweep_session
 from airboss.runtime.tap import forget_session
 from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Redacting, Translator
+from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
     from copilot.rpc import SessionRpc
@@ -159,11 +160,11 @@ class RuntimeSession:
             self.hear({"type": "tool.execution_start", "data": call})
             self._requests.ask_outside(self._say, call)
 
-    async def send(self, text: str) -> str:
+    async def send(self, text: str, pictures: Pictures = ()) -> str:
         """Put a request to the agent; the runtime's id of it. What follows is heard."""
         self._begin_to_wait()
         try:
-            return await self._life.ask(self._opened.send(text))
+            return await self._life.ask(self._opened.send(text, attachments=blobs(pictures)))
         except BaseException as error:
             self._busy = False
             if isinstance(error, Refused):
@@ -181,10 +182,11 @@ class RuntimeSession:
     async def _say(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T:
         return await self._life.ask(ask(self._opened.rpc), _WORKING_SECONDS)
 
-    async def steer(self, tag: str, text: str) -> None:
+    async def steer(self, tag: str, text: str, pictures: Pictures = ()) -> None:
         """Put a request into the running turn. It is read between two steps of the agent, which
         `RequestRead` tells by its tag; an abort before that forgets it."""
-        name = await self._life.ask(self._opened.send(text, mode="immediate"))
+        shown = blobs(pictures)
+        name = await self._life.ask(self._opened.send(text, attachments=shown, mode="immediate"))
         self._steering[name] = tag
         if name in self._read:  # its event was faster than this answer
             self._tell_read(name, past=True)

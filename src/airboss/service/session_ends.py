@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
+from airboss.errors import NotFound
 from airboss.harness.people import Office
 from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
@@ -24,11 +25,17 @@ from airboss.model.events import (
 from airboss.model.ids import SessionId
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.usage import Usage
-from airboss.model.views import OPEN_STATES, SessionView
+from airboss.model.views import OPEN_STATES, SessionView, View
 from airboss.store.views import Place, ViewIndex
 
 _RESTARTED: Final = "The server ended while this session was open."
 _BEFORE_END: Final = "The session was interrupted before this tool ended."
+
+
+def session_of(view: View | None, name: str) -> SessionView:
+    if not isinstance(view, SessionView):
+        raise NotFound("session", name)
+    return view
 
 
 async def interrupt_left_open(log: EventLog, index: ViewIndex, office: Office) -> list[SessionId]:

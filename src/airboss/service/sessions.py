@@ -12,7 +12,6 @@ from airboss.errors import (
     AirbossError,
     Conflict,
     Invalid,
-    NotFound,
     RuntimeUnavailable,
     SessionGone,
     StoreUnavailable,
@@ -38,12 +37,13 @@ from airboss.model.ids import (
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import Limits
 from airboss.model.redaction import Redactor
-from airboss.model.views import QueuedPrompt, SessionState, SessionView, View
+from airboss.model.views import QueuedPrompt, SessionState, SessionView
 from airboss.service.folders import Folders
 from airboss.service.held import held_back, until_decided
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
-from airboss.service.session_ends import closing, interrupt_left_open, tell_office
+from airboss.service.session_ends import closing, interrupt_left_open, session_of, tell_office
 from airboss.settings import LoopDetection, Policy
+from airboss.store.images import Images, Pictures
 from airboss.store.views import ALL, ViewIndex, Wanted
 
 _SHOWN_SECONDS = 1.0
@@ -67,6 +67,7 @@ class Sessions:
     quiet_seconds: float
     max_sessions: int
     loop_detection: LoopDetection = field(default_factory=LoopDetection)
+    images: Images | None = None
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     # A lock is there as long as somebody holds it or waits for it.
@@ -163,6 +164,7 @@ class Sessions:
             self._forget,
             queue,
             Loops(self.loop_detection),
+            self.images,
         )
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
@@ -176,7 +178,7 @@ class Sessions:
 
     async def show(self, session: str) -> SessionView:
         """The session as of its own seq: a stream that begins there misses and repeats nothing."""
-        return _session(await self.log.view(session), session)
+        return session_of(await self.log.view(session), session)
 
     async def page(
         self, states: tuple[SessionState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
@@ -191,10 +193,10 @@ class Sessions:
         return SessionId(session) in self._open
 
     async def prompt(
-        self, session: str, text: str, who: str, delivery: Delivery = "queue"
+        self, session: str, text: str, who: str, delivery: Delivery = "queue", shown: Pictures = ()
     ) -> Receipt:
         talk = await self._to_be_asked(session, text)
-        return await talk.prompt(text, who, delivery)
+        return await talk.prompt(text, who, delivery, shown)
 
     async def aside(self, session: str, question: str, who: str) -> str:
         """Answered from the history of an open session, without a turn."""
@@ -272,7 +274,7 @@ class Sessions:
     async def _close_remembered(self, session: str, who: str) -> None:
         writer = await self.log.writer(session)
         # The writer has waited for what was said meanwhile: a request, or the end.
-        view = _session(writer.view, session)
+        view = session_of(writer.view, session)
         if view.state != "closed":
             ends = closing(view, who)
             await writer.append(*ends)
@@ -293,7 +295,7 @@ class Sessions:
             with self._room():
                 writer = await self.log.writer(session)
                 # As in `close`: the writer has waited for what was accepted meanwhile.
-                queue = _session(writer.view, session).queue
+                queue = session_of(writer.view, session).queue
                 talk = self._conversation(view.id, writer, route, self._rule(policy, folder), queue)
                 self._open[view.id] = talk
             try:
@@ -313,7 +315,7 @@ class Sessions:
         async with self.alone(session):
             # It waits for what was said a moment ago: that the session was cut off.
             writer = await self.log.writer(session)
-            view = _session(writer.view, session)
+            view = session_of(writer.view, session)
             if view.state != "interrupted" or not (view.items or view.asking == prompt):
                 return None
             route = await self.catalog.route(view.model)
@@ -391,9 +393,3 @@ class Sessions:
             with contextlib.suppress(AirbossError):  # it ended by itself, or the disk is full
                 await talk.interrupt(_STOPPED)
         self._forget(talk.session)
-
-
-def _session(view: View | None, name: str) -> SessionView:
-    if not isinstance(view, SessionView):
-        raise NotFound("session", name)
-    return view

@@ -43,6 +43,10 @@ class DataFolder:
         return self.path / "copilot-home"
 
     @property
+    def images(self) -> Path:
+        return self.path / "images"
+
+    @property
     def token(self) -> Path:
         return self.path / "token"
 

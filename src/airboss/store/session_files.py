@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from airboss.errors import StoreUnavailable
 from airboss.model.ids import is_session_id
@@ -18,12 +19,17 @@ class SessionFiles:
         for name in names:
             if not is_session_id(name):
                 continue
-            try:
-                shutil.rmtree(self.folder.copilot_home / "session-state" / name)
-            except FileNotFoundError:
-                pass
-            except OSError as error:
-                raise StoreUnavailable(
-                    f"The files of {name} cannot be deleted: {error.strerror or error}. "
-                    "Mend the rights of the data folder, then try again."
-                ) from error
+            for place in (self.folder.copilot_home / "session-state", self.folder.images):
+                _remove(place / name)
+
+
+def _remove(place: Path) -> None:
+    try:
+        shutil.rmtree(place)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise StoreUnavailable(
+            f"The files in {place} cannot be deleted: {error.strerror or error}. "
+            "Mend the rights of the data folder, then try again."
+        ) from error

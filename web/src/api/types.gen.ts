@@ -372,6 +372,7 @@ export type Model = {
   "name": string;
   "multiplier": number;
   "source": string;
+  "context_tokens"?: number | null;
 };
 
 /** All models, and why some may be missing. */
@@ -406,6 +407,7 @@ export type PromptAccepted = {
   "redacted": number;
   "task"?: string | null;
   "delivery"?: "steer" | "interrupt" | null;
+  "images"?: readonly (PromptImage)[] | null;
 };
 
 /** A request that waits says something else now. */
@@ -422,6 +424,13 @@ export type PromptDropped = {
   "kind": "prompt.dropped";
   "prompt": string;
   "reason": string;
+};
+
+/** An image that belongs to a request; the session's images have it by this id. */
+export type PromptImage = {
+  "id": string;
+  "mime": string;
+  "bytes": number;
 };
 
 /** A request that waits comes right before another one now, or last. */
@@ -480,6 +489,7 @@ export type QueuedPrompt = {
   "task"?: string | null;
   "who": string;
   "delivery"?: "steer" | "interrupt" | null;
+  "images"?: readonly (PromptImage)[] | null;
 };
 
 export type ReasoningDelta = {
@@ -678,10 +688,17 @@ export type RuntimeState = {
   "detail": string;
 };
 
-/** What the agent is to do; and, where it works already, what becomes of this request: it waits for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first (`interrupt`), or is refused. */
+/** What the agent is to do; and, where it works already, what becomes of this request: it waits for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model. */
 export type SendPrompt = {
   "text": string;
   "delivery": "queue" | "steer" | "interrupt" | "refuse";
+  "images": readonly (SentImage)[];
+};
+
+/** An image, as base64. */
+export type SentImage = {
+  "mime": "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+  "data": string;
 };
 
 /** The session was ended on purpose, or could not be opened. */

@@ -19,7 +19,7 @@ export function Bar({ filters, onFilter }: BarProps) {
     shown.current = filters.text;
     write(filters.text);
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked for once nobody writes any more
+  // asked for once nobody writes any more
   useEffect(() => {
     if (text === filters.text) return;
     const timer = setTimeout(() => {
@@ -62,7 +62,6 @@ export function Bar({ filters, onFilter }: BarProps) {
         value={filters.model}
         onChoose={set("model")}
       />
-      <span class="grow" />
       {isFiltered(filters) && (
         <button type="button" class="btn ghost sm" onClick={() => onFilter(NO_FILTERS)}>
           Clear filters

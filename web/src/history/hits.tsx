@@ -5,7 +5,7 @@ import { get, whyNot } from "../api/client";
 import type { Hit, HitPage } from "../api/types.gen";
 import { now } from "../live/feed";
 import { runAddress } from "../start/rows";
-import { fully, visible, when } from "../words";
+import { fully, visible, visibleLines, when } from "../words";
 
 const SAYS: Record<string, string> = {
   "prompt.accepted": "User",
@@ -14,6 +14,8 @@ const SAYS: Record<string, string> = {
   "tool.started": "Tool, arguments",
   "tool.ended": "Tool",
   "task.decided": "Decision",
+  "task.accepted": "Task, input",
+  "run.accepted": "Job, input",
 };
 
 export function Hits({ text }: { text: string }) {
@@ -29,7 +31,7 @@ export function Hits({ text }: { text: string }) {
     know((old) => [...(after === null ? [] : (old ?? [])), ...answer.body.items]);
     goOn(answer.body.next_cursor ?? null);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text is another search
+  // another text is another search
   useEffect(() => {
     let gone = false;
     know(null);
@@ -62,8 +64,9 @@ export function Hits({ text }: { text: string }) {
               </time>
             </div>
             <p class="snip">
-              “…{visible(hit.snippet.before)} <mark>{visible(hit.snippet.hit)}</mark>{" "}
-              {visible(hit.snippet.after)}…”
+              “{oneLine(hit.snippet.before)}
+              <mark>{visible(hit.snippet.hit)}</mark>
+              {oneLine(hit.snippet.after)}”
             </p>
           </li>
         ))}
@@ -78,6 +81,9 @@ export function Hits({ text }: { text: string }) {
     </section>
   );
 }
+
+/** Blanks at its ends stay: the words go on beside it. */
+const oneLine = (text: string): string => visibleLines(text).replace(/\s+/g, " ");
 
 /** A session is shown by itself, whomever it works for; what a task or a run said, with its run. */
 function placeOf({ session, run, name }: Hit): string {

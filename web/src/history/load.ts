@@ -45,7 +45,7 @@ export function useHistory(filters: Filters): History {
   const latest = useRef(lists);
   latest.current = lists;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` asks for the same again
+  // `turn` asks for the same again
   useEffect(() => {
     let gone = false;
     load(true);

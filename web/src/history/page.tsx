@@ -114,7 +114,7 @@ export function HistoryPage() {
 /** Along the names: the one before, the one behind. */
 function step(way: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>(".hist .name a, .hits a")];
-  const place = links.findIndex((link) => link === document.activeElement);
+  const place = links.indexOf(document.activeElement as HTMLElement);
   links[Math.min(Math.max(place + way, 0), links.length - 1)]?.focus();
 }
 

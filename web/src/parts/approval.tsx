@@ -37,8 +37,7 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
       <About asked={asked} />
       {asked.description !== "" && (
         <p class="muted">
-          <span class="vh">Why it asks: </span>
-          {visible(asked.description)}
+          <span class="faint">Why it asks:</span> {visible(asked.description)}
         </p>
       )}
       {children}
@@ -116,7 +115,8 @@ function About({ asked: { subject } }: { asked: ApprovalAsked }) {
   return (
     <>
       {command != null && (
-        <pre class="code ask-command" tabIndex={0} aria-label="Command">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
+        <pre class="code ask-command" role="group" tabIndex={0} aria-label="Command">
           {visibleLines(command)}
         </pre>
       )}

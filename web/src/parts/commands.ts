@@ -19,7 +19,7 @@ export const pageCommands = signal<readonly Command[]>([]);
 /** What can be done on this page, for as long as the component is there. */
 export function useCommands(commands: readonly Command[]): void {
   const told = commands.map(({ id, label, about }) => `${id} ${label} ${about}`).join("\n");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told is what they say
+  // told is what they say
   useEffect(() => {
     pageCommands.value = commands;
     return () => {

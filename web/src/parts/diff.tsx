@@ -43,7 +43,7 @@ function File({ file, path }: { file: DiffFile; path: string }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
       <ol tabIndex={0} aria-label={`Lines of the change of ${visible(path)}`}>
         {file.lines.slice(0, most).map((line, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a diff never change
+          // the lines of a diff never change
           <Line key={place} line={line} />
         ))}
       </ol>

@@ -13,7 +13,7 @@ export function Fold({ text, lines = 12, label = "Text" }: Props) {
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
-      <pre class="code" tabIndex={0} aria-label={label}>
+      <pre class="code" role="group" tabIndex={0} aria-label={label}>
         {visibleLines(open ? text : part.shown)}
       </pre>
       {!whole && (

@@ -118,7 +118,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           }}
         />
       </div>
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus, and says which one is meant */}
+      {/* the field keeps the focus, and says which one is meant */}
       <div id={`${id}-list`} role="listbox" aria-label="What was found">
         {groups.map(({ name, items }) => (
           // biome-ignore lint/a11y/useSemanticElements: a group of options is no fieldset
@@ -196,7 +196,7 @@ async function asked(): Promise<Group[]> {
       command: entry(
         session.id,
         session.title,
-        `Session · ${stateOf(session.state, false).word}`,
+        `Session · ${stateOf(session.items.length > 0 ? "asking" : session.state, false).word}`,
         "terminal",
         { path: "/index.html", query: { session: session.id } },
       ),

@@ -9,7 +9,7 @@ import { Icon } from "../parts/icon";
 import type { Block, SessionState } from "../state/types";
 import { BlockView } from "./block";
 import { Follow } from "./follow";
-import { Remembered, Remembering } from "./remember";
+import { Home, Remembered, Remembering } from "./remember";
 import { firstLine, opensItself } from "./said";
 
 type Props = {
@@ -53,20 +53,22 @@ export function Conversation({
   const shown = order.slice(span.first, span.end);
   return (
     <Remembering.Provider value={memory}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
-      <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
-        <div class="conv-in" ref={inside}>
-          <Space height={span.above} />
-          {shown.map((id) => {
-            const block = blocks.get(id);
-            return block && <Kept key={id} block={block} blocks={blocks} />;
-          })}
-          <Space height={span.below} />
-          {children}
+      <Home.Provider value={session.view?.id ?? null}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
+        <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
+          <div class="conv-in" ref={inside}>
+            <Space height={span.above} />
+            {shown.map((id) => {
+              const block = blocks.get(id);
+              return block && <Kept key={id} block={block} blocks={blocks} />;
+            })}
+            <Space height={span.below} />
+            {children}
+          </div>
         </div>
-      </div>
-      <ToEnd follow={follow} />
-      <Told session={session} />
+        <ToEnd follow={follow} />
+        <Told session={session} />
+      </Home.Provider>
     </Remembering.Provider>
   );
 }

@@ -9,7 +9,7 @@ export type Picture = { name: string; mime: string; data: string; url: string };
 
 const MIMES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MOST_BYTES = 5 * 1024 * 1024;
-const MOST = 10;
+const MOST = 5;
 
 /** Takes what is an image, and says why it did not take the rest. */
 export async function take(outbox: Outbox, files: readonly File[]): Promise<void> {

@@ -55,9 +55,11 @@ export function Queue({ session, queue, canSteer, onTrouble }: Props) {
               <span class="cut grow" title={visible(queued.text)}>
                 {visible(queued.text)}
               </span>
-              <span class="phone-only small faint nowrap">
-                {at + 1} of {queue.length}
-              </span>
+              {queue.length > 1 && (
+                <span class="phone-only small faint nowrap">
+                  {at + 1} of {queue.length}
+                </span>
+              )}
               {queued.task != null ? (
                 <span class="small faint nowrap">by a task</span>
               ) : (

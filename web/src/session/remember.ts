@@ -22,3 +22,6 @@ export const Remembering = createContext(new Remembered());
 
 export const useChoice = (block: string, what: "open" | "raw" | "all"): Choice =>
   useContext(Remembering).of(block, what);
+
+/** The session whose blocks they are. */
+export const Home = createContext<string | null>(null);

@@ -87,6 +87,7 @@ export const looksLikeDiff = (text: string): boolean =>
 /** How long something took, to read at a glance; from a minute on as m:ss. */
 export function took(ms: number): string {
   const least = Math.max(0, ms);
+  if (least > 0 && least < 100) return "< 0.1 s";
   if (least < 10_000) return `${(least / 1000).toFixed(1)} s`;
   const seconds = Math.round(least / 1000);
   if (seconds < 60) return `${seconds} s`;

@@ -1,11 +1,12 @@
 /** `User`, `Reasoning` and `Message`: text that arrives, and is laid out when it is complete. */
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef } from "preact/hooks";
+import type { PromptImage } from "../api/types.gen";
 import { Fold } from "../parts/fold";
 import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
 import type { TextBlock } from "../state/types";
 import { visibleLines } from "../words";
-import { useChoice } from "./remember";
+import { Home, useChoice } from "./remember";
 import { firstLine, theEnd } from "./said";
 import { Shell } from "./shell";
 
@@ -33,13 +34,41 @@ export function Text({ block }: { block: TextBlock }) {
       looks={block.title === "TaskDecision" ? "decision" : ""}
       beside={turn}
     >
-      {() => {
-        if (block.receiving) return <Receiving text={block.text} />;
-        if (isDocument && !isRaw) return <Markdown text={block.text} />;
-        if (isRaw) return <Fold text={block.text} lines={400} label="Raw data" />;
-        return <Plain text={block.text} />;
-      }}
+      {() => (
+        <>
+          <Words block={block} isDocument={isDocument} isRaw={isRaw} />
+          {block.images && <Images images={block.images} />}
+        </>
+      )}
     </Shell>
+  );
+}
+
+type Said = { block: TextBlock; isDocument: boolean; isRaw: boolean };
+
+function Words({ block, isDocument, isRaw }: Said) {
+  if (block.receiving) return <Receiving text={block.text} />;
+  if (isDocument && !isRaw) return <Markdown text={block.text} />;
+  if (isRaw) return <Fold text={block.text} lines={400} label="Raw data" />;
+  return <Plain text={block.text} />;
+}
+
+/** As the server has them: nothing of them comes from elsewhere. */
+function Images({ images }: { images: readonly PromptImage[] }) {
+  const session = useContext(Home);
+  return (
+    <ul class="pictures" aria-label="Images of this request">
+      {images.map(({ id }, place) => (
+        <li key={id}>
+          <a href={`/api/v1/sessions/${session}/images/${id}`} target="_blank" rel="noreferrer">
+            <img
+              src={`/api/v1/sessions/${session}/images/${id}`}
+              alt={`${place + 1} of this request`}
+            />
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

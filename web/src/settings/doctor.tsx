@@ -36,7 +36,7 @@ export function Doctor({ onNeed }: { onNeed: (count: number) => void }) {
   const [examined, know] = useState<Examined | null>(null);
   const [trouble, tell] = useState<string | null>(null);
   const [checking, check] = useState(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked for again by `checking` alone
+  // asked for again by `checking` alone
   useEffect(() => {
     if (!checking) return;
     let gone = false;

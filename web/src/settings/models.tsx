@@ -45,7 +45,7 @@ export function Models({ status }: { status: Status | null }) {
       <div class="pad stack-5">
         {status !== null && <Sources status={status} />}
         {[...(list?.problems ?? []), ...(trouble === null ? [] : [trouble])].map((problem) => (
-          <Note key={problem} kind="err" title="Some models may be missing.">
+          <Note key={problem} kind="info" title="Some models may be missing.">
             {visible(problem)}
           </Note>
         ))}

@@ -6,6 +6,9 @@ export const piecesOf = (remedy: string): Piece[] =>
   remedy
     .split(/`([^`]+)`/)
     .map(
-      (text, place): Piece => ({ kind: place % 2 === 1 ? "command" : "words", text: text.trim() }),
+      (text, place): Piece => ({
+        kind: place % 2 === 1 ? "command" : "words",
+        text: text.trim().replace(/^[,;.]\s*/, ""),
+      }),
     )
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));

@@ -43,7 +43,7 @@ export function Rules() {
     await read();
     return answer.kind === "ok";
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page is opened
+  // once, when the page is opened
   useEffect(() => void read(), []);
 
   const move = (id: string, step: 1 | -1) => {

@@ -23,7 +23,7 @@ export function Trust() {
     await read();
     return answer.kind === "ok";
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page is opened
+  // once, when the page is opened
   useEffect(() => void read(), []);
 
   const drop = async (trusted: string) => {

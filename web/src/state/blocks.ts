@@ -31,6 +31,7 @@ const TEXT: Omit<TextBlock, "id" | "seq" | "at"> = {
   cut: false,
   ended_at: null,
   who: null,
+  images: null,
 };
 
 const TOOL: Omit<ToolBlock, "id" | "seq" | "at"> = {
@@ -157,6 +158,7 @@ function tellPrompt(
     receiving: false,
     ended_at: recorded.at,
     who: queued.who,
+    images: queued.images ?? null,
   });
 }
 

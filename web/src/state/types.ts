@@ -3,6 +3,7 @@
 import type {
   InboxItem,
   ItemSettled,
+  PromptImage,
   RecordedEvent,
   SessionView,
   TaskRunDetail,
@@ -30,6 +31,8 @@ export type TextBlock = Placed & {
   cut: boolean;
   ended_at: number | null;
   who: string | null;
+  /** Those of a request; null where there are none. */
+  images: readonly PromptImage[] | null;
 };
 
 export type ToolBlock = Placed & {

@@ -48,6 +48,7 @@ function withPrompt(queue: readonly QueuedPrompt[], event: Of<"prompt.accepted">
     task: event.task ?? null,
     who: event.who,
     delivery: event.delivery ?? null,
+    images: event.images ?? null,
   };
   const at = placeIn(queue, queued.delivery);
   return [...queue.slice(0, at), queued, ...queue.slice(at)];

@@ -97,4 +97,5 @@ const decided = (id: string, at: number, text: string): TextBlock => ({
   cut: false,
   ended_at: at,
   who: null,
+  images: null,
 });

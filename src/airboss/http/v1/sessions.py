@@ -1,11 +1,16 @@
 """Sessions over v1: start, list, show, ask, stop, resume, read and follow."""
 
-from typing import Annotated, Literal
+import asyncio
+import base64
+import binascii
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.desk import Delivery
+from airboss.http.headers import SANDBOX
 from airboss.http.services import Use, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -25,9 +30,13 @@ from airboss.model.limits import Limits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
 from airboss.service.changes import Changes, changes_of
 from airboss.service.pages import last_events, page_for_late
+from airboss.store.images import Picture
 from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
+
+_LARGEST_IMAGE: Final = 5_000_000
+_LONGEST_IMAGE: Final = 7_000_000  # in base64
 
 
 class StartSession(Asked):
@@ -39,13 +48,21 @@ class StartSession(Asked):
     limits: Limits | None = None
 
 
+class SentImage(Asked):
+    """An image, as base64."""
+
+    mime: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: str = Field(max_length=_LONGEST_IMAGE)
+
+
 class SendPrompt(Asked):
     """What the agent is to do; and, where it works already, what becomes of this request: it waits
     for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first
-    (`interrupt`), or is refused."""
+    (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model."""
 
     text: str = Field(min_length=1)
     delivery: Delivery = "queue"
+    images: list[SentImage] = Field(default=[], max_length=5)
 
 
 class ChangePrompt(Asked):
@@ -134,12 +151,42 @@ async def delete_session(session: str, use: Use) -> None:
 
 @router.post("/{session}/prompts", status_code=202)
 async def send_prompt(
-    session: str, asked: SendPrompt, sessions: UseSessions, who: Who
+    session: str, asked: SendPrompt, sessions: UseSessions, who: Who, use: Use
 ) -> PromptReceipt:
     """Accepted means that it is on disk. What steers a turn is read between two steps of the agent
     (`prompt.steered`); what is not read by the turn's end comes next, as a turn of its own."""
-    receipt = await sessions.prompt(session, asked.text, who, asked.delivery)
+    most = use.status.settings.max_body_bytes
+    if len(asked.text.encode("utf-8", "replace")) >= most:
+        raise TooLarge(f"The text of a request has up to {most} bytes here.")
+    pictures = await asyncio.to_thread(_pictures, asked.images)
+    receipt = await sessions.prompt(session, asked.text, who, asked.delivery, pictures)
     return PromptReceipt(prompt=receipt.prompt, seq=receipt.seq, redacted=receipt.redacted)
+
+
+@router.get("/{session}/images/{image}", response_class=Response)
+async def show_image(session: str, image: str, use: Use) -> Response:
+    """An image of a request, as it was sent."""
+    await use.sessions.show(session)
+    if use.sessions.images is None:
+        raise NotFound("image", image)
+    picture = await use.sessions.images.read(session, image)
+    headers = {"Content-Security-Policy": SANDBOX, "Cache-Control": "private, max-age=3600"}
+    return Response(picture.data, headers=headers, media_type=picture.mime)
+
+
+def _pictures(images: list[SentImage]) -> list[Picture]:
+    pictures: list[Picture] = []
+    for number, image in enumerate(images, start=1):
+        try:
+            picture = Picture(image.mime, base64.b64decode(image.data, validate=True))
+        except binascii.Error:
+            raise Invalid(f"Image {number} is not base64.") from None
+        if len(picture.data) > _LARGEST_IMAGE:
+            raise Invalid(f"Image {number} is too large: an image has up to 5 MB.")
+        if not picture.is_what_it_says:
+            raise Invalid(f"Image {number} is not {image.mime}.")
+        pictures.append(picture)
+    return pictures
 
 
 @router.post("/{session}/asides")

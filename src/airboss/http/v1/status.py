@@ -1,5 +1,7 @@
 """How the server is: its status, the doctor, the models, and how it is stopped."""
 
+from dataclasses import asdict
+
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
@@ -18,6 +20,8 @@ class Model(BaseModel):
     name: str
     multiplier: float
     source: str
+    # How much fits into a conversation, where that is known.
+    context_tokens: int | None
 
 
 class ModelList(BaseModel):
@@ -49,7 +53,7 @@ async def examine(use: Use) -> DoctorReport:
 async def list_models(use: Use) -> ModelList:
     """Every model that a session can be started on, and why some may be missing."""
     offers = await use.catalog.offers()
-    items = [Model(id=o.id, name=o.name, multiplier=o.multiplier, source=o.source) for o in offers]
+    items = [Model(**asdict(offer)) for offer in offers]
     return ModelList(items=items, problems=[use.catalog.problem] if use.catalog.problem else [])
 
 

@@ -1,0 +1,194 @@
+"""All that ran and was said, found again by what one remembers of it."""
+
+import itertools
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, new_session, signed_in, window
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = Portal(tmp_path_factory.mktemp("history"))
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+@pytest.fixture
+def history(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Page]:
+    yield signed_in(page, portal)
+    quiet.check()
+
+
+def ended(portal: Portal, text: str) -> str:
+    """A session that was asked one thing, has answered, and is closed."""
+    session = new_session(portal, text)
+    until = time.monotonic() + 20
+    while asked(portal, "GET", f"/api/v1/sessions/{session}").json()["state"] != "idle":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    asked(portal, "POST", f"/api/v1/sessions/{session}/close")
+    return session
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
+
+
+def test_a_row_says_how_it_went_and_leads_there(portal: Portal, history: Page) -> None:
+    session = ended(portal, "hello, oldest <b>friend</b>")
+    history.goto(f"{portal.url}/history.html")
+    mine = row(history, "hello, oldest <b>friend</b>")
+    expect(mine).to_contain_text("Closed")
+    expect(mine).to_contain_text("Session")
+    expect(mine).to_contain_text("rehearsal")
+    link = mine.get_by_role("link")
+    assert link.get_attribute("href") == f"/index.html?session={session}"
+
+
+def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, history: Page) -> None:
+    ended(portal, "hello, before the run")
+    wish = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
+    run = asked(portal, "POST", "/api/v1/runs", wish).json()["id"]
+    ended(portal, "hello, after the run")
+    history.goto(f"{portal.url}/history.html")
+    links = history.locator(".hist .name a")
+    expect(links.first).to_have_text("hello, after the run")
+    shown = links.all_text_contents()
+    assert shown[:3] == ["hello, after the run", "ask", "hello, before the run"]
+    mine = row(history, "ask").first
+    expect(mine).to_contain_text("Job · ")
+    expect(mine).to_contain_text("Succeeded", timeout=30_000)
+    where = f"/jobTracking.html?jobName=ask&jobId={run}"
+    assert mine.get_by_role("link").get_attribute("href") == where
+
+
+def test_filters_are_the_servers_and_stay_in_the_address(portal: Portal, history: Page) -> None:
+    ended(portal, "hello, needle")
+    ended(portal, "hello, haystack")
+    history.goto(f"{portal.url}/history.html")
+    history.get_by_label("Search in names and transcripts").fill("needle")
+    expect(history).to_have_url(f"{portal.url}/history.html?text=needle")
+    expect(row(history, "hello, haystack")).to_have_count(0)
+    expect(row(history, "hello, needle")).to_be_visible()
+    history.get_by_label("Kind").select_option("Jobs")
+    expect(history.get_by_text("No run or session matches these filters")).to_be_visible()
+    history.reload()
+    expect(history.get_by_label("Search in names and transcripts")).to_have_value("needle")
+    expect(history.get_by_text("No run or session matches these filters")).to_be_visible()
+    history.get_by_role("button", name="Clear filters").first.click()
+    expect(row(history, "hello, haystack")).to_be_visible()
+    expect(history).to_have_url(f"{portal.url}/history.html")
+    history.get_by_label("State").select_option("Goes on")
+    expect(row(history, "hello, haystack")).to_have_count(0)
+
+
+def test_what_was_said_is_found_with_the_words_around_it(portal: Portal, history: Page) -> None:
+    session = ended(portal, "hello there")
+    history.goto(f"{portal.url}/history.html?text=captain")
+    hits = history.get_by_role("region", name="In transcripts")
+    first = hits.get_by_role("listitem").first
+    expect(first.locator("mark")).to_have_text("captain")
+    expect(first).to_contain_text("Hello,")
+    assert first.get_by_role("link").get_attribute("href") == f"/index.html?session={session}"
+    history.goto(f"{portal.url}/history.html?text=nobodysaidthis")
+    expect(hits).to_contain_text("Nobody said it in these words.")
+
+
+def test_rows_learn_how_they_stand_and_new_ones_wait_to_be_shown(
+    portal: Portal, history: Page
+) -> None:
+    session = new_session(portal, "take your time, elder")
+    history.goto(f"{portal.url}/history.html")
+    elder = row(history, "take your time, elder")
+    expect(elder).to_contain_text("Working")
+    ended(portal, "hello, newcomer")
+    expect(history.get_by_role("button", name="1 new, show it")).to_be_visible(timeout=15_000)
+    expect(row(history, "hello, newcomer")).to_have_count(0)
+    asked(portal, "POST", f"/api/v1/sessions/{session}/close")
+    expect(elder).to_contain_text("Closed", timeout=15_000)
+    history.get_by_role("button", name="1 new, show it").click()
+    expect(row(history, "hello, newcomer")).to_be_visible()
+
+
+def test_what_is_chosen_is_exported(portal: Portal, history: Page) -> None:
+    ended(portal, "hello, keep me on paper")
+    history.goto(f"{portal.url}/history.html")
+    row(history, "hello, keep me on paper").get_by_role("checkbox").check()
+    with history.expect_download() as saved:
+        history.get_by_role("button", name="Export").click()
+    told = saved.value.path().read_text(encoding="utf-8")
+    assert "hello, keep me on paper" in told
+    assert "Hello, captain." in told
+
+
+def test_what_is_deleted_is_named_and_gone_and_what_goes_on_is_kept(
+    portal: Portal, history: Page, quiet: Quiet
+) -> None:
+    old = ended(portal, "hello, forget me")
+    busy = new_session(portal, "take your time, keep me")
+    history.goto(f"{portal.url}/history.html?text=me")
+    for name in ("hello, forget me", "take your time, keep me"):
+        row(history, name).get_by_role("checkbox").check()
+    expect(history.get_by_text("2 selected")).to_be_visible()
+    history.get_by_role("button", name="Delete").click()
+    dialog = history.get_by_role("dialog", name="Delete these 2?")
+    expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(history.get_by_role("alert")).to_contain_text("take your time, keep me: ")
+    expect(row(history, "hello, forget me")).to_have_count(0)
+    expect(row(history, "take your time, keep me")).to_be_visible()
+    assert asked(portal, "GET", f"/api/v1/sessions/{old}").status_code == 404
+    assert asked(portal, "GET", f"/api/v1/sessions/{busy}").status_code == 200
+    asked(portal, "POST", f"/api/v1/sessions/{busy}/close")
+    quiet.said = [text for text in quiet.said if "409" not in text]
+
+
+def test_more_than_a_page_is_read_on_in_order(portal: Portal, history: Page) -> None:
+    wish = {"model": "rehearsal", "cwd": str(portal.work)}
+    for _ in range(52):
+        session = asked(portal, "POST", "/api/v1/sessions", wish).json()["id"]
+        asked(portal, "POST", f"/api/v1/sessions/{session}/close")
+    history.goto(f"{portal.url}/history.html?kind=sessions")
+    expect(history.get_by_text("50 shown, newest first")).to_be_visible()
+    history.get_by_role("button", name="Show more").click()
+    expect(history.get_by_role("button", name="Show more")).to_have_count(0)
+    listed = asked(portal, "GET", "/api/v1/sessions?of=person&limit=200").json()["items"]
+    links = history.locator(".hist .name a")
+    expect(links).to_have_count(len(listed))
+    shown = [link.get_attribute("href") for link in links.all()]
+    assert shown == [f"/index.html?session={session['id']}" for session in listed]
+
+
+def test_keys_go_along_the_names(portal: Portal, history: Page) -> None:
+    ended(portal, "hello, first of keys")
+    history.goto(f"{portal.url}/history.html")
+    links = history.locator(".hist .name a")
+    expect(links.first).to_be_visible()
+    history.keyboard.press("j")
+    expect(links.nth(0)).to_be_focused()
+    history.keyboard.press("j")
+    expect(links.nth(1)).to_be_focused()
+    history.keyboard.press("k")
+    expect(links.nth(0)).to_be_focused()
+
+
+def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
+    ended(portal, "hello, everybody")
+    for theme, width in itertools.product(THEMES, WIDTHS):
+        page = window(browser, portal, theme, width)
+        quiet = Quiet(page)
+        page.goto(f"{portal.url}/history.html?text=hello")
+        expect(page.locator("mark").first).to_be_visible()
+        calm(page)
+        page.locator("tbody input[type=checkbox]").first.check()
+        audit(page)
+        fits(page)
+        quiet.check()
+        page.context.close()
