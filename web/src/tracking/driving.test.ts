@@ -15,6 +15,7 @@ const said = (id: string, at: number): Block => ({
   cut: false,
   ended_at: at,
   who: null,
+  images: null,
 });
 
 const session = (...blocks: Block[]): SessionState => ({
