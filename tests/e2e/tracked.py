@@ -55,6 +55,12 @@ rules:
       - sleep: 1.5
       - call: {tool: job_boolean_true, arguments: {argument: "yes"}}
       - say: "Yes."
+  - when: "Linger"
+    steps:
+      - say: "Still here. "
+      - sleep: 5
+      - call: {tool: job_boolean_true, arguments: {argument: "yes"}}
+      - say: "Yes."
   - when: "Take your time"
     steps: [{say: "One moment."}, {sleep: 60}]
   - when: "Run a command"
@@ -103,6 +109,7 @@ TASKS: dict[str, Any] = {
     "second": judged("Take a moment.", f"second: is it good? {CALL}", 1),
     "more": task("Once more?"),
     "mend": task("Mend it."),
+    "linger": task("Linger."),
     "moment": task("Take a moment."),
     "slow": task("Take your time."),
     "greet": task("Run a command."),
@@ -129,7 +136,7 @@ JOBS: dict[str, Any] = {
     "slow": seq(ref("design"), ref("slow")),
     "greet": ref("greet"),
     "input": seq(ref("input"), ref("design")),
-    "rounds": loop(ref("moment"), post=[True, ref("more")]),
+    "rounds": loop(ref("linger"), post=[True, ref("more")]),
     "first": ref("first"),
     "second": ref("second"),
     "wide": par(*[ref("design" if n % 2 else "translate") for n in range(24)]),
@@ -140,7 +147,7 @@ def tracked_portal(folder: Path, *options: str) -> Portal:
     """A server whose repository brings the jobs along; agents ask before they do anything."""
     portal = Portal(folder, ("--permissions", "ask", *options), SCRIPT)
     portal.work.mkdir(parents=True, exist_ok=True)
-    entry = {
+    entry: dict[str, Any] = {
         "models": {"driving": "driver", "working": "worker"},
         "promptVariables": {},
         "tasks": TASKS,

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
 import { now } from "../live/feed";
 import type { TaskState } from "../state/types";
+import { visible } from "../words";
 import type { Block, Step } from "./blocks";
 import { Events } from "./events";
 import type { GanttRow, Segment } from "./gantt";
@@ -116,7 +117,7 @@ function EventsHead(props: Props) {
               onlyTask.value = event.currentTarget.checked;
             }}
           />
-          Only {step.label.length > 24 ? "this task" : step.label}
+          Only {step.label.length > 24 ? "this task" : visible(step.label)}
         </label>
       )}
       <span class="small faint num">

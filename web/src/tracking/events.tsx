@@ -109,7 +109,7 @@ export function Events(props: Props) {
         </div>
       </div>
       {!atEnd.value && (
-        <button type="button" class="btn sm to-end" onClick={toEnd}>
+        <button type="button" class="btn sm evts-end" onClick={toEnd}>
           {missed.value > 0 ? `${missed.value} new, go to the end` : "Go to the end"}
         </button>
       )}

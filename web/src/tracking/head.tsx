@@ -2,9 +2,8 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
-import { type Answer, get, post, whyNot } from "../api/client";
-import type { InboxItem, RunDetail, RunView, TaskRunView } from "../api/types.gen";
+import { type Answer, post, whyNot } from "../api/client";
+import type { InboxItem, RunDetail, RunView } from "../api/types.gen";
 import { fresh, now } from "../live/feed";
 import { confirmed } from "../parts/dialog";
 import { Icon, type IconName } from "../parts/icon";
@@ -12,6 +11,7 @@ import { Note } from "../parts/note";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
 import { doneOf, type Progress, requests, tasks } from "./states";
+import { Strip } from "./strip";
 
 export type Title = "running" | "succeeded" | "failed" | "canceled" | "preview";
 
@@ -174,91 +174,4 @@ function Exports({ run }: { run: RunDetail }) {
       </ul>
     </details>
   );
-}
-
-type StripProps = Pick<Props, "run" | "waits" | "nameOf" | "onDecide">;
-
-/** One line, for the most urgent of what matters now. */
-function Strip({ run, waits, nameOf, onDecide }: StripProps) {
-  const [first] = waits;
-  if (first !== undefined) {
-    const { task, words, code } = askedOf(first, run, nameOf);
-    return (
-      <div class="strip" role="status">
-        <Icon name="hand" />
-        <span class="cut grow">
-          <b>Waiting for you{waits.length > 1 ? ` (${waits.length})` : ""}:</b> {task} {words}{" "}
-          {code !== "" && <code class="mono">{code}</code>}
-        </span>
-        <button type="button" class="btn sm" onClick={() => onDecide(first)}>
-          Decide
-        </button>
-      </div>
-    );
-  }
-  if (run.state === "failed") return <Failed run={run} nameOf={nameOf} />;
-  const told = informationOf(run);
-  return told === null ? null : (
-    <div class="strip info" role="status">
-      <Icon name={told.icon} />
-      <span class="cut grow">{told.words}</span>
-    </div>
-  );
-}
-
-/** The task that failed knows better why than the run does. */
-function Failed({ run, nameOf }: Pick<Props, "run" | "nameOf">) {
-  const failed = run.works.findLast((work) => work.state === "failed");
-  const name = failed === undefined ? "The job" : (nameOf(failed.path) ?? failed.task);
-  const why = useSignal<string | null>(null);
-  useEffect(() => {
-    if (failed === undefined) return;
-    void get<TaskRunView>(`/api/v1/task-runs/${failed.task_run}`).then((answer) => {
-      why.value = answer.kind === "ok" ? (answer.body.reason ?? null) : null;
-    });
-  }, [failed?.task_run, why]);
-  const reason = visible(why.value ?? run.reason ?? "");
-  return (
-    <div class="strip fail" role="status">
-      <Icon name="cross" />
-      <span class="cut grow" title={reason}>
-        <b>{visible(name)} failed:</b> {reason}
-        {/[.!?]$/.test(reason) ? "" : "."} Finished tasks are kept.
-      </span>
-    </div>
-  );
-}
-
-function informationOf(run: RunDetail): { icon: IconName; words: string } | null {
-  if (run.state === "canceled") return { icon: "slashed", words: visible(run.reason ?? "") };
-  if (run.ended_at != null) return null;
-  if (run.ending != null) return { icon: "slashed", words: "It is being stopped." };
-  if (run.state === "waiting" && run.waits_for != null) {
-    return { icon: "clock", words: `Waits for ${visible(run.waits_for)}.` };
-  }
-  if (run.restarts > 0) {
-    const times = run.restarts === 1 ? "" : ` ${run.restarts} times`;
-    return { icon: "turn", words: `Resumed${times}: a new server goes on with it.` };
-  }
-  return null;
-}
-
-function askedOf(item: InboxItem, run: RunDetail, nameOf: Props["nameOf"]) {
-  const work = run.works.find((one) => one.task_run === item.task_run);
-  const task = visible(work === undefined ? "a task" : (nameOf(work.path) ?? work.task));
-  const { asked } = item;
-  switch (asked.kind) {
-    case "approval.asked": {
-      const { command, path, address } = asked.subject;
-      return {
-        task,
-        words: `asks: ${visible(asked.title)}`,
-        code: visible(command ?? path ?? address ?? ""),
-      };
-    }
-    case "question.asked":
-      return { task, words: `asks: ${visible(asked.question)}`, code: "" };
-    default:
-      return { task, words: `has reached its limit of ${visible(asked.limit)}.`, code: "" };
-  }
 }

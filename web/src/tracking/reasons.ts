@@ -1,8 +1,7 @@
 /** Why a task stands as it stands: every check, its outcome and its reason. Pure. */
 
 import type { TaskState } from "../state/types";
-import { visible } from "../words";
-import { checkName } from "./told";
+import { checkName, clipped } from "./told";
 
 export type Outcome = "holds" | "does not hold" | "not yet" | "used up";
 
@@ -23,7 +22,7 @@ export function reasonsOf(task: TaskState): Reason[] {
       check: checkName(check.field),
       attempt: check.field.startsWith("availability.") ? "–" : `#${check.round + 1}`,
       outcome: check.holds ? "holds" : "does not hold",
-      reason: visible(check.reason),
+      reason: clipped(check.reason, 1_000),
       at: check.at,
       field: check.field,
       round: check.round,
@@ -82,12 +81,12 @@ export function summaryOf(task: TaskState, forYou: boolean): string {
         ? "Every check held in the first attempt."
         : `The checks held in attempt #${task.retries + 1}, after ${count(task.retries, "retry", "retries")}.`;
     case "failed":
-      if (last.length === 0) return visible(task.reason ?? "It failed.");
+      if (last.length === 0) return clipped(task.reason ?? "It failed.");
       return `${count(last.length, "check", "checks")} did not hold in the last attempt, and no retry is left.`;
     case "crashed":
-      return `It crashed: ${visible(task.reason ?? "")}`;
+      return `It crashed: ${clipped(task.reason ?? "")}`;
     case "canceled":
-      return visible(task.reason ?? "It was stopped.");
+      return clipped(task.reason ?? "It was stopped.");
     default: {
       const before =
         failed.length === 0

@@ -11,10 +11,16 @@ export type Told = {
   text: string;
 };
 
+const MOST = 400;
+
+/** The beginning of a text on one line: of megabytes of it, nobody reads more. */
+export const clipped = (text: string, most = MOST): string =>
+  visible(text.length > most ? `${text.slice(0, most)} …` : text);
+
 const told = (path: string | null, head: string, text = ""): Told => ({
   path,
   head,
-  text: visible(text),
+  text: clipped(text),
 });
 
 export function tellRun(event: Event): Told {

@@ -1,0 +1,112 @@
+/** The sessions of a task: what drives it, then each attempt. */
+
+import { useEffect } from "preact/hooks";
+import { Icon } from "../parts/icon";
+import { Conversation } from "../session/conversation";
+import type { TaskState } from "../state/types";
+import { merged, type Tab, tabsOf } from "./driving";
+import type { Choice } from "./selection";
+import { useSessions } from "./use";
+import { asking } from "./view";
+
+export function Tabs({ task, choice }: { task: TaskState; choice: Choice }) {
+  const tabs = tabsOf(task);
+  const [driving] = tabs;
+  const wanted = choice.selection.value.attempt ?? 0;
+  const tab = tabs.find((one) => one.number === wanted) ?? driving;
+  const asked = asking.value;
+  const askedTab = tabs.find((one) => asked !== null && one.sessions.includes(asked));
+  useEffect(() => {
+    if (askedTab === undefined) return;
+    asking.value = null;
+    choice.select({ attempt: askedTab.number }, "side");
+    requestAnimationFrame(() => toAsk());
+  }, [askedTab?.number, choice]);
+  if (tab === undefined) return null;
+  const select = (number: number) => choice.select({ attempt: number, event: null }, "side");
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
+    if (next === undefined) return;
+    select(next.number);
+    document.getElementById(`tab-${next.number}`)?.focus();
+  };
+  return (
+    <>
+      <div class="tabs" role="tablist" aria-label="Sessions">
+        {tabs.map((one) => (
+          <button
+            key={one.number}
+            id={`tab-${one.number}`}
+            type="button"
+            role="tab"
+            aria-selected={one === tab}
+            aria-controls="tab-content"
+            tabIndex={one === tab ? 0 : -1}
+            onClick={() => select(one.number)}
+            onKeyDown={move}
+          >
+            <TabMark tab={one} />
+            {one.name}
+          </button>
+        ))}
+      </div>
+      <div class="sess" id="tab-content" role="tabpanel" aria-labelledby={`tab-${tab.number}`}>
+        <Session key={`${task.id} ${tab.number}`} tab={tab} task={task} />
+      </div>
+    </>
+  );
+}
+
+function TabMark({ tab }: { tab: Tab }) {
+  if (tab.running) return <Mark look="run" icon="play" words="running" />;
+  if (tab.succeeded === null) return null;
+  return tab.succeeded ? (
+    <Mark look="ok" icon="tick" words="succeeded" />
+  ) : (
+    <Mark look="bad" icon="cross" words="failed" />
+  );
+}
+
+type MarkProps = { look: string; icon: "play" | "tick" | "cross"; words: string };
+
+const Mark = ({ look, icon, words }: MarkProps) => (
+  <span class={look}>
+    <Icon name={icon} size="s" />
+    <span class="vh">{words}</span>
+  </span>
+);
+
+/** Where somebody is asked, the card is what they came for. */
+function toAsk(tries = 40): void {
+  const card = document.querySelector<HTMLElement>(".side .ask");
+  if (card !== null) {
+    card.scrollIntoView({ block: "nearest" });
+    (card.matches("[tabindex]") ? card : card.querySelector<HTMLElement>("button"))?.focus();
+  } else if (tries > 0) setTimeout(() => toAsk(tries - 1), 50);
+}
+
+function Session({ tab, task }: { tab: Tab; task: TaskState }) {
+  const sessions = useSessions(tab.sessions);
+  if (sessions === null) {
+    return (
+      <p class="load" aria-busy="true">
+        <Icon name="clock" /> Reading the session …
+      </p>
+    );
+  }
+  const whole = tab.number === 0 ? merged(sessions, task) : sessions[0];
+  const last = tab.sessions.at(-1);
+  return (
+    <>
+      {whole !== undefined && <Conversation session={whole} label={tab.name} />}
+      {last !== undefined && (
+        <a class="small open-session" href={`/index.html?session=${last}`}>
+          Open this session
+        </a>
+      )}
+    </>
+  );
+}
