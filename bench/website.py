@@ -68,9 +68,8 @@ class _Visit:
         """From the click on an address until the page shows the text, in milliseconds."""
         await self._page.goto("about:blank")
         await self._page.goto(f"{self._url}{path}", wait_until="commit")
-        shown = f"document.body?.innerText.includes({json.dumps(text)}) && performance.now()"
-        found = await self._page.wait_for_function(shown, timeout=60_000, polling="raf")
-        return float(await found.json_value())
+        await self._page.get_by_text(text).first.wait_for(timeout=60_000)
+        return float(await self._page.evaluate("performance.now()"))
 
     async def scroll(self, where: str) -> list[float]:
         took: list[float] = await self._page.evaluate(_SCROLL, [where, SCROLL_SECONDS])

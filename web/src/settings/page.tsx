@@ -74,7 +74,8 @@ function usePart(): string {
   useEffect(() => {
     const hear = () => go(read());
     addEventListener("hashchange", hear);
-    document.getElementById(read())?.scrollIntoView(); // it was not there when the page was loaded
+    // It was not there when the page was loaded.
+    if (location.hash !== "") document.getElementById(read())?.scrollIntoView();
     return () => removeEventListener("hashchange", hear);
   }, []);
   return part;
