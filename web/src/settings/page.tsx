@@ -113,7 +113,7 @@ function Appearance() {
       </header>
       <div class="pad row wrap">
         <span id="theme-label">Theme</span>
-        {/* biome-ignore lint/a11y/useSemanticElements: a row of buttons is no fieldset */}
+        {/* a row of buttons is no fieldset */}
         <span class="seg" role="group" aria-labelledby="theme-label">
           {THEMES.map((one) => (
             <button
