@@ -93,14 +93,14 @@ async def _visit(browser: Browser, url: str, address: Address) -> _Visit:
 async def _filled(folder: Path, events: int, say: Say) -> tuple[str, str]:
     """A run that was really started and stopped, and goes on in the log alone; and a session."""
     data, work = prepare(folder)
-    entry = wide_entry(ROWS, COLUMNS)
-    (work / "airboss.json").write_text(json.dumps(entry), encoding="utf-8")
+    entry = folder / "entry.json"
+    entry.write_text(json.dumps(wide_entry(ROWS, COLUMNS)), encoding="utf-8")
     async with (
         rehearsal(folder) as source,
-        airboss(folder, source) as server,
+        airboss(folder, source, options=("--entry", str(entry))) as server,
         calling(server.address) as caller,
     ):
-        started = await caller.post("/api/v1/runs", {"job": "wide"})
+        started = await caller.post("/api/v1/runs", {"job": "wide", "cwd": str(work)})
         await caller.post(f"/api/v1/runs/{started['id']}/stop")
     run = str(started["id"])
     tasks = [f"task-{row}-{column}" for row in range(ROWS) for column in range(COLUMNS)]
