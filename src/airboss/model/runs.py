@@ -183,7 +183,8 @@ class RunTeller:
                 self._wait(event)
             case WorkStopped():
                 state = "succeeded" if event.succeeded else "failed"
-                self._change(event.task_run, state=state, ended_at=at, usage=event.usage)
+                end = {"state": state, "ended_at": at, "waits_for": None, "usage": event.usage}
+                self._change(event.task_run, **end)
             case WorkCut():
                 self._change(event.task_run, usage=event.usage)
             case RunEnded():

@@ -9,11 +9,11 @@ from airboss.harness.limits import Budget
 from airboss.log.log import EventLog
 from airboss.model.ids import RunId, TaskRunId
 from airboss.model.limits import Granted, Limits
-from airboss.model.runs import RunView, tell_run
+from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
 from airboss.model.usage import Usage
 from airboss.model.views import SessionView
-from airboss.service.pages import events_until
+from airboss.service.pages import story_of_run
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
@@ -73,7 +73,7 @@ class Budgets:
         job = entry.jobs[run.job]
         budgets = _budgets((f"job {run.job}", job.limits), ("entry", entry.limits))
         if budgets:
-            story = tell_run(await events_until(self.log, run.id, run.seq))
+            story = await story_of_run(self.log, run)
             await self._read(budgets, [work.task_run for work in story.works])
         return budgets
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from airboss.log.log import EventLog
-from airboss.model.runs import RunView, WorkTold, tell_run
+from airboss.model.runs import RunView, WorkTold
 from airboss.model.task_events import TaskSessionStarted
 from airboss.model.views import SessionView, View
 from airboss.service.export_pages import Facts, Html, Markdown, Page, moment
-from airboss.service.pages import events_until
+from airboss.service.pages import story_of_run
 from airboss.service.transcript import passages
 
 Format: TypeAlias = Literal["markdown", "jsonl", "html"]
@@ -93,7 +93,7 @@ class Exports:
             yield page.passage(passage)
 
     async def _works(self, view: RunView) -> tuple[WorkTold, ...]:
-        return tell_run(await events_until(self.log, view.id, view.seq)).works
+        return (await story_of_run(self.log, view)).works
 
     async def _sessions_of(self, task_run: str) -> list[str]:
         found = await self.log.transcript(task_run, 0, _PAGE, _SESSIONS)

@@ -9,12 +9,26 @@ from typing import Generic, TypeVar
 from airboss.errors import Invalid
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
-from airboss.model.runs import RunView
+from airboss.model.run_events import (
+    RunAccepted,
+    RunEnded,
+    WorkCut,
+    WorkGoing,
+    WorkStarted,
+    WorkStopped,
+    WorkWaiting,
+)
+from airboss.model.runs import RunStory, RunView, tell_run
 from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
 from airboss.store.views import ALL, Place, ViewIndex, Wanted
 
 _STORY_PAGE = 1000
+_WAITS = tuple(str(kind.model_fields["kind"].default) for kind in (WorkWaiting, WorkGoing))
+_MARKS = tuple(
+    str(kind.model_fields["kind"].default)
+    for kind in (RunAccepted, WorkStarted, WorkStopped, WorkCut, RunEnded)
+)
 _NOT_OURS = "This cursor is not one of ours. Begin again without it."
 
 AnyView = TypeVar("AnyView", SessionView, TaskRunView, RunView)
@@ -76,6 +90,32 @@ async def events_until(log: EventLog, stream: str, until: int) -> list[Recorded]
             break
         told += found
     return [one for one in told if one.seq <= until]
+
+
+async def story_of_run(log: EventLog, view: RunView) -> RunStory:
+    """All that the run did as of its view. Of works that have ended it does not matter what they
+    waited for: that is most of what a long run says."""
+    told = await _of_kinds(log, view, 0, _MARKS)
+    if view.is_open:
+        going = {work.task_run for work in view.running}
+        begun = [
+            recorded.seq
+            for recorded in told
+            if isinstance(recorded.event, WorkStarted) and recorded.event.task_run in going
+        ]
+        told += await _of_kinds(log, view, min(begun, default=view.seq), _WAITS)
+    return tell_run(sorted(told, key=lambda recorded: recorded.seq))
+
+
+async def _of_kinds(
+    log: EventLog, view: RunView, after: int, kinds: Sequence[str]
+) -> list[Recorded]:
+    told: list[Recorded] = []
+    while found := await log.transcript(
+        view.id, told[-1].seq if told else after, _STORY_PAGE, kinds
+    ):
+        told += found
+    return [recorded for recorded in told if recorded.seq <= view.seq]
 
 
 def _cursor(view: View) -> str:

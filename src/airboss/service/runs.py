@@ -19,13 +19,19 @@ from airboss.log.log import EventLog, Writer, now_ms
 from airboss.model.ids import RunId, TaskRunId, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
-from airboss.model.runs import OPEN_RUNS, RunState, RunStory, RunView, tell_run
+from airboss.model.runs import OPEN_RUNS, RunState, RunStory, RunView
 from airboss.model.task_events import TaskSessionStarted
 from airboss.model.views import View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, stats_of_jobs
-from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
+from airboss.service.pages import (
+    EventPage,
+    Page,
+    page_of_events,
+    page_of_views,
+    story_of_run,
+)
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
 
@@ -180,9 +186,9 @@ class Runs:
         """The run as of its own seq: a stream that begins there misses and repeats nothing."""
         return _run(await self.log.view(run), run)
 
-    async def story(self, run: str, until: int) -> RunStory:
-        """Every work that was begun, as of `until`."""
-        return tell_run(await events_until(self.log, run, until))
+    async def story(self, view: RunView) -> RunStory:
+        """Every work that was begun, as of the view."""
+        return await story_of_run(self.log, view)
 
     async def page(
         self, states: tuple[RunState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
@@ -263,7 +269,7 @@ class Runs:
             raise Conflict(
                 f"The run is {view.state}; only one that failed or was stopped is retried."
             )
-        story = await self.story(view.id, view.seq)
+        story = await self.story(view)
         redo = await self._culprits(view, story)
         writer = await self.writer(view.id)
         time = view.time + 1
@@ -281,7 +287,7 @@ class Runs:
     async def again(self, run: str, who: str) -> RunView:
         """The same job with the same input in the same folder, as a new run."""
         view = await self.show(run)
-        story = await self.story(run, view.seq)
+        story = await self.story(view)
         return await self.start(
             RunWish(view.job, story.user_input, view.cwd, who, view.id, is_exact=False)
         )
@@ -293,7 +299,7 @@ class Runs:
             view = await self.show(run)
             if not view.is_over:
                 raise Conflict("The run has not ended. Stop it first.")
-            story = await self.story(run, view.seq)
+            story = await self.story(view)
             tasks = [work.task_run for work in story.works]
             sessions = [session for task in tasks for session in await self._sessions_of(task)]
             await self._room.engine.forget(view.id)

@@ -145,7 +145,12 @@ class Works {
         return;
       case "run.work.stopped": {
         const state = event.succeeded ? "succeeded" : "failed";
-        this.#change(event.task_run, { state, ended_at: at, usage: usageOf(event.usage) });
+        this.#change(event.task_run, {
+          state,
+          ended_at: at,
+          waits_for: null,
+          usage: usageOf(event.usage),
+        });
         return;
       }
       case "run.work.cut":

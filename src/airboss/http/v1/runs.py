@@ -97,7 +97,7 @@ async def list_runs(
 async def show_run(run: str, runs: UseRuns) -> RunDetail:
     """The run as of its `seq`, with every work: a stream behind it misses and repeats nothing."""
     view = await runs.show(run)
-    story = await runs.story(run, view.seq)
+    story = await runs.story(view)
     return RunDetail(**view.model_dump(), **story.model_dump())
 
 
