@@ -77,7 +77,7 @@ def wide_entry(rows: int, columns: int) -> dict[str, object]:
         for row in range(rows)
     ]
     return {
-        "models": {"driving": "bench", "working": "bench"},
+        "models": {"driving": "scripted/bench", "working": "scripted/bench"},
         "promptVariables": {},
         "tasks": {
             name: {

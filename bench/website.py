@@ -68,9 +68,8 @@ class _Visit:
         """From the click on an address until the page shows the text, in milliseconds."""
         await self._page.goto("about:blank")
         await self._page.goto(f"{self._url}{path}", wait_until="commit")
-        shown = f"document.body?.innerText.includes({json.dumps(text)}) && performance.now()"
-        found = await self._page.wait_for_function(shown, timeout=60_000, polling="raf")
-        return float(await found.json_value())
+        await self._page.get_by_text(text).first.wait_for(timeout=60_000)
+        return float(await self._page.evaluate("performance.now()"))
 
     async def scroll(self, where: str) -> list[float]:
         took: list[float] = await self._page.evaluate(_SCROLL, [where, SCROLL_SECONDS])
@@ -94,14 +93,14 @@ async def _visit(browser: Browser, url: str, address: Address) -> _Visit:
 async def _filled(folder: Path, events: int, say: Say) -> tuple[str, str]:
     """A run that was really started and stopped, and goes on in the log alone; and a session."""
     data, work = prepare(folder)
-    entry = wide_entry(ROWS, COLUMNS)
-    (work / "airboss.json").write_text(json.dumps(entry), encoding="utf-8")
+    entry = folder / "entry.json"
+    entry.write_text(json.dumps(wide_entry(ROWS, COLUMNS)), encoding="utf-8")
     async with (
         rehearsal(folder) as source,
-        airboss(folder, source) as server,
+        airboss(folder, source, options=("--entry", str(entry))) as server,
         calling(server.address) as caller,
     ):
-        started = await caller.post("/api/v1/runs", {"job": "wide"})
+        started = await caller.post("/api/v1/runs", {"job": "wide", "cwd": str(work)})
         await caller.post(f"/api/v1/runs/{started['id']}/stop")
     run = str(started["id"])
     tasks = [f"task-{row}-{column}" for row in range(ROWS) for column in range(COLUMNS)]

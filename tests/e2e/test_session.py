@@ -59,7 +59,7 @@ def test_the_lower_part_is_300_px_high_and_a_bar_above_it_can_be_dragged(person:
     expect(lower).to_be_visible(timeout=10_000)
     assert abs(height(lower) - 380) <= 1, "a size is kept on this device"
     bar.dblclick()
-    person.page.wait_for_function("document.querySelector('.composer').offsetHeight === 300")
+    expect(lower).to_have_css("height", "300px")
 
 
 # Blocks.

@@ -109,7 +109,7 @@ async def test_a_fault_of_ours_ends_one_turn_and_the_next_request_works(
     sessions = house.services.sessions
     view = await sessions.start("rehearsal", str(tmp_path), "me")
 
-    async def stumble(_: str) -> str:
+    async def stumble(_: str, _pictures: object) -> str:
         raise LookupError("Out of the blue.")
 
     with monkeypatch.context() as patch:
@@ -149,7 +149,7 @@ async def test_what_steers_is_accounted_for_also_when_the_runtime_answers_behind
     view = await sessions.start("rehearsal", str(tmp_path), "me")
     agent = house.agents[0]
 
-    async def slow(tag: str, _: str) -> None:
+    async def slow(tag: str, _: str, _pictures: object) -> None:
         """The agent reads it and ends its turn, and only then the runtime says that it has it."""
         while (await sessions.show(view.id)).turn:  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -13,6 +13,7 @@ STATUS = {
     "not_found": 404,
     "invalid": 422,
     "invalid_answer": 422,
+    "body_too_large": 413,
     "model_not_found": 422,
     "working_directory_not_absolute": 422,
     "working_directory_missing": 422,

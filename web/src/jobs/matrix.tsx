@@ -12,7 +12,7 @@ export function Matrix({ grid, chosen, onChoose }: Props) {
   return (
     <div class="mx" style={{ "--columns": grid.columns }}>
       {grid.rows.map((row, at) => (
-        // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot lie in its parent's grid
+        // a fieldset cannot lie in its parent's grid
         <div key={at} class="mx-row" role="group" aria-label={visible(row.keyword) || "Others"}>
           <div class="kw">{visible(row.keyword)}</div>
           {Array.from({ length: grid.columns }, (_, column) => {

@@ -66,7 +66,7 @@ export function DragBar({ name, label, way, property, usual, min = 120, leave = 
   }
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a line that is dragged is no <hr>
+    // a line that is dragged is no <hr>
     <div
       ref={bar}
       class={`bar-${way}`}

@@ -121,7 +121,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       {/* the field keeps the focus, and says which one is meant */}
       <div id={`${id}-list`} role="listbox" aria-label="What was found">
         {groups.map(({ name, items }) => (
-          // biome-ignore lint/a11y/useSemanticElements: a group of options is no fieldset
+          // a group of options is no fieldset
           <div key={name} role="group" aria-label={name}>
             <div class="grp" aria-hidden="true">
               {name}

@@ -58,8 +58,13 @@ export async function stopServer(before: Before | null = null): Promise<true | s
   const answer = await post("/api/v1/stop");
   if (answer.kind !== "ok") return whyNot(answer);
   stopped.value = true;
-  window.close(); // which browsers allow only to windows that a page has opened
+  closePage();
   return true;
+}
+
+/** Where the browser lets a page close itself: one that a page opened, or that has been nowhere else. */
+export function closePage(): void {
+  if (window.opener !== null || history.length === 1) window.close();
 }
 
 export function StopServer({ class: look = "btn" }: { class?: string }) {

@@ -60,6 +60,11 @@ export function Queue({ session, queue, canSteer, onTrouble }: Props) {
                   {at + 1} of {queue.length}
                 </span>
               )}
+              {queued.images?.length ? (
+                <span class="small faint nowrap">
+                  {queued.images.length === 1 ? "1 image" : `${queued.images.length} images`}
+                </span>
+              ) : null}
               {queued.task != null ? (
                 <span class="small faint nowrap">by a task</span>
               ) : (
@@ -101,7 +106,8 @@ function Does({ session, queued, at, last, canSteer, onEdit, put }: DoesProps) {
         {delivery === "steer" ? (
           <span class="small faint nowrap">steers at the next step</span>
         ) : (
-          canSteer && (
+          canSteer &&
+          !queued.images?.length && (
             <button type="button" class="btn ghost sm" onClick={() => put(steer(session, queued))}>
               <Icon name="steer" />
               Steer now

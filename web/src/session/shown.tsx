@@ -8,7 +8,7 @@ import { Dialog } from "../parts/dialog";
 import { DragBar } from "../parts/dragbar";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { stopServer } from "../parts/stop";
+import { closePage, stopServer } from "../parts/stop";
 import { visible } from "../words";
 import { AskAside } from "./aside";
 import { close, type Trouble } from "./calls";
@@ -48,7 +48,7 @@ export function Shown({ parts, view, title, at }: Props) {
   };
   async function endSession(): Promise<void> {
     trouble.value = await close(id);
-    if (trouble.value === null) window.close(); // a page that a person opened stays, and says so
+    if (trouble.value === null) closePage(); // else it says that it may be closed
   }
   async function endServer(): Promise<void> {
     const came = await stopServer({

@@ -16,14 +16,13 @@ export type Brief = {
 };
 
 /** A model, and how much it holds, where the server knows that. */
-type Sized = Model & { context?: number | null };
 
-export function briefOf(view: SessionView, context: number | null, model: Sized | null): Brief {
+export function briefOf(view: SessionView, context: number | null, model: Model | null): Brief {
   const sum = (of: (usage: Usage) => number) => of(view.usage) + of(view.spending);
   const { usage } = view;
   return {
     context,
-    size: model?.context ?? null,
+    size: model?.context_tokens ?? null,
     input: sum((each) => each.input_tokens + each.sub_agents.input_tokens),
     output: sum((each) => each.output_tokens + each.sub_agents.output_tokens),
     requests: sum((each) => each.requests + each.sub_agents.requests),

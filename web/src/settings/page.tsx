@@ -74,7 +74,8 @@ function usePart(): string {
   useEffect(() => {
     const hear = () => go(read());
     addEventListener("hashchange", hear);
-    document.getElementById(read())?.scrollIntoView(); // it was not there when the page was loaded
+    // It was not there when the page was loaded.
+    if (location.hash !== "") document.getElementById(read())?.scrollIntoView();
     return () => removeEventListener("hashchange", hear);
   }, []);
   return part;
@@ -112,7 +113,7 @@ function Appearance() {
       </header>
       <div class="pad row wrap">
         <span id="theme-label">Theme</span>
-        {/* biome-ignore lint/a11y/useSemanticElements: a row of buttons is no fieldset */}
+        {/* a row of buttons is no fieldset */}
         <span class="seg" role="group" aria-labelledby="theme-label">
           {THEMES.map((one) => (
             <button

@@ -10,7 +10,7 @@ import { ChartNode } from "./node";
 import { LIST } from "./roles";
 import { type Progress, type Shown, shownOf } from "./states";
 import { afterInWords, stepped, waysOf } from "./steps";
-import { fitting, stepOf, zoomed } from "./zoom";
+import { fitting, opening, stepOf, zoomed } from "./zoom";
 
 type Props = {
   layout: Layout;
@@ -235,7 +235,7 @@ function useWheel(room: Room, zoom: number, onZoom: (zoom: number) => void): voi
   }, [zoom]);
 }
 
-/** A chart opens as large as it fits, and small enough to be read; on a phone in the middle of what matters. */
+/** A chart opens so that it can be read, in the middle of what matters. */
 function useBeginning(room: Room, { layout, onZoom, progress }: Props, chosen: Box | null): void {
   const begun = useRef(false);
   useLayoutEffect(() => {
@@ -243,7 +243,7 @@ function useBeginning(room: Room, { layout, onZoom, progress }: Props, chosen: B
     if (current === null || begun.current || current.clientWidth === 0) return;
     begun.current = true;
     const isPhone = innerWidth <= 720;
-    const zoom = isPhone ? 0.9 : Math.max(0.5, fitRoom(current, layout));
+    const zoom = isPhone ? 0.9 : opening(layout, roomIn(current));
     onZoom(zoomed(zoom));
     const matters = chosen ?? layout.boxes.find((box) => isBusy(box, progress));
     requestAnimationFrame(() => {
@@ -251,7 +251,7 @@ function useBeginning(room: Room, { layout, onZoom, progress }: Props, chosen: B
       if (target === undefined) return;
       const at = offset(current, layout, zoom);
       current.scrollLeft = at.x + (target.x + target.width / 2) * zoom - current.clientWidth / 2;
-      if (matters !== undefined && (isPhone || chosen !== null)) {
+      if (matters !== undefined) {
         current.scrollTop = at.y + target.y * zoom - current.clientHeight / 2;
       }
     });
@@ -264,5 +264,9 @@ function isBusy(box: Box, progress: Progress): boolean {
   return sign === "running" || look === "failed";
 }
 
-export const fitRoom = (room: HTMLElement, layout: Layout): number =>
-  fitting(layout, { width: room.clientWidth - 8, height: room.clientHeight - 8 });
+const roomIn = (room: HTMLElement) => ({
+  width: room.clientWidth - 8,
+  height: room.clientHeight - 8,
+});
+
+export const fitRoom = (room: HTMLElement, layout: Layout): number => fitting(layout, roomIn(room));

@@ -17,3 +17,12 @@ export function fitting(chart: Size, room: Size): number {
   const share = Math.min(1, room.width / chart.width, room.height / chart.height);
   return Math.max(LEAST, Math.floor(share * 10 + 1e-9) / 10);
 }
+
+const READABLE = 0.8;
+const LEGIBLE = 0.5;
+
+/** As a whole where that can be read; else as wide as the room, and scrolled down. */
+export function opening(chart: Size, room: Size): number {
+  const wide = fitting({ ...chart, height: 1 }, room);
+  return Math.max(LEGIBLE, fitting(chart, room), Math.min(READABLE, wide));
+}
