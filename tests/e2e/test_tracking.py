@@ -392,6 +392,7 @@ def test_siblings_that_are_alike_fold_and_open(portal: Portal, page: Page, ship:
     expect(node(page, "translate 0")).to_have_count(0)
     stack.click()
     expect(stack).to_have_count(0)
+    page.get_by_role("button", name="Fit").click()  # what is not in view is not in the page
     expect(page.locator('.flow [aria-label^="translate 0"]')).to_have_count(6)
     page.get_by_label("Fold siblings").uncheck()
     page.get_by_label("Fold siblings").check()

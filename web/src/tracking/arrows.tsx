@@ -1,6 +1,7 @@
 /** The arrows of the chart, below its nodes. */
 
 import { useMemo } from "preact/hooks";
+import { useKept } from "./kept";
 import type { Line, Point } from "./layout";
 import { UNSAID } from "./roles";
 import { isTaken, type Progress } from "./states";
@@ -13,18 +14,18 @@ type Props = {
 };
 
 export function Arrows({ lines, progress, isIn, far }: Props) {
+  const keep = useKept(lines);
   const areas = useMemo(() => lines.map((line) => areaOf(line.points)), [lines]);
   const shown = lines.filter((_, at) => isIn(...(areas[at] ?? NOWHERE)));
   return (
     <g {...UNSAID}>
-      {shown.map((line) => (
-        <Arrow
-          key={`${line.from} ${line.to} ${line.label} ${line.loopBack}`}
-          line={line}
-          off={isTaken(line, progress) === false}
-          far={far}
-        />
-      ))}
+      {shown.map((line) => {
+        const key = `${line.from} ${line.to} ${line.label} ${line.loopBack}`;
+        const off = isTaken(line, progress) === false;
+        return keep(key, `${off} ${far}`, () => (
+          <Arrow key={key} line={line} off={off} far={far} />
+        ));
+      })}
     </g>
   );
 }

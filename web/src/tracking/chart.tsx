@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { visible } from "../words";
 import { Arrows } from "./arrows";
+import { useKept } from "./kept";
 import { type Box, type Layout, shown as labelled } from "./layout";
 import { ChartNode } from "./node";
 import { LIST } from "./roles";
@@ -38,7 +39,8 @@ export function FlowChart(props: Props) {
   const view = useSignal({ x: 0, y: 0, width: 4_000, height: 3_000 });
   const focused = useSignal<string | null>(null);
   const ways = useMemo(() => waysOf(layout), [layout]);
-  const following = useMemo(() => new Map<string, string>(), [ways]);
+  const keep = useKept(layout);
+  const isFar = zoom < FAR;
   const places = useMemo(() => new Map(ways.order.map((box, at) => [box.key, at + 1])), [ways]);
   const chosen = layout.boxes.find((box) => isOf(box, selected)) ?? null;
 
@@ -100,7 +102,7 @@ export function FlowChart(props: Props) {
   return (
     <div class="chart" ref={room} tabIndex={onChoose === null ? 0 : -1} onScroll={look}>
       <svg
-        class={zoom < FAR ? "flow far" : "flow"}
+        class={isFar ? "flow far" : "flow"}
         width={layout.width * zoom}
         height={layout.height * zoom}
         viewBox={`0 0 ${layout.width} ${layout.height}`}
@@ -115,23 +117,27 @@ export function FlowChart(props: Props) {
           focused.value = boxOf(event.target, layout)?.key ?? null;
         }}
       >
-        <Arrows lines={layout.lines} progress={progress} isIn={isIn} far={zoom < FAR} />
+        <Arrows lines={layout.lines} progress={progress} isIn={isIn} far={isFar} />
         {boxes.map((box) => {
           const shown = told(box);
-          return (
+          const sub = shown?.sub ?? hint?.(box) ?? "";
+          const isChosen = chosen?.key === box.key;
+          const isStop = box.key === stop;
+          const looks = [shown?.look, shown?.sign, shown?.forYou, sub, isChosen, isStop, isFar];
+          return keep(box.key, looks.join("|"), () => (
             <ChartNode
               key={box.key}
               box={box}
               told={shown}
-              sub={shown?.sub ?? hint?.(box) ?? ""}
-              selected={chosen?.key === box.key}
+              sub={sub}
+              selected={isChosen}
               label={onChoose === null || shown === null ? null : said(box, shown)}
-              focusable={box.key === stop}
+              focusable={isStop}
               place={places.get(box.key) ?? 0}
               places={ways.order.length}
-              far={zoom < FAR}
+              far={isFar}
             />
-          );
+          ));
         })}
       </svg>
     </div>
@@ -143,9 +149,7 @@ export function FlowChart(props: Props) {
     const more = [shown.look, box.of?.kind === "stack" ? "folded" : ""].filter(
       (word) => word !== "",
     );
-    const after = following.get(box.key) ?? afterInWords(ways, box.key, nameOf);
-    following.set(box.key, after);
-    return `${[seen, ...more].join(", ")}. ${after}`;
+    return `${[seen, ...more].join(", ")}. ${afterInWords(ways, box.key, nameOf)}`;
   }
 }
 
