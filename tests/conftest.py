@@ -1,10 +1,10 @@
 """What every test may ask for."""
 
-from collections.abc import Generator
+import sys
 
 import pytest
 
-from tests.nursery import close_the_nursery
+from tests.nursery import close_the_nursery, the_nursery
 
 
 @pytest.fixture
@@ -12,8 +12,22 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def commands_end() -> Generator[None]:
+def pytest_collection_finish() -> None:
+    """Where somebody may start commands, the imports take nothing of the first one's time."""
+    if "tests.portal" in sys.modules:
+        the_nursery().wait_until_ready()
+
+
+def pytest_sessionfinish() -> None:
     """No command outlives the tests."""
-    yield
     close_the_nursery()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who may take longest begins first: nobody waits for it at the end."""
+    items.sort(key=_seconds, reverse=True)
+
+
+def _seconds(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return marker.args[0] if marker else 60

@@ -185,20 +185,26 @@ def _tend() -> None:
     ends: dict[int, int | None] = {}
     # Ctrl-C is meant for whoever asks: they end their servers through this process, then this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for line in sys.stdin:
-        question, answer = json.loads(line), None
-        if birth := question.get("fork"):
-            answer = _fork(birth)
-            ends[answer] = None
-        elif pid := question.get("poll"):
-            answer = _end_of(ends, pid)
-        told = {"number": question["number"], "answer": answer}
-        sys.stdout.write(f"{json.dumps(told)}\n")
-        sys.stdout.flush()
-    for pid, code in ends.items():
-        if code is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    try:
+        for line in sys.stdin:
+            told = _answer(json.loads(line), ends)
+            sys.stdout.write(f"{json.dumps(told)}\n")
+            sys.stdout.flush()
+    finally:
+        for pid, code in ends.items():
+            if code is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def _answer(question: dict[str, Any], ends: dict[int, int | None]) -> dict[str, int | None]:
+    answer: int | None = None
+    if birth := question.get("fork"):
+        answer = _fork(birth)
+        ends[answer] = None
+    elif pid := question.get("poll"):
+        answer = _end_of(ends, pid)
+    return {"number": question["number"], "answer": answer}
 
 
 def _import_all() -> None:

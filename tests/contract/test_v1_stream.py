@@ -161,7 +161,6 @@ async def _keep_asking(guest: Guest, session: str) -> None:
         await asyncio.sleep(2)
 
 
-@pytest.mark.alone
 async def test_a_reader_that_stalls_is_cut_and_resumes_where_it_was(guest: Guest) -> None:
     """It takes nothing for longer than the server waits, then reads on: what it gets stops
     somewhere, and the rest comes to its next connection. Others notice nothing of it."""

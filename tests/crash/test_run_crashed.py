@@ -18,8 +18,6 @@ from tests.crash.test_runs_stopped import all_of, nothing_works, portal_in
 from tests.portal import Portal
 from tests.service.errands import entry, task
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
-
 LONG = f"sleep 7{os.getpid()}.5"
 TASKS: dict[str, Any] = {
     "work": task("Work."),

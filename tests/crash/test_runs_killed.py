@@ -19,7 +19,7 @@ from tests.crash.chaos_tree import Tree
 from tests.crash.marks import bearing, owner_of, soon
 from tests.portal import Portal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 Make: TypeAlias = Callable[[Path, tuple[str, ...], str], Portal]
 Begin: TypeAlias = Callable[..., Trial]

@@ -12,7 +12,7 @@ import pytest
 from tests.crash.conftest import MakePortal
 from tests.crash.person import Person, person_at
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 SCRIPT = """
 models: [{id: rehearsal, name: Rehearsal, multiplier: 0}]

@@ -15,8 +15,6 @@ from tests.crash.marks import bearing, owner_of, running, soon
 from tests.crash.witness import ENDS, STARTS, ask, read_all, show, start_session, until
 from tests.portal import Portal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
-
 NOTICED_SECONDS = 2
 
 both = pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
@@ -35,6 +33,7 @@ async def first_delta(client: httpx2.AsyncClient, session: str) -> None:
         pass
 
 
+@pytest.mark.alone
 @both
 async def test_live_says_session_error_within_two_seconds_and_then_closed(
     portal: Portal, how: signal.Signals
@@ -69,6 +68,7 @@ async def test_live_says_session_error_within_two_seconds_and_then_closed(
         await until(client, later, "session.idle")
 
 
+@pytest.mark.alone
 @both
 async def test_every_session_on_it_is_told_and_can_be_resumed_with_its_history(
     portal: Portal, how: signal.Signals

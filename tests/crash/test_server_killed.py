@@ -12,8 +12,6 @@ from tests.crash.marks import left_of, soon
 from tests.crash.witness import Witness, ask, show, start_session, until
 from tests.portal import Portal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
-
 LIVES = 50
 
 
@@ -33,7 +31,7 @@ async def live(portal: Portal, witnesses: list[Witness], seconds: float) -> None
         portal.kill()
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 async def test_fifty_kills_lose_nothing_that_was_seen_or_acknowledged(
     make_portal: MakePortal,
 ) -> None:

@@ -12,8 +12,6 @@ from tests.crash.marks import running, soon
 from tests.crash.witness import ENDS, STARTS, ask, read_all, show, start_session, until
 from tests.portal import Portal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
-
 IDLE_SECONDS = 1
 
 
@@ -37,6 +35,7 @@ async def abort(client: httpx2.AsyncClient, session: str) -> list[dict[str, Any]
     return events
 
 
+@pytest.mark.alone
 async def test_abort_during_an_answer_is_idle_within_a_second(portal: Portal) -> None:
     async with portal.client() as client:
         session = await start_session(client, portal.work)
@@ -47,6 +46,7 @@ async def test_abort_during_an_answer_is_idle_within_a_second(portal: Portal) ->
         assert (ended["text"], ended["cut"]) == ("One moment. ", True)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "command",
     [

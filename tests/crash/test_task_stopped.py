@@ -1,8 +1,6 @@
-"""Tasks that are stopped, at every stage and within two seconds, or end with their server."""
+"""Tasks that are stopped, at every stage and within two seconds, or with their server."""
 
 import asyncio
-import contextlib
-import json
 import os
 import signal
 import time
@@ -10,7 +8,6 @@ from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.contract.guest import Told
@@ -25,7 +22,6 @@ SCRIPT = Path(__file__).with_name("tasks.yaml").read_text(encoding="utf-8")
 STOP_SECONDS = 2
 SERVER_SECONDS = 5
 STOPPED = ("canceled", "Stopped by owner.")
-ENDED = "The server ended while this task ran."
 SEVERAL: dict[str, Any] = {"runConditionInSameSession": False}
 TASKS: dict[str, Any] = {
     "work": task("Work."),
@@ -237,84 +233,3 @@ async def test_an_orderly_stop_of_the_server_ends_tasks_and_their_agents(
         view = await guest.show(lent)
         assert (view["state"], view["queue"]) == ("interrupted", [])
         await nothing_is_open(guest)
-
-
-async def after_the_kill(portal: Portal, run: str) -> None:
-    """A new server says that the run has crashed, and nothing of it is left."""
-    portal.kill()
-    assert await asyncio.to_thread(soon, lambda: not left_of(portal)), left_of(portal)
-    portal.start()
-    await install_tasks(portal, TASKS)
-    async with TaskGuest.of(portal) as guest:
-        view = await guest.over(run)
-        assert outcome(view) == ("crashed", ENDED)
-        *_, error = await guest.drained(run)
-        assert json.loads(error["taskError"]) == {"name": "ServerEnded", "message": ENDED}
-        assert await guest.task_stop(run) == {"error": "TaskNotFound"}
-        assert outcome(await guest.stop_run(run)) == ("crashed", ENDED)
-        await nothing_is_open(guest)
-
-
-async def test_a_killed_server_leaves_its_tasks_crashed_and_their_sessions_closed(
-    own: Portal,
-) -> None:
-    for name, mission in (("ask before", 1), ("hold", 1), ("ask another", 2)):
-        async with TaskGuest.of(own) as guest:
-            run = await guest.run(name)
-            session = await guest.under_way(run, mission)
-        await after_the_kill(own, run)
-        async with TaskGuest.of(own) as guest:
-            assert (await guest.show(session))["state"] == "closed"
-            answer = await guest.http.post(f"/api/v1/sessions/{session}/resume")
-            assert answer.status_code == 409
-            assert (await guest.over(await guest.run("work")))["state"] == "succeeded"
-
-
-@pytest.mark.parametrize("queued", [False, True])
-async def test_a_killed_server_leaves_a_persons_session_without_the_tasks_request(
-    own: Portal, queued: bool
-) -> None:
-    async with TaskGuest.of(own) as guest:
-        lent = await guest.open(model="coder")
-        await guest.turn(lent, "Say something.")
-        await asyncio.sleep(1)  # the runtime writes a new session down a little later
-        if queued:
-            await guest.prompt(lent, "HOLD a person's own.")
-        run = await guest.run("hold", session=lent)
-        if queued:
-            await guest.run_event(run, "task.mission.sent")
-        else:
-            await guest.under_way(run)
-        mine = await guest.prompt(lent, "Say more.")
-    await after_the_kill(own, run)
-    async with TaskGuest.of(own) as guest:
-        view = await guest.show(lent)
-        assert view["state"] == "interrupted"
-        assert [waiting["prompt"] for waiting in view["queue"]] == [mine["prompt"]]
-        await guest.do(lent, "resume")
-        assert (await guest.until(lent, "idle"))["turns"] == 3
-
-
-async def begin_in_vain(guest: TaskGuest) -> None:
-    with contextlib.suppress(httpx2.HTTPError):
-        await guest.run("work")
-
-
-async def test_a_server_killed_at_any_moment_leaves_no_task_running(own: Portal) -> None:
-    begun: list[str] = []
-    for number in range(6):
-        async with TaskGuest.of(own) as guest:
-            begun += [await guest.run("again in turns"), await guest.run("work")]
-            async with asyncio.TaskGroup() as group:
-                group.create_task(begin_in_vain(guest))
-                await asyncio.sleep(number * 0.09)
-                own.kill()
-        own.start()
-        await install_tasks(own, TASKS)
-        async with TaskGuest.of(own) as guest:
-            await nothing_is_open(guest)
-            for run in begun[-2:]:
-                assert (await guest.over(run))["state"] in ("crashed", "succeeded")
-                last = (await guest.drained(run))[-1]
-                assert "taskError" in last or last == {"callback": "taskSucceeded"}
-    assert await asyncio.to_thread(soon, lambda: len(left_of(own)) <= 1), left_of(own)

@@ -4,8 +4,6 @@ import json
 import time
 from pathlib import Path
 
-import pytest
-
 from airboss.entry.load import load_entry
 from tests.entry.example import Data, par, ref, seq
 
@@ -48,7 +46,6 @@ def seconds_to_load(file: Path) -> float:
     return time.process_time() - begun
 
 
-@pytest.mark.alone
 def test_a_large_json_loads_in_a_few_seconds_and_in_linear_time(tmp_path: Path) -> None:
     spent: dict[int, float] = {}
     for tasks in (1_000, 10_000):
@@ -59,7 +56,6 @@ def test_a_large_json_loads_in_a_few_seconds_and_in_linear_time(tmp_path: Path) 
     assert spent[10_000] < spent[1_000] * 30
 
 
-@pytest.mark.alone
 def test_a_large_yaml_loads_in_seconds(tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
     # JSON is YAML too, and written a hundred times as fast.
