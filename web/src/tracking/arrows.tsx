@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 import { useKept } from "./kept";
-import type { Line, Point } from "./layout";
 import { UNSAID } from "./roles";
+import type { Line, Point } from "./shapes";
 import { isTaken, type Progress } from "./states";
 
 type Props = {

@@ -3,7 +3,7 @@
 
 import { Graph, layout } from "@dagrejs/dagre";
 import type { Chart, ChartNode, Step } from "./blocks";
-import { type Box, type Layout, type Line, NODE_HEIGHT, type Point, widthOf } from "./layout";
+import { type Box, type Layout, type Line, NODE_HEIGHT, type Point, widthOf } from "./shapes";
 
 const MARGIN = 28;
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type Block, blocksOf, type Chart, type ChartNode, sizeOf, type Work } from "./blocks";
 import { fold, type Outcome } from "./fold";
 import { layOutGraph } from "./graph";
-import { type Box, type Layout, type Line, layOut } from "./layout";
+import { layOut } from "./layout";
+import type { Box, Layout, Line } from "./shapes";
 
 // The same walk as that of the server's `entry/chart.py`, which gives the ids.
 function charted(work: Work): { work: Work; chart: Chart } {

@@ -1,8 +1,8 @@
 /** One node of the chart: its shape, its words, its marks. */
 
 import { visible } from "../words";
-import { type Box, shown } from "./layout";
 import { button, item } from "./roles";
+import { type Box, shown } from "./shapes";
 import type { Shown } from "./states";
 
 const HAND =

@@ -8,8 +8,8 @@ import { Note } from "../parts/note";
 import { visible } from "../words";
 import { Drawing, useDrawing } from "./drawing";
 import { JobState } from "./head";
-import type { Box } from "./layout";
 import { badge, headline, useSteps } from "./page";
+import type { Box } from "./shapes";
 import { type Progress, tasks } from "./states";
 import { jobByName, useJob, useWatched } from "./use";
 

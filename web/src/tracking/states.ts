@@ -4,7 +4,7 @@ import type { RunDetail, WorkTold } from "../api/types.gen";
 import { duration } from "../words";
 import type { Stack, Step } from "./blocks";
 import type { Outcome } from "./fold";
-import type { Line } from "./layout";
+import type { Line } from "./shapes";
 
 /** All executions of a work, oldest first: one for each round of a loop, and for each retry. */
 export type Executions = readonly WorkTold[];

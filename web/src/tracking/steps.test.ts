@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Step } from "./blocks";
-import { type Box, type Layout, layOut } from "./layout";
+import { layOut } from "./layout";
+import type { Box, Layout } from "./shapes";
 import { afterInWords, stepped, waysOf } from "./steps";
 
 const step = (work: number, label: string, asks = false): Step => ({

@@ -1,6 +1,6 @@
 /** The ways through a chart for those who go by keys and for those who listen. Pure. */
 
-import type { Box, Layout, Line } from "./layout";
+import type { Box, Layout, Line } from "./shapes";
 
 export type Next = { to: Box; word: "then" | "if true" | "if false" | "back to" };
 
