@@ -18,7 +18,7 @@ NODE_READY := web/node_modules/.ready
 PAGES := src/airboss/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
 
-.PHONY: help setup python web runtime run test check bench chaos generate lock browser clean
+.PHONY: help setup python web runtime run test check bench chaos pictures generate lock browser clean
 
 help: ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -45,12 +45,16 @@ check: python web ## lint, types, layers, generated pages: all that can be known
 	@$(STAGE) "front end: types" npm --prefix web run --silent types
 	@$(STAGE) "front end: tests" npm --prefix web run --silent test
 	@$(STAGE) "generated pages are current" $(BIN)/python scripts/generate.py --check
+	@$(STAGE) "pictures are current" $(BIN)/python -m scripts.pictures --check
 
 bench: setup ## measure; writes the table in bench/
 	@$(BIN)/python -m bench $(ARGS)
 
 chaos: setup ## kill servers and runtimes under random jobs, 200 times; writes the table in bench/
 	@$(BIN)/python -m tests.crash.chaos --trials 200 $(ARGS)
+
+pictures: setup browser ## photograph every page for docs/; look at them
+	@$(BIN)/python -m scripts.pictures
 
 generate: python ## write what is generated: docs/api.json, docs/events.md, the entry's schema, the front end's types
 	@$(BIN)/python scripts/generate.py
