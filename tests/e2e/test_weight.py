@@ -1,0 +1,35 @@
+"""A page is light: what its first view loads fits into 150 KiB, compressed."""
+
+import gzip
+
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from tests.e2e.visit import calm, new_session, signed_in
+from tests.portal import Portal
+
+MOST_BYTES = 150 * 1024
+
+
+PATHS = (
+    "/",
+    "/jobs.html?wb={work}",
+    "/jobTracking.html?jobName=sample",
+    "/history.html",
+    "/inbox.html",
+    "/settings.html",
+    "/index.html?session={session}",
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_first_view_of_a_page_is_light(shared_portal: Portal, page: Page, path: str) -> None:
+    session = new_session(shared_portal, "hello")
+    loaded: list[Response] = []
+    page.on("response", lambda answer: loaded.append(answer))
+    where = path.format(work=shared_portal.work, session=session)
+    signed_in(page, shared_portal).goto(f"{shared_portal.url}{where}")
+    expect(page.locator(".fresh")).to_be_visible()
+    calm(page)
+    files = [answer for answer in loaded if "/api/" not in answer.url and answer.status == 200]
+    assert sum(len(gzip.compress(answer.body())) for answer in files) < MOST_BYTES
