@@ -19,13 +19,18 @@ async def resume(client: httpx2.AsyncClient, session: str) -> httpx2.Response:
     return await client.post(f"/api/v1/sessions/{session}/resume")
 
 
-async def live(portal: Portal, witnesses: list[Witness], seconds: float) -> None:
-    """A life: everybody watches, asks for something, and the server is killed."""
+async def live(portal: Portal, witnesses: list[Witness], events: int, seconds: float) -> None:
+    """A life: everybody watches and asks for something, and so long behind so many events, or all
+    that there are, the server is killed."""
     async with portal.client() as client, asyncio.TaskGroup() as group:
         for witness in witnesses:
             group.create_task(witness.watch(client))
         asked = [group.create_task(w.ask(client, "stream something")) for w in witnesses]
         await asyncio.wait(asked)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(3):
+                while sum(len(witness.seen) for witness in witnesses) < events:  # noqa: ASYNC110
+                    await asyncio.sleep(0.005)
         await asyncio.sleep(seconds)
         group.create_task(witnesses[0].ask(client, "stream it again"))
         portal.kill()
@@ -56,7 +61,7 @@ async def test_fifty_kills_lose_nothing_that_was_seen_or_acknowledged(
                 await until(client, old.session, "session.idle")
                 await asyncio.sleep(1)  # the runtime writes a new session down a little later
             new = Witness(await start_session(client, portal.work))
-        await live(portal, [old, new], chance.uniform(0, 0.7))
+        await live(portal, [old, new], chance.randrange(120), chance.uniform(0, 0.05))
         shown += len(old.seen) + len(new.seen)
         assert soon(lambda: not left_of(portal)), left_of(portal)
     assert shown > LIVES * 20, "the lives were too short to prove anything"
