@@ -341,11 +341,13 @@ class JobTasks:
         own.release()
         return None
 
-    async def stop_task(self, task_run: TaskRunId, who: str) -> None:
-        """It fails, and its run goes on by its own rules."""
+    async def stop_task(self, task_run: TaskRunId, who: str) -> bool:
+        """It fails, and its run goes on by its own rules. False where it is not at work here."""
         for play in [play for plays in self._plays.values() for play in plays.values()]:
             if play.id == task_run:
                 await play.stop(who)
+                return True
+        return False
 
     # What is known.
 

@@ -45,6 +45,9 @@ _RESUMED = "A new server goes on with it."
 # What comes back after a restart asks for its slot within this time.
 _COMING_BACK_SECONDS = 0.5
 _AGAIN_SECONDS = 0.5
+# A new server has taken up all that an earlier one left within this time.
+_TAKEN_UP_SECONDS = 10
+_LOOK_SECONDS = 0.05
 _GIVEN_UP = "It was given up while nothing could be written down."
 
 
@@ -78,7 +81,7 @@ class Engine(Protocol):
 class Crew(Protocol):
     """Those who work on the tasks of runs."""
 
-    async def stop_task(self, task_run: TaskRunId, who: str) -> None: ...
+    async def stop_task(self, task_run: TaskRunId, who: str) -> bool: ...
 
     async def dismiss(self, run: RunId, reason: str) -> None:
         """Every task of the run that is not over ends now, with its agents."""
@@ -131,8 +134,16 @@ class Runs:
         return self._made
 
     async def stop_task(self, task_run: TaskRunId, who: str) -> None:
-        """One task of a run fails; the run goes on by its own rules."""
-        await self._room.crew.stop_task(task_run, who)
+        """One task of a run fails; the run goes on by its own rules. One that this server has not
+        taken up yet, a moment after its start, is waited for."""
+        until = asyncio.get_running_loop().time() + _TAKEN_UP_SECONDS
+        while not await self._room.crew.stop_task(task_run, who):
+            view = await self.log.view(task_run)
+            if view is None or view.is_over:
+                return
+            if asyncio.get_running_loop().time() > until:
+                raise Conflict("This server has not taken the task up yet. Try again in a moment.")
+            await asyncio.sleep(_LOOK_SECONDS)
 
     @property
     def is_busy(self) -> bool:
