@@ -390,7 +390,7 @@ async def test_what_a_stopped_run_had_used_is_not_lost(house: LimitHouse) -> Non
     await house.services.runs.stop(run, ME)
     view = await house.run_until(run, "canceled")
     assert view.usage.requests >= 1
-    story = await house.services.runs.story(run, view.seq)
+    story = await house.services.runs.story(view)
     [work] = story.works
     assert work.usage == view.usage
     of_task = await house.services.tasks.show(work.task_run)
