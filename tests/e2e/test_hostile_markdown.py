@@ -136,6 +136,7 @@ def is_harmless(page: Page) -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.timeout(180)
 def test_nothing_that_a_model_writes_runs_or_is_fetched(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:

@@ -290,6 +290,7 @@ def test_opening_a_block_moves_nothing(person: Person) -> None:
     assert header.bounding_box() == before
 
 
+@pytest.mark.timeout(180)
 def test_of_a_long_conversation_only_a_part_is_in_the_page(person: Person) -> None:
     many(person.portal, person.session, 120)
     expect(person.log).to_contain_text("number 119", timeout=60_000)

@@ -473,6 +473,7 @@ def test_a_run_shows_its_own_chart_also_when_the_entry_is_another_one(
         file.write_text(before, encoding="utf-8")
 
 
+@pytest.mark.timeout(180)
 def test_nobody_is_shut_out_by_day_or_by_night_on_a_phone_or_a_wide_screen(
     portal: Portal, browser: Browser, ship: str, hopeless: str
 ) -> None:
