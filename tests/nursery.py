@@ -135,6 +135,8 @@ def _live(words: list[str], environ: dict[str, str], cwd: str, streams: dict[str
     os.chdir(cwd)
     _take(Streams(**streams))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Tests that run under nohup begin servers that do not: those would be deaf to it.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     sys.argv = ["airboss", *words]
     from airboss.cli.main import main
 
