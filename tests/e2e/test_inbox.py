@@ -178,6 +178,7 @@ def test_what_somebody_else_decides_stays_in_view_and_says_so(portal: Portal, in
 def test_the_palette_goes_to_a_session_and_closes_with_esc(portal: Portal, inbox: Page) -> None:
     new_session(portal, "what name")
     expect(cards(inbox)).to_be_visible(timeout=20_000)
+    inbox.emulate_media(reduced_motion="reduce")  # what is half drawn has no contrast yet
     inbox.keyboard.press("Control+k")
     field = inbox.get_by_role("combobox", name="Search or run a command")
     expect(field).to_be_focused()
@@ -188,10 +189,13 @@ def test_the_palette_goes_to_a_session_and_closes_with_esc(portal: Portal, inbox
     expect(inbox.get_by_role("option", selected=True)).to_contain_text("what name")
     audit(inbox)
     inbox.keyboard.press("Escape")
+    expect(field).to_have_count(0)
     inbox.keyboard.press("?")
-    expect(inbox.get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
+    keys = inbox.get_by_role("heading", name="Keyboard shortcuts")
+    expect(keys).to_be_visible()
     audit(inbox)
     inbox.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
     inbox.keyboard.press("g")
     inbox.keyboard.press("t")
     expect(inbox).to_have_url(f"{portal.url}/settings.html")

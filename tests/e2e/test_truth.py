@@ -22,7 +22,7 @@ SECONDS = 2.0
 SCRIPT = r"""
 models:
   - {id: rehearsal, name: Rehearsal, multiplier: 0}
-chunk_ms: 30
+chunk_ms: 120
 chunk_chars: 6
 rules:
   - when: "tell a long story"
@@ -133,7 +133,7 @@ def test_a_server_that_is_killed_in_a_stream_and_comes_back(
 ) -> None:
     session, address = story(portal)
     page = visited(browser, portal, address)
-    expect(page.get_by_text("It began on a quiet")).to_be_visible(timeout=10_000)
+    expect(page.get_by_text("It began on a quiet").first).to_be_visible(timeout=10_000)
     port = portal.url.rsplit(":", 1)[1]
     portal.kill()
     expect(page.locator(".fresh")).to_contain_text("Reconnecting")
@@ -216,7 +216,7 @@ def test_two_tabs_a_late_one_and_one_that_is_reloaded_in_a_stream(
     session, address = story(portal)
     first = visited(browser, portal, address)
     second = visited(browser, portal, address)
-    expect(second.get_by_text("It began on a quiet")).to_be_visible(timeout=10_000)
+    expect(second.get_by_text("It began on a quiet").first).to_be_visible(timeout=10_000)
     second.reload()
     late = visited(browser, portal, address)
     assert until(lambda: at_rest(portal, f"sessions/{session}"))
