@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 
 from tests.crash.conftest import MakePortal
+from tests.crash.witness import read_all
 from tests.portal import Portal
 
 
@@ -48,8 +49,10 @@ class Person:
 
     async def until(self, run: str, *states: str) -> dict[str, Any]:
         async with asyncio.timeout(30):
-            while (view := await self.run(run))["state"] not in states:  # noqa: ASYNC110
+            view = await self.run(run)
+            while view["state"] not in states:
                 await asyncio.sleep(0.05)
+                view = await self.run(run)
         return view
 
     async def items(self, count: int = 1) -> list[dict[str, Any]]:
@@ -70,16 +73,7 @@ class Person:
         assert answer.status_code == 200, answer.text
 
     async def events(self, stream: str, name: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        while True:
-            after = found[-1]["seq"] if found else 0
-            answer = await self.client.get(
-                f"/api/v1/{stream}/{name}/events", params={"after": after, "limit": 1000}
-            )
-            page = answer.json()
-            found += page["items"]
-            if not page["more"]:
-                return found
+        return await read_all(self.client, name, of=stream)
 
 
 @contextlib.asynccontextmanager

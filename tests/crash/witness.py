@@ -32,12 +32,14 @@ async def show(client: httpx2.AsyncClient, session: str) -> Json:
     return answer.json()
 
 
-async def read_all(client: httpx2.AsyncClient, session: str, after: int = 0) -> list[Json]:
+async def read_all(
+    client: httpx2.AsyncClient, name: str, after: int = 0, of: str = "sessions"
+) -> list[Json]:
     """Page by page to the end."""
     found: list[Json] = []
     while True:
         query = {"after": after, "limit": 200}
-        page = (await client.get(f"/api/v1/sessions/{session}/events", params=query)).json()
+        page = (await client.get(f"/api/v1/{of}/{name}/events", params=query)).json()
         found += page["items"]
         after = page["next_after"]
         if not page["more"]:

@@ -132,16 +132,22 @@ def test_a_subreaper_ends_and_buries_unmarked_orphans_but_not_its_own_children()
 
 
 MANY_AT_ONCE = """
-import subprocess, time
+import subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 import psutil
 from airboss.runtime.sweep import become_subreaper, reap_adopted
 assert become_subreaper()
-subprocess.run(["sh", "-c", "for n in $(seq 40); do setsid true & done"], check=True)
-end = time.monotonic() + 5
-while len(psutil.Process().children()) < 40 and time.monotonic() < end: time.sleep(0.02)
+# They end behind their shell, which would bury some of them itself.
+subprocess.run(["sh", "-c", "for n in $(seq 40); do setsid sleep 2 & done"], check=True)
+def dead(): return [one for one in psutil.Process().children() if one.status() == "zombie"]
+end = time.monotonic() + 20
+while len(dead()) < 40 and time.monotonic() < end: time.sleep(0.05)
+sys.setswitchinterval(1e-5)  # threads take turns in the middle of everything
+gate = Barrier(8)
+def reap(): gate.wait(); return reap_adopted()
 with ThreadPoolExecutor(8) as pool:
-    asked = [pool.submit(reap_adopted) for _ in range(8)]
+    asked = [pool.submit(reap) for _ in range(8)]
 print(sum(one.result() for one in asked), psutil.Process().children())
 """
 

@@ -131,7 +131,7 @@ def _is_orphan(pid: int) -> bool:
 
 
 def _is_dead_orphan(pid: int) -> bool:
-    return _is_zombie(psutil.Process(pid)) and _is_orphan(pid)
+    return _is_orphan(pid) and _is_zombie(psutil.Process(pid))
 
 
 def _sweep(meant: Callable[[int], bool], but: Collection[int] = ()) -> int:
@@ -185,9 +185,8 @@ def _is_gone(process: psutil.Process) -> bool:
             return False
     except psutil.Error:
         return True
-    with contextlib.suppress(OSError):
-        if CHILDREN.adopting and _is_orphan(process.pid):
-            _reaped(process.pid)  # a child that somebody here started is theirs to bury
+    if CHILDREN.adopting and _is(_is_orphan, process.pid):
+        _reaped(process.pid)  # a child that somebody here started is theirs to bury
     return True
 
 
