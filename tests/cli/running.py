@@ -1,6 +1,7 @@
 """A command in the background that says what it has to say while the test goes on."""
 
 import signal
+import subprocess
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -32,7 +33,11 @@ class Running:
         self.process.send_signal(signal.SIGINT)
 
     def end(self, seconds: float = 30) -> int:
-        return self.process.wait(seconds)
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            said = self.told() + self.told(beside=True)
+            raise AssertionError(f"It goes on after {seconds:.0f} s: {said}") from None
 
 
 @contextmanager

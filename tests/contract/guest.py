@@ -99,6 +99,13 @@ class Guest:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    async def digest(self, path: str, seq: int, have: str | None = None) -> Told:
+        """Whether the server comes to the same as of that event."""
+        query: dict[str, str | int] = {"seq": seq} if have is None else {"seq": seq, "have": have}
+        answer = await self.http.get(f"/api/v1/{path}/digest", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
     async def page(self, session: str, after: int = 0, limit: int = 200) -> Told:
         path = f"/api/v1/sessions/{session}/events"
         answer = await self.http.get(path, params={"after": after, "limit": limit})

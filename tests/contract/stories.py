@@ -1,8 +1,12 @@
 """What must hold for every stream: blocks open once, add up, and are closed before idle."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from airboss.model.events import Recorded
+from airboss.model.states import State
 
 Told = dict[str, Any]
 
@@ -130,3 +134,9 @@ def whole_texts(events: Iterable[Told]) -> list[tuple[str, str]]:
     """Each block's kind and whole text, in the order of their ends."""
     ends = [told["event"] for told in events if "text" in told["event"]]
     return [(end["kind"], end["text"]) for end in ends if end["kind"].endswith(".ended")]
+
+
+def told(state: State, one: Told) -> str:
+    """The digest of a state behind one more event."""
+    state.tell(Recorded(one["seq"], one["at"], json.dumps(one["event"])))
+    return state.digest()

@@ -1,27 +1,13 @@
 """A page and the server compare what they come to as of the same event."""
 
 import asyncio
-import json
 import re
 
-from airboss.model.events import Recorded
-from airboss.model.states import STATES, State
-from tests.contract.guest import Guest, Told, kinds
-from tests.contract.stories import without_deltas
+from airboss.model.states import STATES
+from tests.contract.guest import Guest, kinds
+from tests.contract.stories import told, without_deltas
 from tests.contract.task_guest import TaskGuest
 from tests.contract.test_v1_sessions import refused
-
-
-def told(state: State, one: Told) -> str:
-    state.tell(Recorded(one["seq"], one["at"], json.dumps(one["event"])))
-    return state.digest()
-
-
-async def digest(guest: Guest, path: str, seq: int, have: str | None = None) -> Told:
-    query: dict[str, str | int] = {"seq": seq} if have is None else {"seq": seq, "have": have}
-    answer = await guest.http.get(f"/api/v1/{path}/digest", params=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
 
 
 async def differences(guest: Guest) -> int:
@@ -41,7 +27,7 @@ async def test_as_of_every_event_that_is_no_delta_both_come_to_the_same(guest: G
     events = without_deltas(await guest.events(session))
     ours = [(one["seq"], told(state, one)) for one in events]
     for seq, have in (*ours, ours[3], ours[-1], ours[0]):
-        answer = await digest(guest, f"sessions/{session}", seq, have)
+        answer = await guest.digest(f"sessions/{session}", seq, have)
         assert answer == {"seq": seq, "digest": have, "same": True}
     assert len({have for _, have in ours}) == len(ours)
     assert await differences(guest) == before
@@ -57,16 +43,16 @@ async def test_while_a_block_is_open_its_pieces_do_not_count(guest: Guest) -> No
     ours = [told(state, one) for one in live][-1]
     seq = (await guest.show(session))["seq"]
     assert seq < live[-1]["seq"]
-    assert (await digest(guest, f"sessions/{session}", seq, ours))["same"] is True
+    assert (await guest.digest(f"sessions/{session}", seq, ours))["same"] is True
     await guest.do(session, "close")
 
 
 async def test_a_page_that_is_wrong_is_told_so_and_counted(guest: Guest) -> None:
     session = await guest.open()
     before = await differences(guest)
-    unknown = await digest(guest, f"sessions/{session}", 2)
+    unknown = await guest.digest(f"sessions/{session}", 2)
     assert unknown["same"] is None
-    wrong = await digest(guest, f"sessions/{session}", 2, "0" * 16)
+    wrong = await guest.digest(f"sessions/{session}", 2, "0" * 16)
     assert wrong == {**unknown, "same": False}
     assert await differences(guest) == before + 1
 
@@ -93,7 +79,7 @@ async def test_a_seq_that_cannot_be_compared_is_refused_in_words(guest: Guest) -
 async def test_an_inbox_in_which_nothing_ever_was_has_a_digest_too(guest: Guest) -> None:
     ours = STATES["inbox"]("inbox").digest()
     seq = (await guest.http.get("/api/v1/inbox")).json()["seq"]
-    answer = await digest(guest, "inbox", seq, ours)
+    answer = await guest.digest("inbox", seq, ours)
     assert answer["same"] is True
 
 
@@ -105,4 +91,4 @@ async def test_a_task_run_has_one(tasker: TaskGuest) -> None:
     state = STATES["task"](run)
     ours = [told(state, one) for one in events]
     assert kinds(events)[-1] == "task.ended"
-    assert (await digest(tasker, f"task-runs/{run}", events[-1]["seq"], ours[-1]))["same"] is True
+    assert (await tasker.digest(f"task-runs/{run}", events[-1]["seq"], ours[-1]))["same"] is True

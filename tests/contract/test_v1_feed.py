@@ -186,6 +186,26 @@ async def test_a_stream_that_does_not_exist_is_gone_and_the_others_come(guest: G
     assert len(told_of(frames, session)) == 2
 
 
+async def test_a_stream_that_is_deleted_while_it_is_followed_is_gone(guest: Guest) -> None:
+    session, other = await guest.open(), await guest.open()
+    frames: list[Frame] = []
+    async with asyncio.timeout(30), aclosing(feed(guest, f"{session}:0", f"{other}:0")) as told:
+        async for frame in told:
+            frames.append(frame)
+            match frame.name:
+                case "caught-up":
+                    await guest.do(session, "close")
+                case "end":
+                    gone = await guest.http.delete(f"/api/v1/sessions/{session}")
+                    assert gone.status_code == 204, gone.text
+                case "gone":
+                    await guest.do(other, "close")
+                    break
+                case _:
+                    pass
+    assert frames[-1].data == {"stream": session}
+
+
 async def test_every_five_seconds_a_heartbeat_says_how_far_each_stream_was_told(
     guest: Guest,
 ) -> None:

@@ -8,8 +8,10 @@ import httpx2
 import pytest
 
 from airboss.model.inbox_events import InboxItem
+from airboss.model.states import STATES
 from tests.contract.asking import INBOX, AskedGuest, asking_portal_in, refusal
 from tests.contract.guest import only
+from tests.contract.stories import told
 from tests.portal import Portal
 
 
@@ -245,3 +247,17 @@ async def test_nobody_decides_without_a_token(guest: AskedGuest) -> None:
         answer = await guest.http.request(method, path, headers=headers, json=sent)
         assert answer.status_code == 401
     assert await guest.waiting() == [item]
+
+
+async def test_a_page_of_the_inbox_is_compared_as_of_every_event(guest: AskedGuest) -> None:
+    first = await guest.ask("touch it")
+    await guest.ask("which colour")
+    assert (await guest.say(first["id"], "decision", choice="deny")).status_code == 200
+    seq = (await guest.http.get(INBOX)).json()["seq"]
+    state = STATES["inbox"]("inbox")
+    events = (await guest.http.get(f"{INBOX}/events", params={"limit": 1000})).json()["items"]
+    assert events[-1]["seq"] == seq
+    for one in events:
+        answer = await guest.digest("inbox", one["seq"], told(state, one))
+        assert answer["same"] is True, one
+    assert (await guest.digest("inbox", seq, "0" * 16))["same"] is False

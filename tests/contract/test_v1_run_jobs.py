@@ -1,10 +1,13 @@
-"""A run keeps its own job and chart, whatever entry is in use by now."""
+"""A run keeps its own job and chart, whatever entry is in use by now; and its page is compared."""
 
 from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
+from airboss.model.states import STATES
+from tests.contract.guest import kinds
 from tests.contract.job_guest import JobGuest, entry_of, job_portal_in, par, ref, seq
+from tests.contract.stories import told
 from tests.contract.test_v1_sessions import refused
 from tests.portal import Portal
 
@@ -51,3 +54,15 @@ async def test_a_run_shows_its_job_as_it_was_when_it_began(guest: JobGuest) -> N
 async def test_a_run_that_is_not_there_has_no_job(guest: JobGuest) -> None:
     status, code, _ = await refused(guest, "GET", "runs/run_0/job")
     assert (status, code) == (404, "not_found")
+
+
+async def test_as_of_every_event_of_a_run_both_come_to_the_same(guest: JobGuest) -> None:
+    work = seq(par(ref("yes"), ref("yes")), ref("no"), ref("yes"))
+    await guest.install(entry_of({"job": work}))
+    run = (await guest.over((await guest.run("job"))["id"]))["id"]
+    state = STATES["run"](run)
+    events = await guest.run_events(run)
+    assert kinds(events)[-1] == "run.ended"
+    for one in events:
+        answer = await guest.digest(f"runs/{run}", one["seq"], told(state, one))
+        assert answer["same"] is True, one

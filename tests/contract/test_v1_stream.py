@@ -161,17 +161,21 @@ async def _keep_asking(guest: Guest, session: str) -> None:
         await asyncio.sleep(2)
 
 
-async def test_a_reader_that_stalls_is_cut_and_resumes_where_it_was(guest: Guest) -> None:
+@pytest.mark.parametrize("source", ["stream", "feed"])
+async def test_a_reader_that_stalls_is_cut_and_resumes_where_it_was(
+    guest: Guest, source: str
+) -> None:
     """It takes nothing for longer than the server waits, then reads on: what it gets stops
     somewhere, and the rest comes to its next connection. Others notice nothing of it."""
     session = await guest.open()
     await guest.prompt(session, "take your time")
     words = "word " * 120_000  # twelve times are 7 MB, more than all buffers on the way take
     last = [(await guest.prompt(session, words))["seq"] for _ in range(12)][-1]
+    paths = {"stream": f"sessions/{session}/stream", "feed": f"feed?follow={session}:0"}
     address = httpx2.URL(guest.portal.url)
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port, limit=4096)
     writer.write(
-        f"GET /api/v1/sessions/{session}/stream HTTP/1.1\r\nHost: localhost:{address.port}\r\n"
+        f"GET /api/v1/{paths[source]} HTTP/1.1\r\nHost: localhost:{address.port}\r\n"
         f"Authorization: Bearer {guest.portal.token}\r\n\r\n".encode()
     )
     async with asyncio.timeout(40):
@@ -202,4 +206,4 @@ async def _whole_frames(chunked: bytes) -> AsyncGenerator[Told]:
 
     async for frame in frames_of(lines()):
         if frame.name == "message":
-            yield frame.data
+            yield {name: frame.data[name] for name in ("seq", "at", "event")}

@@ -180,6 +180,7 @@ def _wait(process: "subprocess.Popen[bytes]", data: DataFolder, log: Path) -> No
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
+    _ring(0)
     process.terminate()
     try:
         process.wait(_STOP_SECONDS)
@@ -188,15 +189,22 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
+def _ring(seconds: int) -> None:
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
+
+
 @contextmanager
 def _leaving_in_order() -> Generator[None]:
     """Whoever ends us, by a closed terminal too, ends the server with us."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         del number, frame
+        # What is raised in a destructor is lost: so it is raised again until the server ends.
+        _ring(1)
         raise KeyboardInterrupt
 
-    names = ("SIGTERM", "SIGHUP")
+    names = ("SIGTERM", "SIGHUP", "SIGALRM")
     heard = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = [(number, signal.signal(number, leave)) for number in heard]
     try:

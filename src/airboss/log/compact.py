@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
+from airboss.log.transcript import is_no_delta
 from airboss.model.events import Recorded
 from airboss.store.tables import events, open_starts
 
@@ -17,7 +18,7 @@ def page(
 ) -> tuple[list[Recorded], bool]:
     """Events behind `after` without the deltas of blocks that have ended; those of one that is open
     come as one. And whether there may be more."""
-    wanted = or_(_is_no_delta(), *_of_open_blocks(connection, stream))
+    wanted = or_(is_no_delta(), *_of_open_blocks(connection, stream))
     found = connection.execute(
         select(*_TOLD)
         .where(events.c.stream == stream, events.c.seq > after, wanted)
@@ -31,30 +32,12 @@ def last(connection: Connection, stream: str, count: int) -> list[Recorded]:
     """The last so many that are no deltas, and the deltas between them that somebody needs."""
     place = connection.execute(
         select(events.c.seq)
-        .where(events.c.stream == stream, _is_no_delta())
+        .where(events.c.stream == stream, is_no_delta())
         .order_by(events.c.seq.desc())
         .limit(1)
         .offset(count - 1)
     ).scalar()
     return page(connection, stream, 0 if place is None else place - 1, None)[0]
-
-
-def whole(
-    connection: Connection, stream: str, after: int, until: int, limit: int
-) -> list[Recorded]:
-    """Events behind `after`, up to `until`, without any delta."""
-    found = connection.execute(
-        select(*_TOLD)
-        .where(events.c.stream == stream, events.c.seq > after, events.c.seq <= until)
-        .where(_is_no_delta())
-        .order_by(events.c.seq)
-        .limit(limit)
-    )
-    return [Recorded(row.seq, row.at, row.body) for row in found]
-
-
-def _is_no_delta() -> ColumnElement[bool]:
-    return or_(events.c.role.is_(None), events.c.role.in_(("start", "end")))
 
 
 def _of_open_blocks(connection: Connection, stream: str) -> Iterator[ColumnElement[bool]]:

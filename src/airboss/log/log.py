@@ -231,15 +231,17 @@ class EventLog:
         """The last so many events that the store has, without the deltas of ended blocks."""
         return await self._database.read(lambda c: compact.last(c, name, count))
 
-    async def whole(self, name: str, seq: int, until: int, limit: int = PAGE) -> list[Recorded]:
-        """A page of what the store has behind `seq` and up to `until`, without any delta."""
-        return await self._database.read(lambda c: compact.whole(c, name, seq, until, limit))
-
     async def transcript(
-        self, name: str, after: int, limit: int, kinds: Sequence[str] = ()
+        self,
+        name: str,
+        after: int,
+        limit: int = PAGE,
+        kinds: Sequence[str] = (),
+        until: int | None = None,
     ) -> list[Recorded]:
         """One page without deltas, or of these kinds only: as it is on disk."""
-        return await self._database.read(lambda c: transcript.page(c, name, after, limit, kinds))
+        read = transcript.page
+        return await self._database.read(lambda c: read(c, name, after, limit, kinds, until))
 
     @contextlib.asynccontextmanager
     async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:

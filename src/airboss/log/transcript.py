@@ -2,20 +2,30 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import ColumnElement, Connection, or_, select
 
 from airboss.model.events import Recorded
 from airboss.store.tables import events
 
 
 def page(
-    connection: Connection, stream: str, after: int, limit: int, kinds: Sequence[str]
+    connection: Connection,
+    stream: str,
+    after: int,
+    limit: int,
+    kinds: Sequence[str] = (),
+    until: int | None = None,
 ) -> list[Recorded]:
-    whole = or_(events.c.role.is_(None), events.c.role.in_(("start", "end")))
     wanted = select(events.c.seq, events.c.at, events.c.body).where(
         events.c.stream == stream,
         events.c.seq > after,
-        events.c.kind.in_(kinds) if kinds else whole,
+        events.c.kind.in_(kinds) if kinds else is_no_delta(),
     )
+    if until is not None:
+        wanted = wanted.where(events.c.seq <= until)
     found = connection.execute(wanted.order_by(events.c.seq).limit(limit))
     return [Recorded(row.seq, row.at, row.body) for row in found]
+
+
+def is_no_delta() -> ColumnElement[bool]:
+    return or_(events.c.role.is_(None), events.c.role.in_(("start", "end")))

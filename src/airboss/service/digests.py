@@ -44,7 +44,7 @@ class Digests:
             state = self._known.pop(stream, None)
             if state is None or state.head > seq:
                 state = STATES[kind](stream)
-            while found := await self.log.whole(stream, state.head, seq, _PAGE):
+            while found := await self.log.transcript(stream, state.head, _PAGE, until=seq):
                 await asyncio.to_thread(_tell, state, found)
             digest = await asyncio.to_thread(state.digest)
             self._known[stream] = state

@@ -4,7 +4,7 @@ A mission that was cut off is put to a session again, and the agent asks for the
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from airboss.harness.people import Precedents, limit_print, question_print
 from airboss.log.log import EventLog
@@ -14,6 +14,7 @@ from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached,
 from airboss.model.task_events import MissionSent
 from airboss.model.views import SessionView
 
+_ITEMS = ("approval.asked", "question.asked", "limit.reached", "item.settled")
 _PERSONS = frozenset({"allow-once", "allow-always", "deny", "answered", "declined"})
 
 
@@ -23,7 +24,8 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
     view = await log.view(session)
     if not isinstance(view, SessionView) or view.task is None:
         return {}
-    sent = [event async for event in _events(log, view.task) if isinstance(event, MissionSent)]
+    told = [event async for event in _events(log, view.task, ("task.mission.sent",))]
+    sent = [event for event in told if isinstance(event, MissionSent)]
     this = next((one for one in sent if one.prompt == prompt), None)
     if this is None:
         return {}
@@ -35,7 +37,7 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
         marks: dict[ItemId, str] = {}
         # What is done again is used again, and what was granted for it is granted again.
         earlier: set[ItemId] = set()
-        async for event in _events(log, name):
+        async for event in _events(log, name, _ITEMS):
             match event:
                 case ApprovalAsked() if event.prompt in prompts:
                     marks[event.item] = event.fingerprint
@@ -53,9 +55,10 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
     return found
 
 
-async def _events(log: EventLog, stream: str) -> AsyncIterator[Event]:
+async def _events(log: EventLog, stream: str, kinds: Sequence[str]) -> AsyncIterator[Event]:
+    await log.last_view(stream)  # what was said a moment ago is on disk then
     after = 0
-    while page := await log.after(stream, after):
+    while page := await log.transcript(stream, after, kinds=kinds):
         for recorded in page:
             yield recorded.event
         after = page[-1].seq
