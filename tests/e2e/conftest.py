@@ -28,8 +28,9 @@ FLAGS = [
 
 
 def chromium() -> str:
-    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
-    for name in names:
+    # The shell without windows first: the same engine, at a quarter of the time for each page.
+    found = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    for name in (os.environ.get("CHROMIUM"), *found):
         if name and (path := shutil.which(name)):
             return path
     pytest.fail("There is no Chromium for the browser tests. Run: sudo apt-get install chromium")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, link, signed_in, window
+from tests.e2e.visit import asked, calm, link, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -110,15 +110,12 @@ def test_one_can_read_what_the_sample_does_before_it_runs(
     quiet.check()
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nobody_is_shut_out(portal: Portal, browser: Browser, theme: str, width: int) -> None:
-    page = window(browser, portal, "dark" if theme == "dark" else "light", width)
-    page.goto(f"{portal.url}/")
-    calm(page)
-    page.get_by_text("sign in to GitHub Copilot or add a provider").click()
-    audit(page)
-    fits(page)
+def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:
+    def first_visit(page: Page) -> None:
+        page.goto(f"{portal.url}/")
+        calm(page).get_by_text("sign in to GitHub Copilot or add a provider").click()
+
+    usable_by_all(browser, portal, first_visit)
 
 
 def test_the_sample_job_is_one_click_away(portal: Portal, page: Page, quiet: Quiet) -> None:

@@ -1,13 +1,12 @@
 """All that ran and was said, found again by what one remembers of it."""
 
-import itertools
 import time
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, new_session, signed_in, window
+from tests.e2e.visit import asked, calm, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -181,14 +180,10 @@ def test_keys_go_along_the_names(portal: Portal, history: Page) -> None:
 
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
     ended(portal, "hello, everybody")
-    for theme, width in itertools.product(THEMES, WIDTHS):
-        page = window(browser, portal, theme, width)
-        quiet = Quiet(page)
+
+    def hits(page: Page) -> None:
         page.goto(f"{portal.url}/history.html?text=hello")
         expect(page.locator("mark").first).to_be_visible()
-        calm(page)
-        page.locator("tbody input[type=checkbox]").first.check()
-        audit(page)
-        fits(page)
-        quiet.check()
-        page.context.close()
+        calm(page).locator("tbody input[type=checkbox]").first.check()
+
+    usable_by_all(browser, portal, hits)

@@ -1,6 +1,5 @@
 """All that waits for a person, on one page: decided there, by hand or by key, and only there."""
 
-import itertools
 import re
 import time
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.contract.asking import asking_portal_in
-from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, new_session, signed_in, window
+from tests.e2e.visit import asked, audit, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -206,15 +205,12 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
     leave_nothing(portal)
     for text in ("touch it", "which colour", "fill in"):
         new_session(portal, text)
-    for theme, width in itertools.product(THEMES, WIDTHS):
-        page = window(browser, portal, theme, width)
-        quiet = Quiet(page)
+
+    def first(page: Page) -> None:
         page.goto(f"{portal.url}/inbox.html")
         expect(page.locator(".pick")).to_have_count(3, timeout=20_000)
-        calm(page)
-        for _ in range(3):
-            audit(page)
-            fits(page)
-            page.keyboard.press("j")
-        quiet.check()
-        page.context.close()
+
+    def following(page: Page) -> None:
+        page.keyboard.press("j")
+
+    usable_by_all(browser, portal, first, following, following)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, signed_in, window
+from tests.e2e.visit import asked, calm, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -334,16 +334,14 @@ def test_the_right_part_is_800_px_wide_and_its_bar_can_be_dragged(jobs: Page) ->
     assert box(side)["width"] == 800
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nobody_is_shut_out(portal: Portal, browser: Browser, theme: str, width: int) -> None:
+def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:
     run(portal, "greet")
-    page = window(browser, portal, "dark" if theme == "dark" else "light", width)
-    page.goto(f"{address(portal)}#job=tell")
-    calm(page)
-    expect(page.get_by_role("button", name="Start Job: Tell a tale")).to_be_visible()
-    audit(page)
-    fits(page)
+
+    def selected(page: Page) -> None:
+        page.goto(f"{address(portal)}#job=tell")
+        expect(page.get_by_role("button", name="Start Job: Tell a tale")).to_be_visible()
+
+    usable_by_all(browser, portal, selected)
 
 
 def test_stop_server_asks_first_and_then_the_page_may_be_closed(tmp_path: Path, page: Page) -> None:

@@ -1,6 +1,5 @@
 """Beside the conversation: changed files, usage, exports, a question; and how the page looks."""
 
-import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.sessions import Person, at_page, portal_in
-from tests.e2e.visit import THEMES, WIDTHS, audit, calm, fits, window
+from tests.e2e.visit import usable_by_all, window
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -122,24 +121,16 @@ def played(portal: Portal, browser: Browser) -> str:
 
 
 @pytest.mark.timeout(180)
-def test_the_page_fits_its_window_and_shuts_nobody_out(
-    portal: Portal, browser: Browser, tmp_path: Path
-) -> None:
-    """The pictures are for people to look at: `--basetemp DIR` says where they are kept."""
+def test_the_page_fits_its_window_and_shuts_nobody_out(portal: Portal, browser: Browser) -> None:
     session = played(portal, browser)
-    for theme, width in itertools.product(THEMES, WIDTHS):
-        page = window(browser, portal, theme, width)
-        quiet = Quiet(page)
+
+    def come(page: Page) -> None:
         person = at_page(portal, page, session)
         expect(person.awaits).to_be_visible(timeout=10_000)
         expect(person.log.get_by_role("heading", name="The report")).to_be_visible()
-        calm(page)
-        page.screenshot(path=tmp_path / f"session-{width}-{theme}.png")
-        fits(page)
-        for header in person.log.locator("article.tool > header .hd").all():
+
+    def open_every_tool(page: Page) -> None:
+        for header in page.locator("article.tool > header .hd").all():
             header.click()
-        audit(page)
-        page.screenshot(path=tmp_path / f"session-open-{width}-{theme}.png")
-        fits(page)
-        quiet.check()
-        page.context.close()
+
+    usable_by_all(browser, portal, come, open_every_tool)

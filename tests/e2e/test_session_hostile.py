@@ -1,7 +1,9 @@
 """A model that means harm: what it says is shown, and does nothing."""
 
 import json
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -86,3 +88,40 @@ def test_a_flood_leaves_the_page_usable(portal: Portal, page: Page, quiet: Quiet
     message.locator(".hd").click()
     expect(message).not_to_contain_text("folded")
     quiet.check()
+
+
+DROPS = 100_000
+DRIPPING = json.dumps(
+    {
+        "chunk_chars": 1,
+        "chunk_ms": 0,
+        "models": [{"id": "rehearsal", "name": "Rehearsal", "multiplier": 0}],
+        "rules": [{"when": "drip", "steps": [{"say": "<b>drop\n" * (DROPS // 8)}]}],
+    }
+)
+
+
+@pytest.mark.timeout(300)
+def test_a_hundred_thousand_deltas_leave_the_page_usable(
+    tmp_path: Path, page: Page, quiet: Quiet
+) -> None:
+    portal = Portal(tmp_path, script=DRIPPING)
+    portal.start()
+    try:
+        person = at_page(portal, page)
+        person.says("drip")
+        keys = page.get_by_role("dialog", name="Keyboard shortcuts")
+        while person.view["turns"] == 0:  # whoever presses a key meanwhile is answered
+            person.log.focus()
+            page.keyboard.press("?")
+            expect(keys).to_be_visible(timeout=5_000)
+            page.keyboard.press("Escape")
+            expect(keys).to_have_count(0, timeout=5_000)
+            time.sleep(2)
+        person.is_idle()
+        assert person.view["seq"] > DROPS / 2  # a few may have come together
+        expect(person.block("Message")).to_contain_text("folded")
+        assert page.evaluate("document.querySelectorAll('*').length") < 5_000
+        quiet.check()
+    finally:
+        portal.stop()

@@ -1,13 +1,12 @@
 """What is wrong, who answers, and what agents may do: seen and changed on one page."""
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, signed_in, window
+from tests.e2e.visit import asked, calm, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -134,14 +133,10 @@ def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
 
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
     asked(portal, "POST", RULES, {"rule": {"verdict": "deny", "wish": "shell", "command": "rm *"}})
-    for theme, width in itertools.product(THEMES, WIDTHS):
-        page = window(browser, portal, theme, width)
-        quiet = Quiet(page)
+
+    def with_a_new_rule(page: Page) -> None:
         page.goto(f"{portal.url}/settings.html")
         expect(page.locator(".doc li")).to_have_count(8, timeout=SLOW)
-        calm(page)
-        page.get_by_role("button", name="Add a rule").click()
-        audit(page)
-        fits(page)
-        quiet.check()
-        page.context.close()
+        calm(page).get_by_role("button", name="Add a rule").click()
+
+    usable_by_all(browser, portal, with_a_new_rule)

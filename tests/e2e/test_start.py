@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.e2e.visit import THEMES, WIDTHS, asked, audit, calm, fits, new_session, signed_in, window
+from tests.e2e.visit import asked, calm, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import SCRIPT, Portal
 
@@ -197,13 +197,11 @@ def test_a_run_is_listed_with_its_job_and_its_state(portal: Portal, start: Page)
     start.wait_for_url(f"**/jobTracking.html?jobName=ask&jobId={run}")
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nobody_is_shut_out(portal: Portal, browser: Browser, theme: str, width: int) -> None:
+def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:
     new_session(portal, "hello")
-    page = window(browser, portal, "dark" if theme == "dark" else "light", width)
-    page.goto(f"{portal.url}/")
-    calm(page)
-    expect(page.get_by_role("listitem").first).to_be_visible()
-    audit(page)
-    fits(page)
+
+    def with_a_list(page: Page) -> None:
+        page.goto(f"{portal.url}/")
+        expect(page.get_by_role("listitem").first).to_be_visible()
+
+    usable_by_all(browser, portal, with_a_list)

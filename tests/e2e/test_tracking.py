@@ -1,6 +1,5 @@
 """The tracking page of runs that have ended, and of jobs that do not run: chart, selection, why."""
 
-import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +19,7 @@ from tests.e2e.tracked import (
     tracked_portal,
     visit,
 )
-from tests.e2e.visit import THEMES, WIDTHS, audit, calm, fits, signed_in, window
+from tests.e2e.visit import fits, signed_in, usable_by_all, window
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -256,6 +255,8 @@ def test_a_click_selects_a_node_and_shows_its_sessions_as_tabs(
     portal: Portal, page: Page, ship: str, quiet: Quiet
 ) -> None:
     visit(page, portal, "ship", ship)
+    expect(node(page, "build-web")).to_contain_text("attempt 2 of 3")
+    expect(page.locator(".gantt rect title").filter(has_text="#1 failed")).to_have_count(1)
     shape = node(page, "build-web").locator("rect.task")
     before = stroke(shape)
     node(page, "build-web").click()
@@ -477,21 +478,14 @@ def test_a_run_shows_its_own_chart_also_when_the_entry_is_another_one(
 def test_nobody_is_shut_out_by_day_or_by_night_on_a_phone_or_a_wide_screen(
     portal: Portal, browser: Browser, ship: str, hopeless: str
 ) -> None:
-    for theme, width in itertools.product(THEMES, WIDTHS):
-        page = window(browser, portal, theme, width)
-        quiet = Quiet(page)
-        for job, run, fragment in (
-            ("ship", ship, "#node=5"),
-            ("ship", ship, ""),
-            ("hopeless", hopeless, "#node=1&attempt=1"),
-            ("ship", None, ""),
-        ):
-            visit(page, portal, job, run, fragment)
-            calm(page)
-            fits(page)
-            audit(page)
-        quiet.check()
-        page.context.close()
+    usable_by_all(
+        browser,
+        portal,
+        lambda page: visit(page, portal, "ship", ship, "#node=5"),
+        lambda page: visit(page, portal, "hopeless", hopeless, "#node=1&attempt=1"),
+        lambda page: visit(page, portal, "hopeless", hopeless),
+        lambda page: visit(page, portal, "ship"),
+    )
 
 
 def test_on_a_phone_chart_timeline_and_events_take_turns(

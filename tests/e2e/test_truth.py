@@ -235,7 +235,7 @@ def test_a_page_that_was_made_to_differ_heals_and_is_counted(
     page.route("**/events?*", _without_a_message)
     page.goto(f"{portal.url}{address}")
     expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
-    page.unroute("**/events?*")
+    page.unroute_all(behavior="wait")
     is_true(page, browser, portal, address)
     metrics = asked(portal, "GET", "/metrics").text
     counted = [line for line in metrics.splitlines() if line.startswith("airboss_page_differences")]

@@ -69,6 +69,17 @@ class WorkGoing(Frozen):
     path: Words
 
 
+class WorkRetrying(Frozen):
+    """What a task of the job did was not enough, and it tries again."""
+
+    kind: Literal["run.work.retrying"] = "run.work.retrying"
+    path: Words
+    task_run: TaskRunId
+    # Counts from 2: the first attempt is no retry.
+    attempt: int
+    of: int
+
+
 class WorkStopped(Frozen):
     """A task of the job ended."""
 
@@ -124,6 +135,7 @@ RunEvent: TypeAlias = (
     | WorkStarted
     | WorkWaiting
     | WorkGoing
+    | WorkRetrying
     | WorkStopped
     | WorkCut
     | RunEnding

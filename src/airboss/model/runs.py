@@ -14,6 +14,7 @@ from airboss.model.run_events import (
     RunRetried,
     WorkCut,
     WorkGoing,
+    WorkRetrying,
     WorkStarted,
     WorkStopped,
     WorkWaiting,
@@ -148,6 +149,9 @@ class WorkTold(Frozen):
     started_at: int
     ended_at: int | None = None
     waits_for: str | None = None
+    # When each attempt behind the first began; and once there is one, how many there may be.
+    retried_at: tuple[int, ...] = ()
+    attempts: int | None = None
     usage: Usage = Usage()
 
 
@@ -181,6 +185,8 @@ class RunTeller:
                 self._open[event.task_run] = None
             case WorkWaiting() | WorkGoing():
                 self._wait(event)
+            case WorkRetrying():
+                self._retry(at, event)
             case WorkStopped():
                 state = "succeeded" if event.succeeded else "failed"
                 end = {"state": state, "ended_at": at, "waits_for": None, "usage": event.usage}
@@ -198,6 +204,11 @@ class RunTeller:
             self._works[name] = self._works[name].model_copy(update=change)
         if "ended_at" in change:
             self._open.pop(name, None)
+
+    def _retry(self, at: int, event: WorkRetrying) -> None:
+        if event.task_run in self._works:
+            begun = (*self._works[event.task_run].retried_at, at)
+            self._change(event.task_run, retried_at=begun, attempts=event.of)
 
     def _wait(self, event: WorkWaiting | WorkGoing) -> None:
         reason = event.reason if isinstance(event, WorkWaiting) else None

@@ -25,6 +25,7 @@ from airboss.model.run_events import (
     RunError,
     WorkCut,
     WorkGoing,
+    WorkRetrying,
     WorkStarted,
     WorkStopped,
     WorkWaiting,
@@ -80,6 +81,10 @@ class JobTask:
 
     async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.performer.tell(number, event)
+        if isinstance(event, TaskRetrying):
+            attempt, most = event.retry + 1, event.of + 1
+            told = WorkRetrying(path=self.started.path, task_run=self.id, attempt=attempt, of=most)
+            self.run_writer.say_once(f"{self.id}/attempt{attempt}", told)
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
         if not isinstance(act, Put):

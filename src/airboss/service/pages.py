@@ -14,6 +14,7 @@ from airboss.model.run_events import (
     RunEnded,
     WorkCut,
     WorkGoing,
+    WorkRetrying,
     WorkStarted,
     WorkStopped,
     WorkWaiting,
@@ -27,7 +28,7 @@ _STORY_PAGE = 1000
 _WAITS = tuple(str(kind.model_fields["kind"].default) for kind in (WorkWaiting, WorkGoing))
 _MARKS = tuple(
     str(kind.model_fields["kind"].default)
-    for kind in (RunAccepted, WorkStarted, WorkStopped, WorkCut, RunEnded)
+    for kind in (RunAccepted, WorkStarted, WorkRetrying, WorkStopped, WorkCut, RunEnded)
 )
 _NOT_OURS = "This cursor is not one of ours. Begin again without it."
 

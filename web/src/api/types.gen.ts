@@ -515,7 +515,7 @@ export type ReasoningStarted = {
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed;
 };
 
 /** Whether a scripted model is served. */
@@ -1172,6 +1172,15 @@ export type WorkGoing = {
   "path": string;
 };
 
+/** What a task of the job did was not enough, and it tries again. */
+export type WorkRetrying = {
+  "kind": "run.work.retrying";
+  "path": string;
+  "task_run": string;
+  "attempt": number;
+  "of": number;
+};
+
 /** A task of the job began. `path` is its place in the tree, with the round of each loop. */
 export type WorkStarted = {
   "kind": "run.work.started";
@@ -1201,6 +1210,8 @@ export type WorkTold = {
   "started_at": number;
   "ended_at"?: number | null;
   "waits_for"?: string | null;
+  "retried_at": readonly (number)[];
+  "attempts"?: number | null;
   "usage": Usage;
 };
 

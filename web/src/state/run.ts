@@ -134,9 +134,13 @@ class Works {
       case "run.work.started": {
         const { kind: _kind, ...begun } = event;
         const times = { started_at: at, ended_at: null, waits_for: null };
-        this.#put({ ...begun, ...times, state: "running", usage: NO_USAGE });
+        const tries = { retried_at: [], attempts: null };
+        this.#put({ ...begun, ...times, ...tries, state: "running", usage: NO_USAGE });
         return;
       }
+      case "run.work.retrying":
+        this.#retry(at, event);
+        return;
       case "run.work.waiting":
         this.#wait(event.path, event.for_person ? "waiting-for-person" : "waiting", event.reason);
         return;
@@ -173,6 +177,13 @@ class Works {
   #change(taskRun: string, change: Partial<WorkTold>): void {
     const place = this.#places.get(taskRun);
     if (place !== undefined) this.#set(place, change);
+  }
+
+  #retry(at: number, { task_run, of }: Of<"run.work.retrying">): void {
+    const place = this.#places.get(task_run);
+    const work = place === undefined ? undefined : this.list[place];
+    if (work === undefined) return;
+    this.#change(task_run, { retried_at: [...work.retried_at, at], attempts: of });
   }
 
   #wait(path: string, state: WorkTold["state"], waits_for: string | null): void {

@@ -51,7 +51,9 @@ function segmentsOfStep(step: Step, seen: Seen): Segment[] {
     const whole = { from: work.started_at, to: endOf(work, seen.now) };
     const waits = waitsIn(work, whole, seen);
     const tried =
-      seen.task?.id === work.task_run ? attemptsOf(seen.task, whole, seen.now, iteration) : [];
+      seen.task?.id === work.task_run
+        ? attemptsOf(seen.task, whole, seen.now, iteration)
+        : triesOf(work, whole, iteration);
     const forYou = work.state === "waiting-for-person";
     const one: Segment = {
       ...whole,
@@ -102,6 +104,26 @@ const waiting = (span: Span, iteration: number | null): Segment => ({
   attempt: null,
   forYou: false,
 });
+
+/** One for each attempt, as far as the run itself tells them apart. */
+function triesOf(work: WorkTold, whole: Span, iteration: number): Segment[] {
+  const begun = [whole.from, ...work.retried_at];
+  return begun.map((from, index) => {
+    const next = begun[index + 1];
+    const failed = next !== undefined || work.state === "failed";
+    const isOver = next !== undefined || work.ended_at != null;
+    const look = failed ? "bad" : work.state === "canceled" ? "off" : isOver ? "ok" : "go";
+    return {
+      from,
+      to: next ?? whole.to,
+      look,
+      words: `#${index + 1} ${failed ? "failed" : ""}`.trim(),
+      iteration,
+      attempt: index + 1,
+      forYou: next === undefined && work.state === "waiting-for-person",
+    };
+  });
+}
 
 /** One for each time that the prompt was sent, with the checks behind it. */
 function attemptsOf(task: TaskState, whole: Span, now: number, iteration: number): Segment[] {

@@ -24,6 +24,7 @@ function told(work: number, state: WorkTold["state"], more: Partial<WorkTold> = 
     state,
     started_at: 1_000,
     ended_at: ended ? 73_000 : null,
+    retried_at: [],
     usage: NOTHING_USED,
     ...more,
   };
@@ -55,6 +56,14 @@ describe("a node", () => {
       sub: "1:12 · 1 request",
     });
     expect(shownOf(step(1), run(told(1, "failed")), 0).sign).toBe("cross");
+  });
+
+  it("says which attempt it is in, behind the first", () => {
+    const twice = { retried_at: [9_000], attempts: 3 };
+    const progress = run(told(1, "running", twice));
+    expect(shownOf(step(1), progress, 62_000).sub).toBe("attempt 2 of 3 · 1:01");
+    const inLoop = run(told(1, "succeeded", { ...twice, path: "0.it2.1" }));
+    expect(shownOf(step(1), inLoop, 62_000).sub).toBe("iteration 2 · attempt 2 of 3");
   });
 
   it("in a loop starts over, and says which round it is in", () => {

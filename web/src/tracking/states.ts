@@ -101,13 +101,21 @@ function subOf(step: Step, last: WorkTold, now: number): string {
   const round = isInLoop(last.path) ? roundOf(last.path) : null;
   const words: string[] = [];
   if (round !== null && round > 1) words.push(`iteration ${round}`);
+  const tried = attemptOf(last);
+  if (tried !== null) words.push(tried);
   if (last.state === "waiting") words.push("waits");
   else if (last.state === "canceled") words.push("canceled");
-  else words.push(duration((last.ended_at ?? now) - last.started_at));
+  else if (words.length < 2) words.push(duration((last.ended_at ?? now) - last.started_at));
   if (step.asks && last.state === "succeeded") words.push("true");
   else if (step.asks && last.state === "failed") words.push("false");
   else if (words.length < 2 && last.usage.requests > 0) words.push(requests(last.usage.requests));
   return words.join(" · ");
+}
+
+/** Which attempt is the last one; null where it is the first. */
+export function attemptOf({ retried_at, attempts }: WorkTold): string | null {
+  const attempt = retried_at.length + 1;
+  return attempt === 1 ? null : `attempt ${attempt} of ${attempts ?? attempt}`;
 }
 
 function shownStack(stack: Stack, progress: Progress): Shown {

@@ -37,6 +37,8 @@ export function tellRun(event: Event): Told {
       return told(event.path, event.for_person ? "Waits for you" : "Waits", `for ${event.reason}`);
     case "run.work.going":
       return told(event.path, "Goes on", "");
+    case "run.work.retrying":
+      return told(event.path, "Tries again:", `attempt ${event.attempt} of ${event.of}`);
     case "run.work.stopped":
       return told(event.path, event.succeeded ? "Succeeded" : "Failed", "");
     case "run.work.cut":
