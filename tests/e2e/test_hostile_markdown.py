@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.visit import new_session, signed_in
+from tests.e2e.visit import asked, new_session, signed_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -59,6 +59,8 @@ VECTORS = [
     "<plaintext>the rest",
     "<textarea><title><select><option>the rest",
 ]
+# So many messages of one session are looked at together.
+TOGETHER = 9
 SAFE = (
     "# A plan\n\nRun `make`, **now**.\n\n```python\nprint('hi')\n```\n\n- [x] done\n\n"
     "| a | b |\n|---|---|\n| 1 | 2 |\n"
@@ -135,17 +137,23 @@ def is_harmless(page: Page) -> None:
     assert unknown <= CLASSES
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.timeout(180)
+@pytest.mark.parametrize("begin", range(0, len(VECTORS), TOGETHER))
 def test_nothing_that_a_model_writes_runs_or_is_fetched(
-    portal: Portal, page: Page, quiet: Quiet
+    portal: Portal, page: Page, quiet: Quiet, begin: int
 ) -> None:
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
-    for number in range(len(VECTORS)):
-        message = shown(page, portal, f"vector {number:02}")
-        expect(message.get_by_role("heading", name="Report")).to_be_visible(timeout=20_000)
-        is_harmless(page)
-        assert page.url.startswith(portal.url), f"it went away by {VECTORS[number]}"
+    numbers = range(begin, min(begin + TOGETHER, len(VECTORS)))
+    session = new_session(portal)
+    for number in numbers:
+        words = {"text": f"say vector {number:02}"}
+        asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", words)
+    page.set_viewport_size({"width": 1200, "height": 6_000})  # what is out of view is not drawn
+    signed_in(page, portal).goto(f"{portal.url}/index.html?session={session}")
+    reports = page.locator(".blk.message").get_by_role("heading", name="Report")
+    expect(reports).to_have_count(len(numbers), timeout=30_000)
+    is_harmless(page)
+    assert page.url.startswith(portal.url)
     quiet.check()
 
 
