@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.e2e.visit import asked, calm, signed_in, usable_by_all
+from tests.e2e.visit import asked, calm, is_wide, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -318,20 +318,20 @@ def test_the_selected_job_tells_its_facts_and_its_last_runs(portal: Portal, jobs
 def test_the_right_part_is_800_px_wide_and_its_bar_can_be_dragged(jobs: Page) -> None:
     side = jobs.get_by_role("region", name="User input")
     bar = jobs.get_by_role("separator")
-    assert box(side)["width"] == 800
+    is_wide(side, 800)
     at = box(bar)
     jobs.mouse.move(at["x"] + 4, 400)
     jobs.mouse.down()
     jobs.mouse.move(at["x"] + 104, 400, steps=4)
     jobs.mouse.up()
-    assert abs(box(side)["width"] - 700) <= 1
+    is_wide(side, 700)
     bar.press("ArrowLeft")
-    assert abs(box(side)["width"] - 716) <= 1
+    is_wide(side, 716)
     jobs.reload()
     calm(jobs)
-    assert abs(box(side)["width"] - 716) <= 1, "kept on this device"
+    is_wide(side, 716)  # kept on this device
     bar.press("Enter")
-    assert box(side)["width"] == 800
+    is_wide(side, 800)
 
 
 def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:

@@ -1,13 +1,14 @@
 """How a test visits a page: as somebody who is let in, and with an eye on who could not use it."""
 
 import json
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import httpx2
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
@@ -128,3 +129,11 @@ def fits(page: Page) -> None:
     """Nothing makes the page scroll sideways."""
     width = page.evaluate("innerWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def is_wide(part: Locator, width: float) -> None:
+    """Soon, give or take a pixel: a bar that is dragged moves with the next frame."""
+    until = time.monotonic() + 5
+    while abs((found := part.evaluate("(it) => it.getBoundingClientRect().width")) - width) > 1:
+        assert time.monotonic() < until, found
+        time.sleep(0.02)
