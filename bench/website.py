@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from statistics import median
 from typing import Any, cast
 
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
@@ -18,6 +19,8 @@ from bench.workshop import airboss, prepare, rehearsal
 EVENTS = 100_000
 ROWS, COLUMNS = 40, 50
 SCROLL_SECONDS = 5
+# By people who were never there before; the one in the middle counts.
+VISITS = 5
 FIRST_MS = 1_500
 FRAME_MS = 50
 HEAP_MB = 400
@@ -43,6 +46,21 @@ _SCROLL = """
 """
 
 
+# With each frame it looks for what is to be seen; behind the frame that shows it, it is painted.
+_WATCH = """
+(places) => {
+  const isThere = ([where, text]) =>
+    [...document.querySelectorAll(where)].some((one) => one.textContent.includes(text));
+  const look = () => {
+    if (!Object.entries(places).every(isThere)) return requestAnimationFrame(look);
+    const seen = () => { document.documentElement.dataset.seen = performance.now(); };
+    requestAnimationFrame(() => setTimeout(seen));
+  };
+  requestAnimationFrame(look);
+}
+"""
+
+
 def _chromium() -> str:
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
@@ -64,12 +82,17 @@ class _Visit:
         self._devtools = devtools
         self._url = url
 
-    async def first_view(self, path: str, text: str) -> float:
-        """From the click on an address until the page shows the text, in milliseconds."""
+    async def first_view(self, path: str, places: dict[str, str]) -> float:
+        """From the click on an address until the page has painted the text that belongs into each
+        place, in milliseconds. The page itself looks at its clock: who asks it has to wait."""
         await self._page.goto("about:blank")
+        await self._page.add_init_script(f"({_WATCH})({json.dumps(places)})")
         await self._page.goto(f"{self._url}{path}", wait_until="commit")
-        await self._page.get_by_text(text).first.wait_for(timeout=60_000)
-        return float(await self._page.evaluate("performance.now()"))
+        await self._page.locator("html[data-seen]").wait_for(state="attached", timeout=60_000)
+        return float(await self._page.locator("html").get_attribute("data-seen") or 0)
+
+    async def close(self) -> None:
+        await self._page.context.close()
 
     async def scroll(self, where: str) -> list[float]:
         took: list[float] = await self._page.evaluate(_SCROLL, [where, SCROLL_SECONDS])
@@ -114,11 +137,16 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     events = EVENTS // 10 if quick else EVENTS
     run, session = await _filled(folder, events, say)
     pages = (
-        ("session", f"/index.html?session={session}", f"Answer {events // 8 - 1}", (".conv",)),
+        (
+            "session",
+            f"/index.html?session={session}",
+            {"article.message": f"Answer {events // 8 - 1}"},
+            (".conv",),
+        ),
         (
             "tracking",
             f"/jobTracking.html?jobName=wide&jobId={run}",
-            "JOB: SUCCEEDED",
+            {"h1": "JOB: SUCCEEDED", ".flow g.node": "task-0-", ".gantt": "task-0-"},
             (".chart",),
         ),
     )
@@ -127,12 +155,18 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
         url = f"http://localhost:{server.address.port}"
         launched = playwright.chromium.launch(executable_path=_chromium(), args=_FLAGS)
         async with await launched as browser:
-            for name, path, text, boxes in pages:
+            for name, path, places, boxes in pages:
+                views: list[float] = []
+                for _ in range(VISITS - 1):
+                    visit = await _visit(browser, url, server.address)
+                    views.append(await visit.first_view(path, places))
+                    await visit.close()
                 visit = await _visit(browser, url, server.address)
-                first = await visit.first_view(path, text)
+                views.append(await visit.first_view(path, places))
                 frames = [await visit.scroll(box) for box in boxes]
                 heap = await visit.heap_mb()
-                lines.append(_line(name, events, first, frames, heap, say))
+                await visit.close()
+                lines.append(_line(name, events, median(views), frames, heap, say))
     return lines
 
 

@@ -157,7 +157,7 @@ def test_what_is_deleted_is_named_and_gone_and_what_goes_on_is_kept(
 
 def test_more_than_a_page_is_read_on_in_order(portal: Portal, history: Page) -> None:
     with ThreadPoolExecutor(4) as people:
-        list(people.map(lambda _: closed(portal), range(52)))
+        list(people.map(closed, [portal] * 52))
     history.goto(f"{portal.url}/history.html?kind=sessions")
     expect(history.get_by_text("50 shown, newest first")).to_be_visible()
     history.get_by_role("button", name="Show more").click()

@@ -149,7 +149,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     WorkStarted(work=0, path="0.1", task="plan", task_run=TASK),
     WorkWaiting(path="0.1", reason="a place"),
     WorkGoing(path="0.1"),
-    WorkRetrying(path="0.1", task_run=TASK, attempt=2, of=3),
+    WorkRetrying(path="0.1", task_run=TASK, retry=1, of=2),
     WorkStopped(work=0, path="0.1", task_run=TASK, succeeded=True, usage=Usage(cost=1.5)),
     WorkCut(path="0.1", task_run=TASK, usage=Usage(requests=1)),
     RunEnding(outcome="canceled", reason="Stopped by me.", who="me"),

@@ -75,8 +75,7 @@ class WorkRetrying(Frozen):
     kind: Literal["run.work.retrying"] = "run.work.retrying"
     path: Words
     task_run: TaskRunId
-    # Counts from 2: the first attempt is no retry.
-    attempt: int
+    retry: int
     of: int
 
 

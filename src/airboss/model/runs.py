@@ -149,9 +149,9 @@ class WorkTold(Frozen):
     started_at: int
     ended_at: int | None = None
     waits_for: str | None = None
-    # When each attempt behind the first began; and once there is one, how many there may be.
+    # When each retry began; and once there is one, how many there may be.
     retried_at: tuple[int, ...] = ()
-    attempts: int | None = None
+    retries: int | None = None
     usage: Usage = Usage()
 
 
@@ -208,7 +208,7 @@ class RunTeller:
     def _retry(self, at: int, event: WorkRetrying) -> None:
         if event.task_run in self._works:
             begun = (*self._works[event.task_run].retried_at, at)
-            self._change(event.task_run, retried_at=begun, attempts=event.of)
+            self._change(event.task_run, retried_at=begun, retries=event.of)
 
     def _wait(self, event: WorkWaiting | WorkGoing) -> None:
         reason = event.reason if isinstance(event, WorkWaiting) else None

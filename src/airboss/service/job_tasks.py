@@ -82,9 +82,9 @@ class JobTask:
     async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.performer.tell(number, event)
         if isinstance(event, TaskRetrying):
-            attempt, most = event.retry + 1, event.of + 1
-            told = WorkRetrying(path=self.started.path, task_run=self.id, attempt=attempt, of=most)
-            self.run_writer.say_once(f"{self.id}/attempt{attempt}", told)
+            path, retry = self.started.path, event.retry
+            told = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
+            self.run_writer.say_once(f"{self.id}/retry{retry}", told)
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
         if not isinstance(act, Put):

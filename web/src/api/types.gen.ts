@@ -1177,7 +1177,7 @@ export type WorkRetrying = {
   "kind": "run.work.retrying";
   "path": string;
   "task_run": string;
-  "attempt": number;
+  "retry": number;
   "of": number;
 };
 
@@ -1211,7 +1211,7 @@ export type WorkTold = {
   "ended_at"?: number | null;
   "waits_for"?: string | null;
   "retried_at": readonly (number)[];
-  "attempts"?: number | null;
+  "retries"?: number | null;
   "usage": Usage;
 };
 

@@ -32,8 +32,8 @@ export type Source<State> = {
 };
 
 const AGAIN_MS = 1_000;
-/** What was just loaded is compared when the page has been painted. */
-const FIRST_LOOK_MS = 500;
+/** What was just loaded, or caught up, is compared when the page has been painted. */
+const LOOK_MS = 500;
 
 export function watch<State>(source: Source<State>): Watched<State> {
   const state = signal(source.empty);
@@ -42,6 +42,7 @@ export function watch<State>(source: Source<State>): Watched<State> {
   let unfollow = () => {};
   // Counts the beginnings: what an earlier one still hears is not for this one.
   let life = 0;
+  let soon: ReturnType<typeof setTimeout> | undefined;
 
   async function begin(): Promise<void> {
     life += 1;
@@ -71,12 +72,17 @@ export function watch<State>(source: Source<State>): Watched<State> {
       hear: (events) => {
         if (mine === life) state.value = source.reduce(state.value, events);
       },
-      caughtUp: () => void compare(mine),
+      caughtUp: () => compareSoon(mine),
       gone: () => {
         trouble.value = "It was deleted, or never there.";
       },
     });
-    setTimeout(() => void compare(mine), FIRST_LOOK_MS);
+    compareSoon(mine);
+  }
+
+  function compareSoon(mine: number): void {
+    clearTimeout(soon);
+    soon = setTimeout(() => void compare(mine), LOOK_MS);
   }
 
   async function compare(mine: number): Promise<void> {

@@ -134,7 +134,7 @@ class Works {
       case "run.work.started": {
         const { kind: _kind, ...begun } = event;
         const times = { started_at: at, ended_at: null, waits_for: null };
-        const tries = { retried_at: [], attempts: null };
+        const tries = { retried_at: [], retries: null };
         this.#put({ ...begun, ...times, ...tries, state: "running", usage: NO_USAGE });
         return;
       }
@@ -183,7 +183,7 @@ class Works {
     const place = this.#places.get(task_run);
     const work = place === undefined ? undefined : this.list[place];
     if (work === undefined) return;
-    this.#change(task_run, { retried_at: [...work.retried_at, at], attempts: of });
+    this.#change(task_run, { retried_at: [...work.retried_at, at], retries: of });
   }
 
   #wait(path: string, state: WorkTold["state"], waits_for: string | null): void {

@@ -15,7 +15,7 @@ export function Definition({ job }: { job: RunJob }) {
   const shown = text.length > MOST ? text.slice(0, MOST) : text;
   const parts = useMemo(() => {
     const safe = visibleLines(shown);
-    return safe.length > MOST_COLOURED ? safe : coloured(safe);
+    return safe.length > MOST_COLOURED ? inPieces(safe) : coloured(safe);
   }, [shown]);
   return (
     <>
@@ -54,10 +54,9 @@ const WIDE = 88;
 
 /** What fits on a line stands on one. */
 export function formatted(value: unknown, indent = ""): string {
-  const line = flat(value);
-  if (line.length + indent.length <= WIDE || typeof value !== "object" || value === null) {
-    return line;
-  }
+  const line = flat(value, WIDE - indent.length);
+  if (line !== null) return line;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const deeper = `${indent}  `;
   if (Array.isArray(value)) {
     const items = value.map((item) => `${deeper}${formatted(item, deeper)}`);
@@ -69,13 +68,41 @@ export function formatted(value: unknown, indent = ""): string {
   return `{\n${fields.join(",\n")}\n${indent}}`;
 }
 
-function flat(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? "[]" : `[ ${value.map(flat).join(", ")} ]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const fields = Object.entries(value).map(
-    ([name, field]) => `${JSON.stringify(name)}: ${flat(field)}`,
-  );
-  return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
+/** On one line; null as soon as there is no room for it, however much would follow. */
+function flat(value: unknown, room: number): string | null {
+  if (typeof value !== "object" || value === null) {
+    const text = JSON.stringify(value) ?? "null";
+    return text.length <= room ? text : null;
+  }
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const parts: string[] = [];
+  let left = room - 4;
+  for (const [name, part] of Object.entries(value)) {
+    const head = Array.isArray(value) ? "" : `${JSON.stringify(name)}: `;
+    const text = flat(part, left - head.length);
+    if (text === null) return null;
+    parts.push(`${head}${text}`);
+    left -= head.length + text.length + 2;
+  }
+  const line = parts.length === 0 ? `${open}${close}` : `${open} ${parts.join(", ")} ${close}`;
+  return line.length <= room ? line : null;
+}
+
+const LINES = 200;
+
+/** The browser lays out only the pieces that are in view. */
+function inPieces(text: string) {
+  const lines = text.split("\n");
+  const pieces = [];
+  for (let at = 0; at < lines.length; at += LINES) {
+    const piece = lines.slice(at, at + LINES);
+    pieces.push(
+      <div key={at} class="piece" style={{ containIntrinsicSize: `auto ${piece.length}lh` }}>
+        {`${piece.join("\n")}\n`}
+      </div>,
+    );
+  }
+  return pieces;
 }
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null|-?\d+(?:\.\d+)?)\b/g;

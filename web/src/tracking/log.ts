@@ -30,7 +30,7 @@ export class StreamLog {
   at(seq: number): Recorded | null {
     const page = pageOf(seq);
     const found = this.pages.get(page)?.[(seq - 1) % PAGE] ?? null;
-    if (found === null) void this.load(page);
+    if (found === null) void this.load(page).then((came) => came && this.tell());
     return found;
   }
 
@@ -41,27 +41,36 @@ export class StreamLog {
     }
   }
 
-  /** The first so many, one page after the other. */
+  /** The first so many, one page after the other; they are drawn together. */
   async first(count: number): Promise<void> {
-    for (let page = 0; page * PAGE < Math.min(count, this.head); page += 1) await this.load(page);
+    let came = false;
+    for (let page = 0; page * PAGE < Math.min(count, this.head); page += 1) {
+      came = (await this.load(page)) || came;
+    }
+    if (came) this.tell();
   }
 
-  private async load(page: number): Promise<void> {
+  private tell(): void {
+    this.loaded.value += 1;
+  }
+
+  /** Whether something came that was not here. */
+  private async load(page: number): Promise<boolean> {
     const wanted = Math.min(PAGE, this.head - page * PAGE);
     const has = this.pages.get(page)?.length ?? 0;
-    if (wanted <= has || this.asked.has(page)) return;
+    if (wanted <= has || this.asked.has(page)) return false;
     this.asked.add(page);
     const path = `${resource(this.stream)}/events?after=${page * PAGE}&limit=${PAGE}`;
     const answer = await get<EventPage>(path);
     this.asked.delete(page);
-    if (answer.kind !== "ok") return;
+    if (answer.kind !== "ok") return false;
     this.pages.delete(page); // the newest comes last
     this.pages.set(page, answer.body.items);
     for (const old of this.pages.keys()) {
       if (this.pages.size <= KEPT) break;
       this.pages.delete(old);
     }
-    this.loaded.value += 1;
+    return true;
   }
 }
 

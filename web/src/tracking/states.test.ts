@@ -59,7 +59,7 @@ describe("a node", () => {
   });
 
   it("says which attempt it is in, behind the first", () => {
-    const twice = { retried_at: [9_000], attempts: 3 };
+    const twice = { retried_at: [9_000], retries: 2 };
     const progress = run(told(1, "running", twice));
     expect(shownOf(step(1), progress, 62_000).sub).toBe("attempt 2 of 3 · 1:01");
     const inLoop = run(told(1, "succeeded", { ...twice, path: "0.it2.1" }));

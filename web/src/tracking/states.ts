@@ -113,9 +113,9 @@ function subOf(step: Step, last: WorkTold, now: number): string {
 }
 
 /** Which attempt is the last one; null where it is the first. */
-export function attemptOf({ retried_at, attempts }: WorkTold): string | null {
-  const attempt = retried_at.length + 1;
-  return attempt === 1 ? null : `attempt ${attempt} of ${attempts ?? attempt}`;
+function attemptOf({ retried_at, retries }: WorkTold): string | null {
+  const done = retried_at.length;
+  return done === 0 ? null : `attempt ${done + 1} of ${(retries ?? done) + 1}`;
 }
 
 function shownStack(stack: Stack, progress: Progress): Shown {

@@ -38,7 +38,7 @@ export function tellRun(event: Event): Told {
     case "run.work.going":
       return told(event.path, "Goes on", "");
     case "run.work.retrying":
-      return told(event.path, "Tries again:", `attempt ${event.attempt} of ${event.of}`);
+      return told(event.path, "Tries again:", `attempt ${event.retry + 1} of ${event.of + 1}`);
     case "run.work.stopped":
       return told(event.path, event.succeeded ? "Succeeded" : "Failed", "");
     case "run.work.cut":
