@@ -262,3 +262,24 @@ def test_what_a_page_says_meanwhile_is_no_error_to_its_console(
     page.context.set_offline(False)
     expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
     quiet.check(but=CUT_OFF)
+
+
+def test_a_way_that_holds_streams_back_is_gone_by_pages(portal: Portal, browser: Browser) -> None:
+    session, address = story(portal)
+    page = window(browser, portal)
+    asked_for: list[str] = []
+    page.on("request", lambda request: asked_for.append(request.url))
+    page.route("**/api/v1/feed*", lambda route: None)  # no answer, and no end
+    page.clock.install()
+    page.goto(f"{portal.url}{address}")
+    expect(page.locator(".fresh")).to_be_visible()
+    for _ in range(8):  # the silence of half a minute
+        page.clock.fast_forward(4_000)
+        time.sleep(0.3)
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", {"text": "short"})
+    expect(page.get_by_text("Brief.", exact=True)).to_be_visible(timeout=10_000)
+    assert not [url for url in asked_for if "/live" in url]
+    fresh = visited(browser, portal, address)
+    assert until(lambda: _without_badge(page) == _without_badge(fresh), 5)

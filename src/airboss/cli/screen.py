@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TextIO, TypeVar
 
+from airboss.model import hidden
+
 Told = TypeVar("Told")
 
-# Controls, halves of characters, and what turns the direction of a text or cannot be seen: they
-# could drive the terminal or make a text lie. Tabs and line ends stay.
-_HIDDEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
 _SPACES: Final = re.compile(r"[\t\r\n]+")
 # What is done sooner needs no sign of waiting.
 _PATIENT_SECONDS: Final = 0.2
@@ -40,7 +36,7 @@ def visible(text: str) -> str:
 
     It works character by character, so a text that arrives in pieces is as safe as a whole one.
     """
-    return _HIDDEN.sub(lambda hit: f"⟨U+{ord(hit[0]):04X}⟩", text.replace("\r", ""))
+    return hidden.visible(text.replace("\r", ""))
 
 
 def visible_line(text: str, length: int | None = None) -> str:

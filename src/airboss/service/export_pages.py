@@ -8,9 +8,9 @@ from hashlib import sha256
 from html import escape
 from typing import Final, Protocol
 
+from airboss.model.hidden import visible
 from airboss.service.transcript import Passage
 
-_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
@@ -56,7 +56,7 @@ class Markdown:
         if passage.voice == "tool":
             return f"{head}{_fenced(passage.given)}{_fenced(passage.text)}"
         if passage.voice == "message":
-            return f"{head}{seen(passage.text)}\n\n"
+            return f"{head}{_plain(passage.text)}\n\n"
         return f"{head}{_quoted(passage.text)}\n"
 
     def end(self) -> str:
@@ -97,28 +97,28 @@ class Html:
         return "</body>\n</html>\n"
 
 
-def seen(text: str) -> str:
-    """What would hide or turn around other text is written out."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
 def moment(at: int) -> str:
     told = datetime.datetime.fromtimestamp(at / 1000, tz=datetime.UTC)
     return told.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def _plain(text: str) -> str:
+    """What would hide or turn around other text is written out."""
+    return visible(text.replace("\r\n", "\n"))
+
+
 def _escaped(text: str) -> str:
-    return escape(seen(text))
+    return escape(_plain(text))
 
 
 def _line(text: str) -> str:
     """On one line, and without a meaning in Markdown."""
-    plain = " ".join(seen(text).split())
+    plain = " ".join(_plain(text).split())
     return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", plain)
 
 
 def _quoted(text: str) -> str:
-    return "".join(f"> {line}\n" for line in seen(text).split("\n"))
+    return "".join(f"> {line}\n" for line in _plain(text).split("\n"))
 
 
 def _fenced(text: str) -> str:
@@ -127,4 +127,4 @@ def _fenced(text: str) -> str:
         return ""
     longest = max((len(found) for found in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{seen(text)}\n{fence}\n\n"
+    return f"{fence}\n{_plain(text)}\n{fence}\n\n"
