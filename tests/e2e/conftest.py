@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.e2e.sessions import Person, at_page, portal_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -91,3 +92,19 @@ def shared_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     portal.start()
     yield portal
     portal.stop()
+
+
+@pytest.fixture(scope="session")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    """One for all tests of the session page: each has a session of its own there."""
+    portal = portal_in(tmp_path_factory.mktemp("sessions"))
+    yield portal
+    portal.stop()
+
+
+@pytest.fixture
+def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
+    """At the page of a new session."""
+    person = at_page(portal, page)
+    yield person
+    quiet.check()

@@ -1,29 +1,13 @@
 """The conversation of a session in a real browser: its blocks, and how one reads them."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.sessions import Person, at_page, portal_in
+from tests.e2e.sessions import Person, at_page
 from tests.e2e.visit import asked, new_session, window
-from tests.e2e.witness import Quiet
 from tests.portal import Portal
-
-
-@pytest.fixture(scope="module")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = portal_in(tmp_path_factory.mktemp("session"))
-    yield portal
-    portal.stop()
-
-
-@pytest.fixture
-def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
-    person = at_page(portal, page)
-    yield person
-    quiet.check()
 
 
 def heading(block: Locator) -> str:

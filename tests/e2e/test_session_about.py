@@ -2,30 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.sessions import Person, at_page, portal_in
+from tests.e2e.sessions import Person, at_page
 from tests.e2e.visit import usable_by_all, window
-from tests.e2e.witness import Quiet
 from tests.portal import Portal
-
-
-@pytest.fixture(scope="module")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = portal_in(tmp_path_factory.mktemp("about"))
-    yield portal
-    portal.stop()
-
-
-@pytest.fixture
-def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
-    person = at_page(portal, page)
-    yield person
-    quiet.check()
 
 
 def wrote(person: Person) -> None:

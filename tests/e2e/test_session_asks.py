@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.e2e.sessions import Person, at_page, portal_in
-from tests.e2e.witness import Quiet
+from tests.e2e.sessions import Person, portal_in
 from tests.portal import Portal
 
 
@@ -15,13 +14,6 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     portal = portal_in(tmp_path_factory.mktemp("asks"), "--permissions", "ask")
     yield portal
     portal.stop()
-
-
-@pytest.fixture
-def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
-    person = at_page(portal, page)
-    yield person
-    quiet.check()
 
 
 def settled(person: Person) -> list[tuple[str, str | None]]:

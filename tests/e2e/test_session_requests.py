@@ -3,12 +3,11 @@
 import base64
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
-from tests.e2e.sessions import Person, at_page, portal_in
+from tests.e2e.sessions import Person, at_page
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -16,20 +15,6 @@ from tests.portal import Portal
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-
-
-@pytest.fixture(scope="module")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = portal_in(tmp_path_factory.mktemp("requests"))
-    yield portal
-    portal.stop()
-
-
-@pytest.fixture
-def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
-    person = at_page(portal, page)
-    yield person
-    quiet.check()
 
 
 def at_work(person: Person, text: str = "take your time") -> None:

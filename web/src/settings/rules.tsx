@@ -1,13 +1,14 @@
 /** Rules of one's own: in the order in which they hold. */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { type Answer, get, post, put, remove, whyNot } from "../api/client";
-import type { KeptRule, Rule, RuleList } from "../api/types.gen";
+import { useId, useRef, useState } from "preact/hooks";
+import { post, put, remove } from "../api/client";
+import type { KeptRule, Rule } from "../api/types.gen";
 import { now } from "../live/feed";
 import { ruleInWords } from "../parts/asking";
 import { confirmed } from "../parts/dialog";
 import { Icon, type IconName } from "../parts/icon";
 import { fully, visible, when } from "../words";
+import { useKept } from "./kept";
 import {
   type Draft,
   moved,
@@ -26,25 +27,9 @@ const VERDICTS: Record<Rule["verdict"], IconName> = {
 };
 
 export function Rules() {
-  const [rules, know] = useState<readonly KeptRule[] | null>(null);
-  const [trouble, tell] = useState<string | null>(null);
+  const { items: rules, trouble, change } = useKept<KeptRule>("/api/v1/rules");
   const [adding, add] = useState(false);
   const said = useRef<HTMLParagraphElement>(null);
-
-  const read = async () => {
-    const answer = await get<RuleList>("/api/v1/rules");
-    if (answer.kind === "ok") know(answer.body.items);
-    else tell(whyNot(answer));
-  };
-  /** What was changed is read anew either way: somebody else may have changed it too. */
-  const change = async (changing: Promise<Answer>): Promise<boolean> => {
-    const answer = await changing;
-    tell(answer.kind === "ok" ? null : whyNot(answer));
-    await read();
-    return answer.kind === "ok";
-  };
-  // once, when the page is opened
-  useEffect(() => void read(), []);
 
   const move = (id: string, step: 1 | -1) => {
     const ids = moved(

@@ -1,30 +1,17 @@
 /** Files and folders that somebody trusts: whose entries may run, and may widen the policy. */
 
-import { useEffect, useState } from "preact/hooks";
-import { type Answer, get, post, remove, whyNot } from "../api/client";
-import type { TrustedPath, TrustList } from "../api/types.gen";
+import { useState } from "preact/hooks";
+import { post, remove } from "../api/client";
+import type { TrustedPath } from "../api/types.gen";
 import { now } from "../live/feed";
 import { confirmed } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { fully, visible, when } from "../words";
+import { useKept } from "./kept";
 
 export function Trust() {
-  const [paths, know] = useState<readonly TrustedPath[] | null>(null);
-  const [trouble, tell] = useState<string | null>(null);
+  const { items: paths, trouble, change } = useKept<TrustedPath>("/api/v1/trust");
   const [path, write] = useState("");
-  const read = async () => {
-    const answer = await get<TrustList>("/api/v1/trust");
-    if (answer.kind === "ok") know(answer.body.items);
-    else tell(whyNot(answer));
-  };
-  const change = async (changing: Promise<Answer>): Promise<boolean> => {
-    const answer = await changing;
-    tell(answer.kind === "ok" ? null : whyNot(answer));
-    await read();
-    return answer.kind === "ok";
-  };
-  // once, when the page is opened
-  useEffect(() => void read(), []);
 
   const drop = async (trusted: string) => {
     const yes = await confirmed({
