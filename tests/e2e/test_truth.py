@@ -1,5 +1,6 @@
 """What a page shows is true: after every kind of absence it says what a fresh page says."""
 
+import contextlib
 import json
 import os
 import signal
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Error, Page, Route, expect
 
 from tests.e2e.visit import asked, new_session, window
 from tests.e2e.witness import Quiet
@@ -269,7 +270,8 @@ def test_a_way_that_holds_streams_back_is_gone_by_pages(portal: Portal, browser:
     page = window(browser, portal)
     asked_for: list[str] = []
     page.on("request", lambda request: asked_for.append(request.url))
-    page.route("**/api/v1/feed*", lambda route: None)  # no answer, and no end
+    held: list[Route] = []  # no answer, and no end
+    page.route("**/api/v1/feed*", lambda route: held.append(route))
     page.clock.install()
     page.goto(f"{portal.url}{address}")
     expect(page.locator(".fresh")).to_be_visible()
@@ -283,3 +285,6 @@ def test_a_way_that_holds_streams_back_is_gone_by_pages(portal: Portal, browser:
     assert not [url for url in asked_for if "/live" in url]
     fresh = visited(browser, portal, address)
     assert until(lambda: _without_badge(page) == _without_badge(fresh), 5)
+    for route in held:
+        with contextlib.suppress(Error):  # those that the page has given up
+            route.abort()
