@@ -42,12 +42,8 @@ def named(*names: str) -> Callable[[Frame], bool]:
 
 def told_of(frames: Iterable[Frame], stream: str) -> list[Told]:
     """The events of one stream, as its own pages have them."""
-    events = [frame.data for frame in frames if frame.name == "message"]
-    return [
-        {name: told[name] for name in ("seq", "at", "event")}
-        for told in events
-        if told["stream"] == stream
-    ]
+    events = [frame for frame in frames if frame.name == "message"]
+    return [frame.recorded for frame in events if frame.data["stream"] == stream]
 
 
 def data_of(frames: Iterable[Frame], name: str) -> list[dict[str, Any]]:

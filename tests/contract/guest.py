@@ -27,6 +27,11 @@ class Frame:
     def kind(self) -> str:
         return self.data["event"]["kind"]
 
+    @property
+    def recorded(self) -> Told:
+        """The event as a stream's own pages have it, whatever else the frame says."""
+        return {name: self.data[name] for name in ("seq", "at", "event")}
+
 
 @dataclass
 class Guest:

@@ -1,7 +1,6 @@
 """The feed: several streams on one connection, from any point, without a gap or a repetition."""
 
 import asyncio
-import json
 import random
 import time
 from contextlib import aclosing
@@ -10,11 +9,10 @@ from itertools import pairwise
 import httpx2
 import pytest
 
-from airboss.model.events import Recorded
 from airboss.model.states import SessionTold
 from tests.contract.feeds import FEED, data_of, feed, feed_to, named, told_of
 from tests.contract.guest import Frame, Guest, Told, kinds
-from tests.contract.stories import check_events, without_deltas
+from tests.contract.stories import check_events, told, without_deltas
 from tests.contract.test_v1_sessions import refused
 from tests.portal import Portal
 
@@ -23,8 +21,8 @@ CHANCE = random.Random()  # noqa: S311 - when a viewer leaves is no secret
 
 def folded(session: str, events: list[Told]) -> SessionTold:
     state = SessionTold(session)
-    for told in events:
-        state.tell(Recorded(told["seq"], told["at"], json.dumps(told["event"])))
+    for one in events:
+        told(state, one)
     return state
 
 

@@ -206,4 +206,4 @@ async def _whole_frames(chunked: bytes) -> AsyncGenerator[Told]:
 
     async for frame in frames_of(lines()):
         if frame.name == "message":
-            yield {name: frame.data[name] for name in ("seq", "at", "event")}
+            yield frame.recorded

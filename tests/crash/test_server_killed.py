@@ -29,7 +29,7 @@ async def live(portal: Portal, witnesses: list[Witness], events: int, seconds: f
         await asyncio.wait(asked)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(3):
-                while sum(len(witness.seen) for witness in witnesses) < events:  # noqa: ASYNC110
+                while sum(len(witness.seen) for witness in witnesses) < events:  # noqa: ASYNC110 - it comes by HTTP
                     await asyncio.sleep(0.005)
         await asyncio.sleep(seconds)
         group.create_task(witnesses[0].ask(client, "stream it again"))
