@@ -2,7 +2,6 @@
 memory."""
 
 import json
-import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
@@ -15,6 +14,7 @@ from bench.long_streams import fill_run, fill_session, wide_entry
 from bench.table import Line, Say
 from bench.wire import Address, Failed, calling
 from bench.workshop import airboss, prepare, rehearsal
+from scripts.chromium import FLAGS, MISSING, chromium
 
 EVENTS = 100_000
 ROWS, COLUMNS = 40, 50
@@ -24,7 +24,6 @@ VISITS = 5
 FIRST_MS = 1_500
 FRAME_MS = 50
 HEAP_MB = 400
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 # Scrolls up and down, a step with each frame; answers how long each frame took.
 _SCROLL = """
@@ -59,13 +58,6 @@ _WATCH = """
   requestAnimationFrame(look);
 }
 """
-
-
-def _chromium() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    raise Failed("There is no Chromium. Run: sudo apt-get install chromium")
 
 
 async def _code(address: Address) -> str:
@@ -134,6 +126,9 @@ async def _filled(folder: Path, events: int, say: Say) -> tuple[str, str]:
 
 
 async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
+    browser_path = chromium()
+    if browser_path is None:
+        raise Failed(MISSING)
     events = EVENTS // 10 if quick else EVENTS
     run, session = await _filled(folder, events, say)
     pages = (
@@ -153,7 +148,7 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     lines: list[Line] = []
     async with airboss(folder) as server, async_playwright() as playwright:
         url = f"http://localhost:{server.address.port}"
-        launched = playwright.chromium.launch(executable_path=_chromium(), args=_FLAGS)
+        launched = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         async with await launched as browser:
             for name, path, places, boxes in pages:
                 views: list[float] = []

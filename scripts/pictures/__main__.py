@@ -19,11 +19,12 @@ from typing import Any
 import httpx2
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from scripts.chromium import FLAGS, MISSING, chromium
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 PICTURES = ROOT / "docs" / "pictures"
 STAMP = PICTURES / "made-of.txt"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PHONE, DESK = 390, 1440
 Prepare = Callable[[Page], None]
 SECONDS = 90
@@ -256,18 +257,16 @@ def main() -> int:
             print("The pictures are older than the pages. Run `make pictures` and look at them.")
         return 0 if is_current else 1
     PICTURES.mkdir(parents=True, exist_ok=True)
-    chromium = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if chromium is None:
-        print("There is no Chromium. Run: sudo apt-get install chromium")
+    path = chromium()
+    if path is None:
+        print(MISSING)
         return 1
     with (
         tempfile.TemporaryDirectory(prefix="pictures-") as folder,
         serving(Path(folder)) as portal,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         photograph(Camera(browser, portal), portal)
         browser.close()
     STAMP.write_text(sources(), encoding="utf-8")

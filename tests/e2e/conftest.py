@@ -1,40 +1,19 @@
 """A real Chromium, one for all browser tests. Without one they fail and say what to run."""
 
 import asyncio
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from scripts.chromium import FLAGS, MISSING, chromium
 from tests.e2e.sessions import Person, at_page, portal_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
 # Where three browsers share two cores; what has to be soon says so itself.
 expect.set_options(timeout=15_000)
-
-# Chromium's own traffic (updates, sync, look-ups) has no place in a test.
-FLAGS = [
-    "--no-sandbox",  # as root, in a container, it does not start with one
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-def chromium() -> str:
-    # The shell without windows first: the same engine, at a quarter of the time for each page.
-    found = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    for name in (os.environ.get("CHROMIUM"), *found):
-        if name and (path := shutil.which(name)):
-            return path
-    pytest.fail("There is no Chromium for the browser tests. Run: sudo apt-get install chromium")
 
 
 @dataclass(frozen=True)
@@ -54,8 +33,9 @@ class Shared:
 
 @pytest.fixture(scope="session")
 def shared_browser() -> Iterator[Shared]:
+    path = chromium() or pytest.fail(MISSING)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         shared = Shared(browser, asyncio.get_running_loop())
         shared.leave_thread()
         yield shared

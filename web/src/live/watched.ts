@@ -102,6 +102,7 @@ export function watch<State>(source: Source<State>): Watched<State> {
     stop: () => {
       life += 1;
       unfollow();
+      clearTimeout(soon);
       stopComparing();
     },
   };
