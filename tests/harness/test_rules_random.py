@@ -2,13 +2,15 @@
 
 import os
 import re
+import shlex
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airboss.harness.patterns import fits, host_of, literal, plain
+from airboss.harness.command_words import words
+from airboss.harness.patterns import Spellings, fits, host_of, literal, plain
 from airboss.harness.rules import holds, suggest
 from airboss.model.rules import Rule
 from airboss.runtime.permission import PermissionWish, wish
@@ -43,6 +45,27 @@ def test_a_pattern_is_read_by_the_book(pattern: str, text: str) -> None:
 def test_a_literal_fits_its_own_text_only(one: str, other: str) -> None:
     assert fits(literal(one), other) == (one == other)
     assert plain(literal(one)) == one
+
+
+@given(st.text("ab \t\n'\"\\-=*é", max_size=16))
+def test_the_words_of_a_command_are_those_of_a_shell(command: str) -> None:
+    try:
+        known = shlex.split(command)
+    except ValueError:
+        known = None
+    try:
+        assert [word.text for word in words(command)] == known
+    except ValueError:
+        assert known is None
+
+
+@given(texts, st.lists(st.sampled_from(["a", "b", "ab", "*", "?", "-", "a.b"]), max_size=6))
+def test_what_a_program_runs_is_found_from_each_of_its_words_on(
+    pattern: str, given: list[str]
+) -> None:
+    found = Spellings.of([" ".join(["sh", *given])])
+    parts = [" ".join(["sh", *given]), *(" ".join(given[at:]) for at in range(len(given)))]
+    assert found.fit(pattern) == any(fits_slowly(pattern, said) for said in (*parts, *given))
 
 
 @given(commands, commands)

@@ -3,9 +3,13 @@
 import fnmatch
 import ipaddress
 import re
-import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, dropwhile
 from urllib.parse import urlsplit
+
+from airboss.harness.command_words import texts
 
 # `\*`, `\?` and `\\` are the letters themselves; any other backslash is one.
 _PARTS = re.compile(r"\\[*?\\]|.", re.DOTALL)
@@ -14,7 +18,6 @@ _PARTS = re.compile(r"\\[*?\\]|.", re.DOTALL)
 _BETWEEN = re.compile(r"[;&|\n\r`(){}]")
 _KEYWORDS = re.compile(r"\A(?:(?:if|then|elif|else|while|until|do|time|exec|!)\s+)+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://(.*)", re.IGNORECASE | re.DOTALL)
 _INSIDE = re.compile(r"[=<>;&|()`,:]")
 # What these are given is a command in turn.
 _RUNNERS = frozenset(
@@ -23,7 +26,11 @@ _RUNNERS = frozenset(
     | {"ssh"}
 )
 # Each is looked up on the disk; what has more is unclear.
-_MOST_WORDS = 1000
+MOST_WORDS = 1000
+# What the kernel takes as one argument, so as one command; what is longer is unclear.
+LONGEST_COMMAND = 128 * 1024
+# The longest name that the network knows; what is longer is none.
+_LONGEST_HOST = 255
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 # One way of writing these leads to one host, another to another.
 _AMBIGUOUS = re.compile("[ßẞς\u200c\u200d]")
@@ -39,15 +46,44 @@ def _parts(pattern: str) -> list[str]:
     return [found[0] for found in _PARTS.finditer(pattern)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """`head` is what stands before the first `*`; `core` a text that is in all that fits."""
+
+    whole: re.Pattern[str]
+    head: re.Pattern[str] | None
+    core: str
+
+
 @lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    words = "".join(_TRANSLATED.get(part, part) for part in _parts(pattern))
-    return re.compile(fnmatch.translate(words))
+def _compiled(pattern: str) -> _Pattern:
+    parts = _parts(pattern)
+    head = _translated(parts[: parts.index("*") + 1]) if "*" in parts else None
+    return _Pattern(
+        re.compile(_translated(parts)),
+        None if head is None else re.compile(head),
+        max(_fixed(parts), key=len),
+    )
+
+
+def _translated(parts: list[str]) -> str:
+    return fnmatch.translate("".join(_TRANSLATED.get(part, part) for part in parts))
+
+
+def _fixed(parts: list[str]) -> Iterator[str]:
+    """The texts between the wildcards."""
+    kept: list[str] = []
+    for part in (*parts, "*"):
+        if part in ("*", "?"):
+            yield "".join(kept)
+            kept = []
+        else:
+            kept.append(part[-1])
 
 
 def fits(pattern: str, text: str) -> bool:
     """The whole text, letter by letter; `*` is any letters, `?` is one."""
-    return _compiled(pattern).match(text) is not None
+    return _compiled(pattern).whole.match(text) is not None
 
 
 def literal(text: str) -> str:
@@ -79,51 +115,87 @@ def pieces(command: str) -> tuple[str, ...]:
     return tuple(piece for piece in found if piece.strip("$\"' \t"))
 
 
-def spellings(piece: str) -> set[str]:
-    """Other ways to write the same, and what it runs in turn: for those who forbid it, not for
-    those who allow it."""
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One way to write a command. From each of `starts` on it may be a command of its own."""
+
+    text: str
+    starts: tuple[int, ...] = (0,)
+
+    def fits(self, pattern: str) -> bool:
+        compiled = _compiled(pattern)
+        for start in self.starts:
+            if compiled.head is None:
+                if compiled.whole.match(self.text, start):
+                    return True
+            elif compiled.head.match(self.text, start):
+                # What fits from a later start on fits from here, too: the `*` takes more.
+                return compiled.whole.match(self.text, start) is not None
+        return False
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """All ways to write what a command does, for those who forbid it."""
+
+    found: frozenset[Spelling]
+    # Looked at first: one search is faster than thousands.
+    _all: str
+
+    @classmethod
+    def of(cls, parts: Iterable[str]) -> "Spellings":
+        found = frozenset(said for part in dict.fromkeys(parts) for said in _spellings(part))
+        return cls(found, "\0".join(said.text for said in found))
+
+    def fit(self, pattern: str) -> bool:
+        if _compiled(pattern).core not in self._all:
+            return False
+        return any(said.fits(pattern) for said in self.found)
+
+
+def _spellings(piece: str) -> Iterator[Spelling]:
+    """Other ways to write the same, and what it runs in turn."""
     bare = _KEYWORDS.sub("", piece)
-    words = words_of(bare)
-    while words and _ASSIGNMENT.match(words[0]):
-        words = words[1:]
-    found = {piece, bare, " ".join(bare.split()), " ".join(words)}
+    words = list(dropwhile(_ASSIGNMENT.match, texts(bare)))
+    yield from map(Spelling, (piece, bare, " ".join(bare.split()), " ".join(words)))
     if not words:
-        return found
+        return
     name = words[0].rpartition("/")[2]
-    found.add(" ".join([name, *words[1:]]))
-    if name in _RUNNERS:
-        for number, word in enumerate(words[1:], start=1):
-            found |= {" ".join(words[number:]), *pieces(word)}
-    return found
-
-
-def words_of(command: str) -> list[str]:
-    """The words of a command without their quotes, as well as they can be told."""
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.replace("'", " ").replace('"', " ").split()
+    words[0] = name
+    said = " ".join(words)
+    if name not in _RUNNERS:
+        yield Spelling(said)
+        return
+    # Not each of them as a text of its own: together they would be the square of the command.
+    yield Spelling(said, (0, *accumulate(len(word) + 1 for word in words[:-1])))
+    yield from (Spelling(inner) for word in words[1:] for inner in pieces(word))
 
 
 def guessed_hosts(command: str, *, bare: bool) -> tuple[str | None, ...]:
     """The hosts that a command seems to call; with `bare` also words that only look like one. None
     is one that is not beyond doubt."""
-    words = words_of(command)
-    found: list[str | None] = [None] if len(words) > _MOST_WORDS else []
-    for word in words[:_MOST_WORDS]:
-        if address := _ADDRESS.search(word):
-            found.append(host_of(f"http://{address[1]}"))
+    words = texts(command)
+    found: list[str | None] = [None] if len(words) > MOST_WORDS else []
+    for word in words[:MOST_WORDS]:
+        _, is_address, rest = word.partition("://")
+        if is_address:
+            found.append(host_of(f"http://{rest}"))
         elif bare and "." in word:
-            host = host_name(re.split(r"[/:]", word.rpartition("@")[2])[0])
+            host = host_name(re.split(r"[/:]", word.rpartition("@")[2], maxsplit=1)[0])
             found += [host] if host else []
     return tuple(found)
 
 
 def guessed_paths(command: str) -> tuple[str, ...] | None:
     """The words that may be files, `--file=x` and `>x` too; None where there are too many."""
-    parts = [part for word in words_of(command) for part in (word, *_INSIDE.split(word))]
-    found = dict.fromkeys(part for part in parts if part and not part.startswith("-"))
-    return tuple(found) if len(found) <= _MOST_WORDS else None
+    parts = (part for word in texts(command) for part in (word, *_INSIDE.split(word)))
+    found = dict[str, None]()
+    for part in parts:
+        if part and not part.startswith("-"):
+            found[part] = None
+            if len(found) > MOST_WORDS:
+                return None
+    return tuple(found)
 
 
 def host_of(url: str) -> str | None:
@@ -143,7 +215,7 @@ def host_of(url: str) -> str | None:
 
 def host_name(host: str) -> str | None:
     """A name as the network knows it: in small letters, IDNA, without the last dot."""
-    if _AMBIGUOUS.search(host):
+    if len(host) > _LONGEST_HOST or _AMBIGUOUS.search(host):
         return None
     try:
         name = host.encode("idna").decode("ascii").lower().removesuffix(".")

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from airboss.harness.patterns import (
+    LONGEST_COMMAND,
+    MOST_WORDS,
+    Spellings,
     fits,
     guessed_hosts,
     guessed_paths,
@@ -16,7 +19,6 @@ from airboss.harness.patterns import (
     literal,
     pieces,
     plain,
-    spellings,
 )
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
@@ -41,6 +43,8 @@ _MORE: Final = (
 NOTHING_SECRET: Final = Redactor()
 # A rule for a longer command would not be read by anybody.
 _LONGEST: Final = 2000
+# As long as the kernel takes them; what is longer is unclear, and looking at it takes long.
+_LONGEST_PATH: Final = 4096
 
 
 def first(rules: Iterable[KeptRule], wish: PermissionWish, cwd: Path) -> KeptRule | None:
@@ -115,7 +119,9 @@ def _allows_command(pattern: str, asked: "_Asked") -> bool:
         return False
     if (whole := plain(pattern)) is not None:
         return whole == command
-    if segments is None or asked.hides_commands or (asked.writes and ">" not in pattern):
+    if asked.is_too_long or segments is None or asked.hides_commands:
+        return False
+    if asked.writes and ">" not in pattern:
         return False
     return _all((*pieces(command), *segments), lambda piece: fits(pattern, piece))
 
@@ -142,7 +148,7 @@ def _catches_tool(pattern: str, asked: "_Asked") -> bool:
 def _catches_command(pattern: str, asked: "_Asked") -> bool:
     if asked.wish.command is None:
         return asked.wish.kind == "shell"
-    return any(fits(pattern, said) for said in asked.spellings)
+    return asked.is_too_long or asked.spellings.fit(pattern)
 
 
 def _catches_path(pattern: str, asked: "_Asked") -> bool:
@@ -154,7 +160,7 @@ def _catches_path(pattern: str, asked: "_Asked") -> bool:
 
 def _catches_host(pattern: str, asked: "_Asked") -> bool:
     # “Every host” is not meant for every word with a dot in it.
-    guessed = guessed_hosts(asked.wish.command or "", bare=pattern != "*")
+    guessed = asked.called_hosts if pattern == "*" else asked.guessed_hosts
     hosts = (*asked.hosts, *guessed)
     if not hosts:
         return asked.wish.kind == "url"
@@ -213,10 +219,15 @@ class _Asked:
         return tuple(text for text in texts if text) if clear else None
 
     @cached_property
-    def spellings(self) -> frozenset[str]:
+    def is_too_long(self) -> bool:
+        """Whether the command is longer than anybody looks through, so that it is unclear."""
+        told = sum(map(len, self.segments or ()))
+        return len(self.wish.command or "") > LONGEST_COMMAND or told > 4 * LONGEST_COMMAND
+
+    @cached_property
+    def spellings(self) -> Spellings:
         command = self.wish.command or ""
-        parts = (command, *pieces(command), *(self.segments or ()))
-        return frozenset(said for part in parts for said in spellings(part))
+        return Spellings.of((command, *pieces(command), *(self.segments or ())))
 
     @cached_property
     def hides_commands(self) -> bool:
@@ -227,7 +238,7 @@ class _Asked:
     @cached_property
     def guessed_paths(self) -> tuple[str | None, ...]:
         """The runtime tells none, so every word of a command may be one."""
-        guessed = guessed_paths(self.wish.command or "")
+        guessed = None if self.is_too_long else guessed_paths(self.wish.command or "")
         if guessed is None:
             return (None,)
         words = [os.path.expanduser(word) for word in guessed]
@@ -262,9 +273,14 @@ class _Asked:
 
     @cached_property
     def real_paths(self) -> tuple[str | None, ...]:
-        return tuple(dict.fromkeys(self._real(path) for path in self._paths))
+        """Each is looked up on the disk; where there are too many, one is unclear."""
+        looked_up = self._paths[:MOST_WORDS]
+        found = dict.fromkeys(self._real(path) for path in looked_up)
+        return (*found, None) if len(self._paths) > MOST_WORDS else tuple(found)
 
     def _real(self, path: str) -> str | None:
+        if len(path) > _LONGEST_PATH:
+            return None
         try:
             return os.path.realpath(os.path.join(self.folder, path))
         except (OSError, ValueError):
@@ -276,6 +292,18 @@ class _Asked:
         told = [_field(part, "url") for part in _list(self.wish.raw.get("possibleUrls"))]
         urls = [url for url in (self.wish.url, *told) if isinstance(url, str)]
         return tuple(dict.fromkeys(host_of(url) for url in urls))
+
+    @cached_property
+    def guessed_hosts(self) -> tuple[str | None, ...]:
+        """Those among the words of a command, words that only look like one among them."""
+        return self._hosts_in_command(bare=True)
+
+    @cached_property
+    def called_hosts(self) -> tuple[str | None, ...]:
+        return self._hosts_in_command(bare=False)
+
+    def _hosts_in_command(self, *, bare: bool) -> tuple[str | None, ...]:
+        return (None,) if self.is_too_long else guessed_hosts(self.wish.command or "", bare=bare)
 
 
 def _is_mapping(value: object) -> bool:
