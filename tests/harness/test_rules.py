@@ -99,10 +99,10 @@ def test_an_allowed_command_brings_no_other_along(folder: Path, command: str) ->
 
 def test_a_command_is_allowed_when_every_part_of_it_is(folder: Path) -> None:
     rule = allow(wish="shell", command="git *")
-    assert holds(rule, shell("git status && git diff; git log | git x", "git status"), folder)
+    assert holds(rule, shell("git status && git diff; git log | git show", "git status"), folder)
     assert holds(allow(wish="shell", command="make *>*"), shell("make all > log"), folder)
     # What the runtime takes for a command of its own counts, whatever we make of the text.
-    assert not holds(rule, shell("git x -c odd", "git x", "odd"), folder)
+    assert not holds(rule, shell("git log -c odd", "git log", "odd"), folder)
     unreadable: list[Any] = ["text", [1], [{"fullCommandText": 1}], [{}]]
     for odd in unreadable:
         assert not holds(rule, shell("git status", commandSegments=odd), folder)

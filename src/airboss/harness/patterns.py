@@ -109,6 +109,12 @@ def fixed_part(pattern: str) -> str:
     return kept
 
 
+def around_wildcards(pattern: str) -> tuple[str, str]:
+    """The letters before the first `*` or `?`, and those behind the last."""
+    texts = list(_fixed(_parts(pattern)))
+    return texts[0], texts[-1]
+
+
 def pieces(command: str) -> tuple[str, ...]:
     """The commands that one text may consist of."""
     found = (piece.strip() for piece in _BETWEEN.split(command))

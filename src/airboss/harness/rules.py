@@ -20,6 +20,7 @@ from airboss.harness.patterns import (
     pieces,
     plain,
 )
+from airboss.harness.wildcards import are_harmless
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.permission import PermissionWish
@@ -123,7 +124,8 @@ def _allows_command(pattern: str, asked: "_Asked") -> bool:
         return False
     if asked.writes and ">" not in pattern:
         return False
-    return _all((*pieces(command), *segments), lambda piece: fits(pattern, piece))
+    parts = (*pieces(command), *segments)
+    return _all(parts, lambda part: fits(pattern, part) and are_harmless(pattern, part))
 
 
 def _catches(rule: Rule, asked: "_Asked") -> bool:

@@ -15,7 +15,7 @@ export const WISHES = {
 export type WishName = keyof typeof WISHES;
 
 export const NAMED: Record<(typeof WISHES)[WishName], { label: string; like: string }> = {
-  command: { label: "Command", like: "git *" },
+  command: { label: "Command", like: "git diff*" },
   path: { label: "Path", like: "docs/*" },
   host: { label: "Host", like: "*.example.com" },
   tool: { label: "Tool", like: "github/*" },
