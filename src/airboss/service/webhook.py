@@ -3,7 +3,6 @@ that was looked at. Imported only where one is configured."""
 
 import asyncio
 import hmac
-import ipaddress
 import socket
 import ssl
 import time
@@ -14,6 +13,7 @@ from typing import Final
 import httpx2
 
 from airboss.model.inbox_events import InboxArrived, InboxSettled
+from airboss.service.addresses import is_public
 from airboss.service.notices import Notice, NotSent
 
 WAITS: Final = (1.0, 5.0, 30.0, 120.0, 600.0)
@@ -22,13 +22,6 @@ SECONDS: Final = 10.0
 _MOST_ADDRESSES: Final = 3
 # What says “not now”; every other refusal stays one.
 _LATER: Final = (408, 429)
-# Addresses that look public and are not: of IPv6 those that lead to one of IPv4, or to the local
-# site, and the place where a cloud's machines ask about themselves.
-_NOT_PUBLIC: Final = tuple(
-    ipaddress.ip_network(text)
-    for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96", "fec0::/10")
-)
-_CLOUD: Final = frozenset({ipaddress.ip_address("168.63.129.16")})
 
 
 @dataclass(frozen=True)
@@ -129,16 +122,3 @@ class WebhookChannel:
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
     return hmac.new(secret.encode(), f"{timestamp}.".encode() + body, "sha256").hexdigest()
-
-
-def is_public(address: str) -> bool:
-    """Whether it is somebody else's on the open internet, beyond doubt."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
-        found = found.ipv4_mapped
-    if found in _CLOUD or any(found in network for network in _NOT_PUBLIC):
-        return False
-    return found.is_global and not found.is_multicast and not found.is_reserved
