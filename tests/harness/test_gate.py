@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from airboss.harness.builtin_tools import BUILT_IN
 from airboss.harness.gate import (
     Block,
     Change,
@@ -156,7 +157,7 @@ async def test_a_hook_may_block_with_a_reason(trial: Trial) -> None:
 
 async def test_hooks_change_arguments_one_over_the_other(trial: Trial) -> None:
     """GATE-2, GATE-5: a shallow merge, and each sees what those before it made of it."""
-    use = ToolUse("t", {"a": {"deep": 1}, "b": 2})
+    use = ToolUse("edit", {"a": {"deep": 1}, "b": 2})
     one = trial.says("one", Change({"a": {"other": 3}}))
     two = trial.says("two", Change({"c": 4}))
     gate = trial.gate(hooks=[one, two])
@@ -536,6 +537,29 @@ async def test_a_loop_behind_a_compaction_ends_the_turn(trial: Trial) -> None:
     assert isinstance(told, LoopNoticed)
     assert told.detector == "after-compaction"
     assert "compaction_loop_persisted" in trial.ends[0][1]
+
+
+# Tools of others.
+
+
+async def test_permission_is_asked_for_every_tool_that_is_neither_built_in_nor_ours(
+    trial: Trial,
+) -> None:
+    gate = trial.gate()
+    gate.ours = {"job_boolean_true"}
+    for tool in (*BUILT_IN, "job_boolean_true"):
+        assert await gate.before(ToolUse(tool, {})) == Pass(), tool
+    for tool in ("files-view", "View", "view ", "job_boolean_false", "session_store_sql", ""):
+        assert await gate.before(ToolUse(tool, {})) == Pass(must_ask=True), tool
+        assert await gate.before(ToolUse(tool, {}, "agent-1")) == Pass(must_ask=True), tool
+
+
+async def test_a_hook_cannot_change_a_call_that_must_be_asked_for(trial: Trial) -> None:
+    gate = trial.gate(hooks=[trial.says("hook", Change({"what": "else"}))])
+    answer = await gate.before(ToolUse("files-peek", {"what": "it"}))
+    assert isinstance(answer, Veto)
+    assert trial.vetoed == ("hook", answer.reason)
+    assert "not part of Airboss" in answer.reason
 
 
 # What others may see.

@@ -201,12 +201,15 @@ def test_a_kind_that_a_rule_does_not_name_is_not_allowed_by_it(folder: Path) -> 
 def test_a_tool_of_a_server_is_named_with_the_server(folder: Path) -> None:
     mine = asked("mcp", serverName="github", toolName="push")
     other = asked("mcp", serverName="evil", toolName="push")
+    unnamed = asked("mcp", toolName="push")
     assert holds(allow(tool="github/push"), mine, folder)
     assert holds(allow(wish="mcp", tool="github/*"), mine, folder)
     assert not holds(allow(tool="github/push"), other, folder)
     assert not holds(allow(tool="push"), mine, folder)
     assert holds(deny(tool="push"), mine, folder)
     assert holds(deny(tool="push"), other, folder)
+    assert not holds(allow(tool="*"), unnamed, folder), "nobody knows of which server it is"
+    assert holds(deny(tool="github/*"), unnamed, folder)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from typing import Any
 
 import uvicorn
 
+from tests.runtime import mcp_server
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -71,6 +73,9 @@ class Stage:
     refused: frozenset[str] = frozenset()
     broken: int = 0
     port: int = 0
+    # Of GitHub's own MCP server: the methods that were asked of it, and the tools called.
+    mcp_methods: list[str] = field(default_factory=list[str])
+    mcp_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     @property
     def address(self) -> str:
@@ -96,6 +101,11 @@ class Stage:
                 await _json(send, USER)
             case "/chat/completions" | "/v1/chat/completions":
                 await self._complete(json.loads(body), send)
+            case "/mcp/readonly" if body:
+                asked = json.loads(body)
+                self.mcp_methods.append(asked["method"])
+                told = mcp_server.answer(asked, self.mcp_calls)
+                await _json(send, told or {}, 202 if told is None else 200)
             case _:
                 await _json(send, {"message": "Not Found"}, 404)
 

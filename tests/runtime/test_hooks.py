@@ -301,15 +301,25 @@ async def listed(flight: Flight) -> set[str]:
     return await flight.runtime.on_life(ask)
 
 
-async def offered(flight: Flight, model: str) -> set[str]:
-    """What it offers to a model."""
+# Those that every session may call; `agent` of the stand-in is the one with most tools.
+AGENTS = ("explore", "task", "general-purpose", "code-review", "research", "security-review")
+
+
+async def offered(flight: Flight, model: str, **changes: Any) -> set[str]:
+    """What it offers to a model and to its sub-agents, and what it says that it does."""
     listener = Listener()
-    session = await flight.session(listener, model=model, tools=JOB_TOOL_OFFERS)
-    await session.send("say hi")
-    await listener.until(TurnIdle)
+    session = await flight.session(listener, model=model, tools=JOB_TOOL_OFFERS, **changes)
+    flight.stage.requests.clear()
+    named = {"name": "h", "description": "h", "prompt": "say hi", "mode": "sync"}
+    for agent in AGENTS:
+        listener.told.clear()
+        await session.send(f"call task {json.dumps({'agent_type': agent, **named})}")
+        await listener.until(TurnIdle)
+        assert [ended.error for ended in listener.all(ToolEnded)] == [None], agent
+    said = await session._say(lambda to: to.tools.get_current_metadata())  # pyright: ignore[reportPrivateUsage]
     await session.close()
-    tools = flight.stage.requests[-1]["tools"]
-    return {tool[tool["type"]]["name"] for tool in tools}
+    tools = [tool for asked in flight.stage.requests for tool in asked["tools"]]
+    return {tool[tool["type"]]["name"] for tool in tools} | {tool.name for tool in said.tools or ()}
 
 
 async def test_every_tool_that_the_runtime_has_is_classified_and_passes_the_gate(
@@ -319,10 +329,14 @@ async def test_every_tool_that_the_runtime_has_is_classified_and_passes_the_gate
     tools = await listed(flight)
     for model in MODELS:
         tools |= await offered(flight, model)
+    copilots: dict[str, Any] = {"provider": None, "github_token": "a-token"}
+    tools |= await offered(flight, "claude-sonnet-4.5", **copilots)
     ours = {offer.name for offer in JOB_TOOL_OFFERS}
     assert ours <= tools, "the job tools are offered like all others"
     assert tools - ours - set(BUILT_IN) == set(), "classify these in harness/builtin_tools.py"
-    for name in sorted(tools):
+    assert not any("-" in name for name in {*ours, *BUILT_IN}), "so are those of MCP servers named"
+    below = {"fetch_copilot_cli_documentation"}  # offered to sub-agents only
+    for name in sorted(tools - below):
         porter, listener = Porter(lambda _: Veto("Only a walk.")), Listener()
         model = "gpt-5-codex" if name in {"apply_patch", "rg"} else "stand-in"
         session = await flight.session(listener, model=model, tools=JOB_TOOL_OFFERS, gate=porter)

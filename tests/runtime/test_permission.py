@@ -1,5 +1,6 @@
 """Reading what an agent asks leave for, as recorded from the runtime."""
 
+from airboss.runtime.hooks import ASKED_BY_THE_GATE
 from airboss.runtime.permission import PermissionWish, wish
 
 
@@ -40,3 +41,22 @@ def test_what_nobody_knows_is_still_a_wish() -> None:
     assert wish({"permissionRequest": {"kind": "telepathy", "path": 3}}).kind == "telepathy"
     assert wish({"requestId": "p1", "permissionRequest": "?"}).kind == "unknown"
     assert wish({}) == PermissionWish("", None, "unknown", None, (), None, None, "", {})
+
+
+def test_what_our_gate_has_asked_is_a_tool_of_a_server_and_what_another_hook_asks_is_not() -> None:
+    def asked(message: str, server: str | None) -> PermissionWish:
+        request = {
+            "kind": "hook",
+            "toolName": "s-add",
+            "toolArgs": {"a": 1},
+            "hookMessage": message,
+        }
+        data = {"requestId": "p1", "permissionRequest": {**request, "toolCallId": "call_1"}}
+        return wish(data, server)
+
+    ours = asked(ASKED_BY_THE_GATE, "s")
+    assert (ours.kind, ours.tool, ours.call, ours.about) == ("mcp", "s-add", "call_1", "s-add")
+    told = {"kind": "mcp", "toolCallId": "call_1", "toolName": "s-add", "args": {"a": 1}}
+    assert ours.raw == {**told, "serverName": "s"}
+    assert asked(ASKED_BY_THE_GATE, None).raw == told
+    assert asked("because", "s").kind == "hook"

@@ -1,6 +1,8 @@
 """The runtime's own tools, each of them looked at: what it does. A test walks those it offers.
 
-All of them pass the gate, those that nobody listed too; the list is what the gate knows of them.
+All of them pass the gate, those that nobody listed too. The runtime asks permission for what these
+do, where that needs any; for the calls of every other tool the gate has it asked. None of these
+names has a hyphen: those of MCP servers have one (SERVER-TOOL).
 """
 
 import re
@@ -29,6 +31,7 @@ BUILT_IN: Final[dict[str, ToolKind]] = {
     "rg": "read",
     "semantic_code_search": "read",
     "skill": "read",
+    "fetch_copilot_cli_documentation": "read",  # of the runtime itself; for sub-agents only
     "create": "write",
     "edit": "write",
     "apply_patch": "write",
@@ -41,6 +44,10 @@ BUILT_IN: Final[dict[str, ToolKind]] = {
     "ask_user": "ask",
 }
 _SENDS = re.compile(r"(?:\A|[-_])(?:send|reply|notify)(?:[-_]|\Z)")
+
+
+def is_built_in(tool: str) -> bool:
+    return tool in BUILT_IN
 
 
 def is_poll(tool: str) -> bool:

@@ -54,6 +54,7 @@ _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
 _NOTICED_SECONDS = 2.0
 _CLOSED = "The session was closed."
+_TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER)
 
 _log = logging.getLogger(__name__)
 
@@ -88,8 +89,9 @@ class Conversation:
         self._ear = Ear(writer, redactor, self.desk, self._keeper)
         watch, clean = loops or Loops(), redactor.text
         checks = Checks(ask=self.people.permit)
+        ours = {offer.name for offer in _TOOLS}
         self.gate = Gate(
-            session, watch, self._hear, lambda: self._ear.turn, self._stop, clean, checks
+            session, watch, self._hear, lambda: self._ear.turn, self._stop, clean, checks, ours
         )
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
@@ -175,7 +177,7 @@ class Conversation:
             model=self._route.model,
             provider=self._route.provider,
             github_token=self._route.github_token,
-            tools=(*JOB_TOOL_OFFERS, ASK_USER_OFFER),
+            tools=_TOOLS,
             decide=self._keeper.decide,
             answer=self.people.answer,
             gate=self.gate,

@@ -2,16 +2,19 @@
 
 In this order: loops, policies, hooks, the policies again where a hook changed something. Whatever
 fails, hangs or says something odd on the way is a no. That a call may be made is not said here:
-permission is asked for behind the gate.
+permission is asked for behind the gate. The runtime asks for it by itself where a tool is its own;
+for the tools of others it would leave that to whoever brought them (`readOnlyHint` of an MCP
+server), so the gate has it asked for each of their calls.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Container, Coroutine, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
+from airboss.harness.builtin_tools import is_built_in
 from airboss.harness.loops import Call, Finding, Loops, Stint
 from airboss.harness.pending import Open, Pending
 from airboss.harness.turn import Turn
@@ -24,6 +27,10 @@ HOOK_SECONDS: Final = 15.0
 TOOL_LOOP: Final = "ToolLoop"
 _MOST_BLOCKED: Final = 1024
 _NOBODY_TO_ASK: Final = "A person would have to be asked for it, and nobody can be asked here."
+_UNCHANGEABLE: Final = (
+    "A hook changed the arguments of a tool that is not part of Airboss. "
+    "Permission can only be asked for the call as it was made, so it is a no."
+)
 _FAULT: Final = "Airboss could not check this call, so it is refused."
 
 Value = TypeVar("Value")
@@ -98,7 +105,8 @@ class Checks:
 @dataclass(slots=True)
 class Gate:
     """The gate of one session. `tell` says what happened on its stream, `turn` knows the turn that
-    runs, and `end_turn` ends it with an error of this name and text."""
+    runs, and `end_turn` ends it with an error of this name and text. `ours` are the names of the
+    tools that Airboss offers itself."""
 
     session: str
     loops: Loops
@@ -107,6 +115,7 @@ class Gate:
     end_turn: Callable[[str, str], None]
     clean: Callable[[str], str] = str
     checks: Checks = field(default_factory=Checks)
+    ours: Container[str] = ()
     _pending: Pending = field(init=False)
     _blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict["str", None])
     _left: set["asyncio.Task[Any]"] = field(default_factory=set["asyncio.Task[Any]"])
@@ -126,6 +135,7 @@ class Gate:
             if found is not None:
                 self._notice(found)
             changed = await self._checked(use)
+            must_ask = self._must_ask(use, changed)
         except Vetoed as veto:
             return self._veto(going, veto.denied, str(veto))
         except asyncio.CancelledError:
@@ -135,7 +145,7 @@ class Gate:
             _log.exception("The gate failed at a call of %s", use.tool)
             return self._veto(going, "policy", _FAULT)
         going.final = replace(use, arguments=use.arguments if changed is None else changed)
-        return Pass(changed, found.text if found else None)
+        return Pass(changed, found.text if found else None, must_ask)
 
     def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
         """A call as the session's events tell it: its name, and what came of it."""
@@ -162,6 +172,13 @@ class Gate:
             await asyncio.wait(left, timeout=1)
 
     # The way through.
+
+    def _must_ask(self, use: ToolUse, changed: Mapping[str, Any] | None) -> bool:
+        """Whether permission is asked for in any case; raises where that would not fit the call."""
+        must_ask = not is_built_in(use.tool) and use.tool not in self.ours
+        if must_ask and changed is not None:
+            raise Vetoed("hook", _UNCHANGEABLE)
+        return must_ask
 
     async def _checked(self, use: ToolUse) -> Mapping[str, Any] | None:
         """The changed arguments, where there are any; raises where somebody says no."""

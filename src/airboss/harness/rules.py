@@ -142,7 +142,7 @@ def _catches(rule: Rule, asked: "_Asked") -> bool:
 
 def _catches_tool(pattern: str, asked: "_Asked") -> bool:
     names = [name for name in (asked.tool, asked.wish.tool) if name]
-    if not names:
+    if not names or asked.tool is None:  # no server is named: it may be the one that is meant
         return asked.wish.kind in WITH_TOOL
     return any(fits(pattern, name) for name in names)
 

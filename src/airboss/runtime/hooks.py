@@ -18,6 +18,9 @@ _log = logging.getLogger(__name__)
 
 _FAULT: Final = "Airboss could not check this call, so it is refused."
 _STOPPED: Final = "The turn was stopped before this call was let through."
+# Said with every request to ask: it comes back in the permission request, by which that is known
+# to be ours, also after a restart with another version. So it stays as it is.
+ASKED_BY_THE_GATE: Final = "A tool that is not part of Airboss is called with permission only"
 # Some tools take a text instead of named arguments; it goes by this name here.
 BARE: Final = "input"
 
@@ -46,10 +49,13 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The call goes on: with these arguments where they were changed, and a word to the agent."""
+    """The call goes on: with these arguments where they were changed, and a word to the agent.
+    With `must_ask` only when permission was asked for and given, whatever the runtime thinks of the
+    tool; what is asked about is then the call as it was made, so nothing of it can be changed."""
 
     arguments: Mapping[str, Any] | None = None
     note: str | None = None
+    must_ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +146,28 @@ def outcome_of(tool: str, told: ToolEnded) -> ToolOutcome:
 
 
 def _is_missing(tool: str, error: str) -> bool:
-    """Whether the runtime says that it has no such tool."""
-    return error.startswith(f"Tool '{tool}' does not exist.")
+    """Whether the runtime says that it has no such tool, or we said so in its place."""
+    return missing(tool) in error
+
+
+def missing(tool: str) -> str:
+    """The runtime's own words for a tool that it does not have."""
+    return f"Tool '{tool}' does not exist."
 
 
 def _said(answer: object) -> dict[str, Any]:
     match answer:
-        case Pass(arguments=arguments, note=note):
+        case Pass(must_ask=True, arguments=None, note=note):
+            ask = {"permissionDecision": "ask", "permissionDecisionReason": ASKED_BY_THE_GATE}
+            return {**ask, **_note(note)}
+        case Pass(must_ask=False, arguments=arguments, note=note):
             changed = {} if arguments is None else {"modifiedArgs": dict(arguments)}
-            return {**changed, **({"additionalContext": note} if note else {})}
+            return {**changed, **_note(note)}
         case Veto(reason=reason):
             return {"permissionDecision": "deny", "permissionDecisionReason": reason}
         case _:
             raise TypeError(f"{type(answer).__name__} is no answer of a gate")
+
+
+def _note(note: str | None) -> dict[str, str]:
+    return {"additionalContext": note} if note else {}

@@ -1,7 +1,7 @@
 """What every session is opened with, in the SDK's words."""
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from airboss.runtime.life import Life
 from airboss.runtime.tools import sdk_tools
@@ -9,6 +9,8 @@ from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
     from airboss.runtime.session import SessionWish
+
+GITHUBS_MCP_SERVER: Final = "github-mcp-server"
 
 
 def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
@@ -34,6 +36,12 @@ def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
         "enable_config_discovery": False,
         "enable_file_hooks": False,  # left out, a repository's hooks do run
         "request_extensions": False,
+        # Left out, every session on a GitHub token has GitHub's own server with its tools.
+        "disabled_mcp_servers": [GITHUBS_MCP_SERVER],
+        # Left out, sub-agents search what was said in all other sessions, and in GitHub's cloud,
+        # without asking. The first keeps no store of it; the second binds sub-agents too.
+        "enable_session_store": False,
+        "excluded_tools": ["session_store_sql"],
         "enable_mcp_apps": False,
         "enable_session_telemetry": False,
         # A model that the runtime does not know would not be shown images.

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+from airboss.runtime.hooks import ASKED_BY_THE_GATE
+
 
 @dataclass(frozen=True, slots=True)
 class PermissionWish:
@@ -36,10 +38,13 @@ _PATHS = ("path", "fileName", "paths", "possiblePaths")
 _ABOUT = ("fullCommandText", "url", "path", "fileName", "toolName", "extensionName", "intention")
 
 
-def wish(data: Mapping[str, Any]) -> PermissionWish:
-    """Read the data of a `permission.requested` event; what is missing or odd stays empty."""
+def wish(data: Mapping[str, Any], server: str | None = None) -> PermissionWish:
+    """Read the data of a `permission.requested` event; what is missing or odd stays empty. `server`
+    is the MCP server whose tool is called, where the request does not name it."""
     asked = data.get("permissionRequest")
     request: Mapping[str, Any] = cast("Any", asked) if isinstance(asked, Mapping) else {}
+    if is_asked_by_the_gate(request):
+        request = _of_a_server(request, server)
     kind = str(request.get("kind") or "unknown")
     return PermissionWish(
         request_id=str(data.get("requestId") or ""),
@@ -52,6 +57,19 @@ def wish(data: Mapping[str, Any]) -> PermissionWish:
         about=next((text for name in _ABOUT if (text := _text(request, name))), ""),
         raw=request,
     )
+
+
+def is_asked_by_the_gate(request: Mapping[str, Any]) -> bool:
+    """Whether the runtime asks this only because our gate wants it asked."""
+    return request.get("kind") == "hook" and request.get("hookMessage") == ASKED_BY_THE_GATE
+
+
+def _of_a_server(request: Mapping[str, Any], server: str | None) -> Mapping[str, Any]:
+    """In the words in which the runtime asks for a tool of an MCP server by itself, so that the
+    same rules fit. It does so no more for this call."""
+    named = {} if server is None else {"serverName": server}
+    kept = {name: request[name] for name in ("toolCallId", "toolName") if name in request}
+    return {"kind": "mcp", **kept, **named, "args": request.get("toolArgs")}
 
 
 def _text(request: Mapping[str, Any], name: str) -> str | None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from airboss.errors import AirbossError
-from airboss.runtime.permission import Decide, PermissionAnswer, wish
+from airboss.runtime.hooks import missing
+from airboss.runtime.origins import Origin, Origins
+from airboss.runtime.permission import Decide, PermissionAnswer, PermissionWish, wish
 from airboss.runtime.tools import (
     AnswerCall,
     OutsideCall,
@@ -76,23 +78,27 @@ class Requests:
         self._outside = {offer.name for offer in tools if offer.handle is None}
         self._answer = answer
         self._errands = errands
+        self.origins = Origins()
 
-    def ask_permission(self, say: Say, data: Mapping[str, Any]) -> None:
+    def ask_permission(self, say: Say, raw: Mapping[str, Any]) -> None:
+        """A raw `permission.requested`."""
+        data = raw["data"]
         if not data.get("resolvedByHook"):
-            self._errands.begin(str(data.get("requestId")), self._permit(say, data))
+            permit = self._permit(say, data, self.origins.of(raw))
+            self._errands.begin(str(data.get("requestId")), permit)
 
     def ask_outside(self, say: Say, data: Mapping[str, Any]) -> None:
         call = outside_call(data)
         if call.tool in self._outside and self._answer:
             self._errands.begin(call.request_id, self._call(say, self._answer, call))
 
-    async def _permit(self, say: Say, data: Mapping[str, Any]) -> None:
+    async def _permit(self, say: Say, data: Mapping[str, Any], origin: Origin) -> None:
         """Where deciding fails, the answer is no."""
         from copilot import rpc
 
-        asked = wish(data)
         try:
-            answer = await self._decide(asked)
+            asked = await _traced(say, data, origin)
+            answer = asked if isinstance(asked, PermissionAnswer) else await self._decide(asked)
             allowed = cast("object", answer.allowed) is True
         except Exception:  # noqa: BLE001  # the border: whatever failed, the answer is no
             answer, allowed = PermissionAnswer(allowed=False, reason=_NO_DECISION), False
@@ -101,7 +107,8 @@ class Requests:
             if allowed
             else rpc.PermissionDecisionReject(feedback=answer.reason)
         )
-        request = rpc.PermissionDecisionRequest(request_id=asked.request_id, result=decision)
+        name = str(data.get("requestId") or "")
+        request = rpc.PermissionDecisionRequest(request_id=name, result=decision)
         with contextlib.suppress(AirbossError):
             await say(lambda to: to.permissions.handle_pending_permission_request(request))
 
@@ -122,6 +129,28 @@ class Requests:
         request = rpc.HandlePendingToolCallRequest(request_id=call.request_id, result=result)
         with contextlib.suppress(AirbossError):
             await say(lambda to: to.tools.handle_pending_tool_call(request))
+
+
+async def _traced(
+    say: Say, data: Mapping[str, Any], origin: Origin
+) -> PermissionWish | PermissionAnswer:
+    """The wish, with the MCP server that it is about: a sub-agent's call may be asked for before it
+    is said to have started. It is a no where the runtime has no such tool: a person need not be
+    asked for what cannot be, and by itself it would say so only behind our yes."""
+    asked = wish(data, origin.server)
+    if asked.kind != "mcp" or asked.raw.get("serverName") or not asked.tool:
+        return asked
+    try:
+        known = (await say(lambda to: to.tools.get_current_metadata())).tools
+    except AirbossError:
+        return asked
+    servers = {tool.name: tool.mcp_server_name for tool in known or ()}
+    if asked.tool in servers:
+        return wish(data, servers[asked.tool])
+    if not servers or not origin.is_told:
+        return asked
+    there = ", ".join(servers)
+    return PermissionAnswer(False, f"{missing(asked.tool)} The tools that there are: {there}.")
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ class RuntimeSession:
         """The turn that was cut off goes on: what it asked for is asked again now."""
         self._begin_to_wait()
         for wish in pending.wishes:
-            self._requests.ask_permission(self._say, wish)
+            self._requests.ask_permission(self._say, {"data": wish})
         for call in pending.calls:
             self.hear({"type": "tool.execution_start", "data": call})
             self._requests.ask_outside(self._say, call)
@@ -242,11 +242,13 @@ class RuntimeSession:
         self._heard_at = self._loop.time()
         match raw.get("type"):
             case "permission.requested":
-                self._requests.ask_permission(self._say, raw["data"])
+                self._requests.ask_permission(self._say, raw)
             case "external_tool.requested":
                 self._requests.ask_outside(self._say, raw["data"])
             case "permission.completed" | "external_tool.completed":
                 self._errands.drop(str(raw["data"].get("requestId")))
+            case "tool.execution_start" | "tool.execution_complete":
+                self._requests.origins.hear(raw)
             case "user.message" if not raw.get("agentId"):
                 self._tell_read(str(raw["data"].get("messageId")))
             case "assistant.message" if not raw.get("agentId"):
