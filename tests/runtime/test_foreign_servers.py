@@ -33,6 +33,10 @@ def offered(flight: Flight) -> list[str]:
     return sorted(name for name in names if name.startswith("github-"))
 
 
+def deaf(_: Origins, __: Any) -> None:
+    """Hears nothing."""
+
+
 def changed(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     def options(asked: SessionWish, life: Life) -> dict[str, Any]:
         return {**options_of(asked, life), **changes}
@@ -92,7 +96,7 @@ async def test_the_server_is_known_also_where_the_start_of_a_call_was_not_heard_
 ) -> None:
     """A sub-agent's start comes late when much goes on."""
     changed(monkeypatch, mcp_servers={"files": mcp_server.stdio(flight.folder / "notes")})
-    monkeypatch.setattr(Origins, "hear", lambda _, __: None)
+    monkeypatch.setattr(Origins, "hear", deaf)
     porter = Porter(lambda use: Pass(must_ask=use.tool == "files-peek"))
     session = await flight.session(listener, gate=porter)
     await session.send(text)

@@ -33,6 +33,8 @@ rules:
     steps: [{call: {tool: files-peek, arguments: {what: "it"}}}, {say: "Done."}]
   - when: "poke"
     steps: [{call: {tool: files-poke, arguments: {what: "it"}}}, {say: "Done."}]
+  - when: "search"
+    steps: [{call: {tool: semantic_code_search, arguments: {query: q, repo: a/b}}}, {say: "Done."}]
   - when: "fly"
     steps: [{call: {tool: files-fly, arguments: {what: "it"}}}, {say: "I cannot."}]
 """.replace("HELPER", "{agent_type: general-purpose, name: h, description: h, mode: sync}")
@@ -90,7 +92,10 @@ async def test_no_tool_of_a_server_runs_where_the_policy_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: Policy
 ) -> None:
     async with scene(tmp_path, monkeypatch, policy) as on:
-        for text in PROMPTS:
+        for text in (
+            *PROMPTS,
+            "search",
+        ):  # the last is built in, and the runtime asks nobody for it
             [decided], ended = await on.told(text)
             assert (decided.wish, decided.allowed, decided.by) == ("mcp", False, f"policy {policy}")
             assert ended.error is not None, text

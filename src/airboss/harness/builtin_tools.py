@@ -29,7 +29,7 @@ BUILT_IN: Final[dict[str, ToolKind]] = {
     "glob": "read",
     "grep": "read",
     "rg": "read",
-    "semantic_code_search": "read",
+    "semantic_code_search": "fetch",
     "skill": "read",
     "fetch_copilot_cli_documentation": "read",  # of the runtime itself; for sub-agents only
     "create": "write",
@@ -43,11 +43,14 @@ BUILT_IN: Final[dict[str, ToolKind]] = {
     "sql": "notes",
     "ask_user": "ask",
 }
+# The runtime asks nobody for these, although they ask GitHub for what the signed-in user can see.
+_ASKED_BY_NOBODY: Final = frozenset({"semantic_code_search"})
 _SENDS = re.compile(r"(?:\A|[-_])(?:send|reply|notify)(?:[-_]|\Z)")
 
 
-def is_built_in(tool: str) -> bool:
-    return tool in BUILT_IN
+def is_asked_for(tool: str) -> bool:
+    """Whether the runtime itself asks permission for what this tool does, where that needs any."""
+    return tool in BUILT_IN and tool not in _ASKED_BY_NOBODY
 
 
 def is_poll(tool: str) -> bool:

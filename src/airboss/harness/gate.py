@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Container, Coroutine, Mapping, 
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from airboss.harness.builtin_tools import is_built_in
+from airboss.harness.builtin_tools import is_asked_for
 from airboss.harness.loops import Call, Finding, Loops, Stint
 from airboss.harness.pending import Open, Pending
 from airboss.harness.turn import Turn
@@ -175,7 +175,7 @@ class Gate:
 
     def _must_ask(self, use: ToolUse, changed: Mapping[str, Any] | None) -> bool:
         """Whether permission is asked for in any case; raises where that would not fit the call."""
-        must_ask = not is_built_in(use.tool) and use.tool not in self.ours
+        must_ask = not is_asked_for(use.tool) and use.tool not in self.ours
         if must_ask and changed is not None:
             raise Vetoed("hook", _UNCHANGEABLE)
         return must_ask
