@@ -28,7 +28,7 @@ from airboss.service.digests import Digests
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
-from airboss.service.folders import Folders
+from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
@@ -89,7 +89,9 @@ async def opened_services(
         await stack.enter_async_context(log.running())
         runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
         stack.push_async_callback(runtime.stop)
-        folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, Path.home())
+        home = Path.home()
+        protected = secret_places(settings, environ, home)
+        folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, home, protected)
         catalog = Catalog(
             identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
         )

@@ -80,8 +80,8 @@ async def house_in(folder: Path, **settings: Any) -> AsyncGenerator[House]:
     work.mkdir(exist_ok=True)
     data = DataFolder(folder / "data")
     data.create()
-    given: dict[str, Any] = {"permissions": "read-only", **settings}
-    chosen = Settings(data=data.path, roots=(work,), **given)
+    given: dict[str, Any] = {"permissions": "read-only", "roots": (work,), **settings}
+    chosen = Settings(data=data.path, **given)
     access = Access(data)
     async with opened_services(chosen, data, access, "http://localhost", _nothing) as services:
         yield House(services, work)

@@ -11,7 +11,6 @@ from airboss.harness.approvals import answer_of, approval_of, fingerprint
 from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record
 from airboss.harness.questions import question_of, told_of
-from airboss.harness.rules import suggest
 from airboss.harness.turn import Request
 from airboss.log.log import Writer, now_ms
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
@@ -112,7 +111,7 @@ class People:
             settled = await self._decided_before(fingerprint(wish), prompt)
             if settled is not None:
                 return settled
-            rule = await asyncio.to_thread(suggest, wish, self.rule.cwd, self.redactor)
+            rule = await asyncio.to_thread(self.rule.suggest, wish, self.redactor)
             asked = approval_of(
                 wish,
                 why=why,

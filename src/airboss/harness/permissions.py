@@ -1,21 +1,25 @@
 """What a session may do, by policy and by rules. An unclear or unknown wish, or an error, is a no.
 
-Of the rules the first that matches speaks; they narrow every policy, and widen `ask` only.
+Of the rules the first that matches speaks; they narrow every policy, and widen `ask` only. Where
+secrets of the server lie, an allowing one counts only if it names the very file.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from airboss.harness.rules import UNDERSTOOD, first
+from airboss.harness.protected import NOTHING, Protected, Touched, is_inside, names
+from airboss.harness.rules import UNDERSTOOD, first, paths_of, suggest
 from airboss.model.events import PermissionDecided
 from airboss.model.redaction import Redactor
-from airboss.model.rules import KeptRule
+from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.settings import Policy
 
+# The kinds that are about files; which ones a command touches can be told in part only.
+_OF_FILES: Final = frozenset({"read", "write", "shell"})
 _HOW_TO_ALLOW: Final = "Restart Airboss with --permissions approve-all to allow it."
 
 
@@ -45,6 +49,12 @@ class PolicyRule:
     policy: Policy
     cwd: Path
     given: bool = False
+    # Where secrets of the server lie: `ask` asks for what is read or changed there, `read-only`
+    # refuses it.
+    protected: Protected = NOTHING
+    # What belongs to this session alone, as real paths: read without asking wherever it lies, also
+    # inside a protected place.
+    own: tuple[Path, ...] = ()
 
     def decide(self, wish: PermissionWish, rules: Rules = ()) -> Ruling:
         by = f"policy {self.policy}"
@@ -53,12 +63,18 @@ class PolicyRule:
         if wish.kind not in UNDERSTOOD:
             no = f"Airboss does not know what “{wish.kind}” would do, so it is refused."
             return Ruling(PermissionAnswer(False, no), by)
-        kept = first(rules, wish, self.cwd)
+        about = _About(wish, self)
+        kept = first([kept for kept in rules if about.lets_speak(kept.rule)], wish, self.cwd)
         if kept is not None:
             spoken = self._by_rule(kept)
             if spoken is not None:
                 return Ruling(spoken, f"rule {kept.id}")
-        return Ruling(self._by_policy(wish), by)
+        return Ruling(self._by_policy(about), by)
+
+    def suggest(self, wish: PermissionWish, redactor: Redactor) -> Rule | None:
+        """The rule that “always allow this” writes down, where it would count."""
+        rule = suggest(wish, self.cwd, redactor)
+        return rule if rule and _About(wish, self).lets_speak(rule) else None
 
     def _by_rule(self, kept: KeptRule) -> PermissionAnswer | MustAsk | None:
         """None where a rule would widen what is no more than reading."""
@@ -72,27 +88,57 @@ class PolicyRule:
             case _:
                 return None
 
-    def _by_policy(self, wish: PermissionWish) -> PermissionAnswer | MustAsk:
+    def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
         if self.policy == "approve-all":
             return PermissionAnswer(True, "The policy approve-all allows it.")
-        allows = f"The policy {self.policy} allows reading"
-        if wish.kind == "read" and wish.paths and all(map(self._is_below, wish.paths)):
+        kind, allows = about.wish.kind, f"The policy {self.policy} allows reading"
+        if kind == "read" and about.touched:
+            reason = f"{allows}, but not in {about.touched[0].place}, where secrets lie."
+            return MustAsk(reason) if self.policy == "ask" else self._refuse(reason)
+        if kind == "read" and about.is_free:
             return PermissionAnswer(True, f"{allows} below the folder.")
         if self.policy == "ask":
             return MustAsk(f"{allows} below {self.cwd}; all else is asked for.")
-        if wish.kind != "read":
-            return self._refuse(f"{allows}, and this is “{wish.kind}”.")
+        if kind != "read":
+            return self._refuse(f"{allows}, and this is “{kind}”.")
         return self._refuse(f"{allows} below {self.cwd} only.")
 
     def _refuse(self, reason: str) -> PermissionAnswer:
         return PermissionAnswer(False, reason if self.given else f"{reason} {_HOW_TO_ALLOW}")
 
-    def _is_below(self, path: str) -> bool:
-        try:
-            real = Path(os.path.realpath(self.cwd / path))
-        except (OSError, ValueError):
-            return False
-        return real.is_relative_to(self.cwd)
+
+@dataclass(frozen=True)
+class _About:
+    """The files that a wish is about; looked up when they count, and once."""
+
+    wish: PermissionWish
+    rule: PolicyRule
+
+    @cached_property
+    def paths(self) -> tuple[str | None, ...]:
+        return paths_of(self.wish, self.rule.cwd)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether they all lie below the working directory, or are the session's own."""
+        free = (self.rule.cwd, *self.rule.own)
+        inside = (path is not None and is_inside(Path(path), free) for path in self.paths)
+        return bool(self.paths) and all(inside)
+
+    @cached_property
+    def touched(self) -> tuple[Touched, ...]:
+        """The protected places that it would touch. Of a command its words tell some of them, and
+        not what it goes through from above."""
+        if self.wish.kind not in _OF_FILES:
+            return ()
+        found = self.rule.protected.touched(self.paths, self.rule.own)
+        return tuple(one for one in found if not (one.above and self.wish.kind == "shell"))
+
+    def lets_speak(self, rule: Rule) -> bool:
+        """One that allows must name what is protected."""
+        if rule.verdict != "allow" or not self.touched:
+            return True
+        return names(rule, self.wish, self.touched, self.rule.cwd)
 
 
 def record(

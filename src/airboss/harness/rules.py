@@ -58,6 +58,13 @@ def holds(rule: Rule, wish: PermissionWish, cwd: Path) -> bool:
     return _holds(rule, _Asked(wish, cwd))
 
 
+def paths_of(wish: PermissionWish, cwd: Path) -> tuple[str | None, ...]:
+    """The files that a wish is about, where links lead; of a command all that its words may be.
+    None is one that nobody can tell."""
+    asked = _Asked(wish, cwd)
+    return asked.guessed_paths if wish.kind == "shell" else asked.real_paths
+
+
 def suggest(wish: PermissionWish, cwd: Path, redactor: Redactor = NOTHING_SECRET) -> Rule | None:
     """What “always allow this” writes down: this wish and hardly another. None where no words
     would be narrow enough, or where one of them is a secret."""

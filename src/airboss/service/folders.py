@@ -1,8 +1,10 @@
-"""Where agents may work: only below the configured roots, after links are resolved."""
+"""Where agents may work: only below the configured roots, after links are resolved, and never where
+secrets of the server lie."""
 
 import difflib
 import itertools
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from airboss.errors import (
     WorkingDirectoryNotAbsolute,
     WorkingDirectoryNotAllowed,
 )
+from airboss.harness.protected import NOTHING, Protected
+from airboss.settings import Settings, default_data_folder
 
 # So many are compared with what was typed, which takes some milliseconds.
 _MOST_NAMES = 2_000
@@ -22,12 +26,16 @@ class Folders:
 
     repo_root: Path
     roots: tuple[Path, ...]
+    # Not even below a root.
+    protected: Protected = NOTHING
 
     @classmethod
-    def around(cls, repo_root: Path, roots: tuple[Path, ...], home: Path) -> "Folders":
+    def around(
+        cls, repo_root: Path, roots: tuple[Path, ...], home: Path, protected: Protected = NOTHING
+    ) -> "Folders":
         """Without roots of one's own: the home folder, the repository, and what lies beside it."""
         chosen = roots or (home, repo_root.parent)
-        return cls(repo_root, tuple(Path(os.path.realpath(root)) for root in chosen))
+        return cls(repo_root, tuple(Path(os.path.realpath(root)) for root in chosen), protected)
 
     def check(self, text: str | None) -> Path:
         """The real path of a working directory; checked again whenever it is used."""
@@ -49,7 +57,18 @@ class Folders:
                 f"The folder {path} lies outside of where agents may work ({allowed}). "
                 "Start Airboss with --root DIR to allow another."
             )
+        if place := self._is_protected(real):
+            raise WorkingDirectoryNotAllowed(
+                f"The folder {path} lies in {place}, where secrets are kept. "
+                "Agents do not work there: choose a folder elsewhere."
+            )
         return real
+
+    def _is_protected(self, real: Path) -> Path | None:
+        """The place that it lies in. Above one agents may work: they are asked about what they read
+        there."""
+        touched = self.protected.touched([str(real)])
+        return next((one.place for one in touched if not one.above), None)
 
     def _missing(self, path: Path) -> WorkingDirectoryMissing:
         """For whoever mistyped it: the folder that was meant, else how far the path was right."""
@@ -64,6 +83,25 @@ class Folders:
 
     def _is_allowed(self, real: Path) -> bool:
         return any(real.is_relative_to(root) for root in self.roots)
+
+
+def secret_places(settings: Settings, environ: Mapping[str, str], home: Path) -> Protected:
+    """Where secrets lie that this server uses or was started with: its data folder and the usual
+    one, the files that settings name, what Copilot and GitHub keep for the signed-in user, and what
+    the system tells of processes."""
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    named = (settings.tls_key, settings.webhook_secret_file)
+    places = (
+        settings.data,
+        default_data_folder(environ),
+        *(place for place in named if place is not None),
+        home / ".copilot",
+        Path(environ.get("COPILOT_HOME") or home / ".copilot"),
+        config / "github-copilot",
+        Path(environ.get("GH_CONFIG_DIR") or config / "gh"),
+        Path("/proc"),
+    )
+    return Protected(tuple(dict.fromkeys(Path(os.path.realpath(place)) for place in places)))
 
 
 def _mended(there: Path, names: tuple[str, ...]) -> Path | None:

@@ -140,7 +140,8 @@ class Sessions:
             self._coming -= 1
 
     def _rule(self, policy: Policy | None, folder: Path) -> PolicyRule:
-        return PolicyRule(policy or self.policy, folder, given=policy is not None)
+        protected = self.folders.protected
+        return PolicyRule(policy or self.policy, folder, policy is not None, protected)
 
     def _conversation(
         self,
