@@ -10,17 +10,20 @@ import signal
 import socket
 import sys
 from collections.abc import Generator
+from typing import Any
 
 import uvicorn
 
 from airboss.app import opened_services
 from airboss.errors import SettingsInvalid
 from airboss.http.api import build_api
+from airboss.http.crowd import STRANGER_SECONDS, Crowd
 from airboss.http.protocol import uvicorn_options
 from airboss.http.services import Services
 from airboss.http.signin import one_time_address
 from airboss.log.log import now_ms
 from airboss.model.redaction import Redactor
+from airboss.runtime.descriptors import raise_descriptor_limit
 from airboss.runtime.heap import share_one_heap
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import become_subreaper
@@ -34,6 +37,8 @@ from airboss.store.tokens import LOCAL, OWNER, take_token_from_environment, toke
 _SESSIONS_SECONDS = 2.5
 _ANSWERS_SECONDS = 1
 _WAITING_CONNECTIONS = 2048
+# So many are taken in at a time; then all else has its turn.
+_ACCEPTED_AT_ONCE = 64
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # What a machine without IPv6 says.
@@ -48,8 +53,29 @@ class PortalServer(uvicorn.Server):
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """Uvicorn's takes in 2,048 connections in one go, and gives a TLS handshake a minute."""
+        loop, config = asyncio.get_running_loop(), self.config
+        await self.lifespan.startup()
+        self.servers = []
+        for listening in sockets or []:
+            server = await loop.create_server(
+                self._new_connection,
+                sock=listening,
+                ssl=config.ssl,
+                ssl_handshake_timeout=STRANGER_SECONDS if config.ssl else None,
+                ssl_shutdown_timeout=STRANGER_SECONDS if config.ssl else None,
+                backlog=_ACCEPTED_AT_ONCE,
+            )
+            self.servers.append(server)
+            listening.listen(_WAITING_CONNECTIONS)  # the loop has listened with its own number
+        self.started = True
         self.ready.set()
+
+    def _new_connection(self) -> asyncio.Protocol:
+        config: Any = self.config
+        return config.http_protocol_class(
+            config=config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -70,6 +96,7 @@ class RedactingFormatter(logging.Formatter):
 def serve(settings: Settings) -> int:
     """Serve until somebody stops it. The exit code is 0 for every end that was asked for."""
     share_one_heap()
+    descriptors = raise_descriptor_limit()
     folder = DataFolder(settings.data)
     token = take_token_from_environment(os.environ)
     check_exposure(settings, token_is_set=token_is_chosen(folder, token))
@@ -79,7 +106,7 @@ def serve(settings: Settings) -> int:
         _write_logs(Redactor((access.token,)))
         with _bound(settings) as sockets:
             become_subreaper()
-            asyncio.run(_run(settings, held, access, sockets))
+            asyncio.run(_run(settings, held, access, sockets, Crowd.within(descriptors)))
     finally:
         held.release()
     return 0
@@ -141,7 +168,11 @@ def _listen_on(host: str, port: int) -> socket.socket:
 
 
 async def _run(
-    settings: Settings, held: HeldFolder, access: Access, sockets: list[socket.socket]
+    settings: Settings,
+    held: HeldFolder,
+    access: Access,
+    sockets: list[socket.socket],
+    crowd: Crowd,
 ) -> None:
     stopping = asyncio.Event()
     _hear_signals(stopping)
@@ -150,7 +181,7 @@ async def _run(
     url = f"{scheme}://localhost:{port}"
     async with opened_services(settings, held.folder, access, url, stopping.set) as services:
         _write_logs(services.sessions.redactor)
-        server = _server(services, settings, port)
+        server = _server(services, settings, port, crowd)
         serving = asyncio.create_task(server.serve(sockets=sockets), name="http")
         if await _first(server.ready, serving):
             held.announce(ServerNote(os.getpid(), url, now_ms()))
@@ -197,7 +228,7 @@ async def _first(event: asyncio.Event, serving: "asyncio.Task[None]") -> bool:
         waiting.cancel()
 
 
-def _server(services: Services, settings: Settings, port: int) -> PortalServer:
+def _server(services: Services, settings: Settings, port: int, crowd: Crowd) -> PortalServer:
     config = uvicorn.Config(
         build_api(services, settings, port),
         lifespan="off",
@@ -205,7 +236,7 @@ def _server(services: Services, settings: Settings, port: int) -> PortalServer:
         timeout_graceful_shutdown=_ANSWERS_SECONDS,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
-        **uvicorn_options(),
+        **uvicorn_options(crowd),
     )
     try:
         config.load()

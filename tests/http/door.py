@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from airboss import errors
 from airboss.http import problems, signin, static
 from airboss.http.bounds import Bounds
+from airboss.http.crowd import Crowd
 from airboss.http.perimeter import Perimeter
 from airboss.http.protocol import uvicorn_options
 from airboss.http.refusals import Gate
@@ -188,6 +189,7 @@ async def opened(
     given: str | None = None,
     bounds: Bounds | None = None,
     gate: Gate | None = None,
+    crowd: Crowd | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Door]:
     folder = DataFolder(place / "data")
@@ -202,7 +204,8 @@ async def opened(
     with socket.create_server(("127.0.0.1", chosen.port)) as listening:
         port = listening.getsockname()[1]
         asgi = Perimeter(app, access, chosen, port, bounds, gate)
-        config = uvicorn.Config(asgi, log_config=None, lifespan="off", **uvicorn_options())
+        options = uvicorn_options(crowd or Crowd.within(1024))
+        config = uvicorn.Config(asgi, log_config=None, lifespan="off", **options)
         config.timeout_graceful_shutdown = 1
         server = LoopbackServer(config)
         with blockbuster_ctx("airboss.http"):

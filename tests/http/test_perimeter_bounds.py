@@ -144,7 +144,7 @@ async def test_addresses_and_headers_are_bounded(door: Door) -> None:
 async def test_a_head_that_does_not_come_is_not_waited_for(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.3)
+    monkeypatch.setattr(BoundedProtocol, "stranger_seconds", 0.3)
     assert await door.raw("") == b""
     assert await door.raw("GET / HTTP/1.1\r\nHost: ") == b""
     # The second request of a connection is bounded as the first one is.
@@ -173,6 +173,7 @@ async def test_a_long_answer_outlives_the_bound_of_heads(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(BoundedProtocol, "head_seconds", 0.2)
+    monkeypatch.setattr(BoundedProtocol, "stranger_seconds", 0.2)
     async with (
         door.client(headers=door.bearer) as client,
         client.stream("GET", "/api/v1/sessions/x/stream") as answer,

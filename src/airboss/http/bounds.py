@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.types import Message, Receive, Scope
 
+from airboss.http.crowd import STRANGER_SECONDS
 from airboss.http.refusals import Refused
 
 Headers = Mapping[bytes, Sequence[bytes]]
@@ -24,6 +25,7 @@ class Bounds:
     # Of those who have not shown a token yet.
     stranger_body_bytes: int = 4 * 1024
     body_seconds: float = 30.0
+    stranger_body_seconds: float = STRANGER_SECONDS
     # So long a refused caller may go on sending, so that it gets to read why.
     linger_seconds: float = 1.0
 
@@ -67,10 +69,10 @@ def has_body(headers: Headers) -> bool:
     return b"transfer-encoding" in headers or headers.get(b"content-length", [b"0"]) != [b"0"]
 
 
-async def read_body(receive: Receive, bounds: Bounds, body_bytes: int) -> bytes:
+async def read_body(receive: Receive, body_bytes: int, seconds: float) -> bytes:
     body = bytearray()
     try:
-        async with asyncio.timeout(bounds.body_seconds):
+        async with asyncio.timeout(seconds):
             more = True
             while more:
                 message = await receive()
@@ -82,7 +84,7 @@ async def read_body(receive: Receive, bounds: Bounds, body_bytes: int) -> bytes:
                 more = message.get("more_body", False)
     except TimeoutError:
         raise Refused(
-            408, "body_too_slow", f"The body did not come within {bounds.body_seconds:g} seconds."
+            408, "body_too_slow", f"The body did not come within {seconds:g} seconds."
         ) from None
     return bytes(body)
 

@@ -5,16 +5,15 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from airboss.errors import StoreUnavailable
-from airboss.http.sse import HEADERS, PIECE_BYTES, write
-from airboss.log.log import EventLog, Follower
+from airboss.http.sse import HEADERS, PIECE_BYTES, emptied, while_read, write
+from airboss.log.log import PAGE_CHARACTERS, EventLog, Follower
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
 
@@ -23,8 +22,6 @@ HEARTBEAT_SECONDS = 5.0
 CHANGED_SECONDS = 0.25
 _BACKLOG_PAGE = 2000
 _QUIET_SECONDS = 3600.0
-# A reader that is slow holds up who reads the log for it, and costs no memory.
-_WAITING_PIECES = 4
 
 _log = logging.getLogger("airboss.http")
 
@@ -54,37 +51,38 @@ class Feed(Response):
         self._lists = lists
         self._told: dict[str, int] = {}
         self._behind = set(follow)
+        # One stream at a time reads a page and hands it over: however many are followed, no more
+        # than that waits for a reader.
+        self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        try:
-            async with self._reading() as pieces:
-                await self._tell(request, send, pieces)
-        except TimeoutError:
-            return  # stalled: nothing more can be said to this reader
+        async with self._reading() as pieces:
+            await while_read(receive, self._tell(send, pieces))
         await send({"type": "http.response.body", "body": b""})
 
-    async def _tell(self, request: Request, send: Send, pieces: _Pieces) -> None:
+    async def _tell(self, send: Send, pieces: _Pieces) -> None:
         await write(send, b"retry: 1000\n\n")
         if not self._behind:
             await write(send, _note("caught-up", streams={}))
         beat = time.monotonic() + HEARTBEAT_SECONDS
-        while True:
-            try:
-                async with asyncio.timeout(max(0.0, beat - time.monotonic())):
-                    piece = await pieces.get()
-            except TimeoutError:
-                piece = _Piece(b"")
-            if piece is None:
-                return
-            await self._pass_on(send, piece)
+        while await self._tell_next(send, pieces, max(0.0, beat - time.monotonic())):
             if time.monotonic() >= beat:
-                if await request.is_disconnected():
-                    return
                 at = time.time_ns() // 1_000_000
                 await write(send, _note("heartbeat", at=at, streams=self._told))
                 beat = time.monotonic() + HEARTBEAT_SECONDS
+
+    async def _tell_next(self, send: Send, pieces: _Pieces, seconds: float) -> bool:
+        """The next piece, if one comes within so long; whether it was not the end."""
+        try:
+            async with asyncio.timeout(seconds):
+                piece = await pieces.get()
+        except TimeoutError:
+            return True
+        if piece is not None:
+            await self._pass_on(send, piece)
+        pieces.task_done()
+        return piece is not None
 
     async def _pass_on(self, send: Send, piece: _Piece) -> None:
         if piece.body:
@@ -101,7 +99,7 @@ class Feed(Response):
     @contextlib.asynccontextmanager
     async def _reading(self) -> AsyncGenerator[_Pieces]:
         """All that is read, in one row; None at its end."""
-        pieces = _Pieces(_WAITING_PIECES)
+        pieces = _Pieces(1)
         reading = [
             asyncio.create_task(self._read(name, after, pieces))
             for name, after in self._follow.items()
@@ -144,12 +142,12 @@ class Feed(Response):
         """All that was there at the beginning, as short as it can be told."""
         head, more = follower.head, True
         while more:
-            found, more = await self._log.compact(name, follower.seq, _BACKLOG_PAGE)
-            await self._put(name, follower, found, pieces)
+            async with self._turn:
+                seq = follower.seq
+                found, more = await self._log.compact(name, seq, _BACKLOG_PAGE, PAGE_CHARACTERS)
+                await self._put(name, follower, found, pieces)
         while follower.seq < head:  # what the store does not have yet
-            found = await follower.next(0)
-            await self._put(name, follower, found, pieces)
-            if not found:
+            if not await self._put_next(name, follower, pieces):
                 break
         await pieces.put(_Piece(b"", name, follower.seq, is_all=True))
 
@@ -159,9 +157,8 @@ class Feed(Response):
         while True:
             is_over = follower.view is not None and follower.view.is_over
             ends = is_over and not is_ended
-            found = await follower.next(0 if ends else _QUIET_SECONDS)
-            await self._put(name, follower, found, pieces)
-            if found:
+            await follower.wait(0 if ends else _QUIET_SECONDS)
+            if await self._put_next(name, follower, pieces):
                 is_ended = False
             elif follower.is_forgotten:
                 await pieces.put(_Piece(_note("gone", stream=name)))
@@ -173,24 +170,35 @@ class Feed(Response):
             elif self._log.is_closing:
                 return
 
+    async def _put_next(self, name: str, follower: Follower, pieces: _Pieces) -> bool:
+        """Hands over what there is; whether there was something."""
+        async with self._turn:
+            before = follower.seq
+            await self._put(name, follower, await follower.next(0), pieces)
+        return follower.seq > before
+
     async def _put(
         self, name: str, follower: Follower, found: list[Recorded], pieces: _Pieces
     ) -> None:
+        """One by one: a piece is made when the one before it was taken from us."""
+        last = found[-1].seq if found else follower.seq
         for piece in _pieces(name, found):
             await pieces.put(piece)
-        if found:
-            follower.seq = found[-1].seq
+            del piece  # else it is held while the next one is made
+            await pieces.join()
+        follower.seq = last
 
 
-def _pieces(name: str, found: Iterable[Recorded]) -> Iterator[_Piece]:
+def _pieces(name: str, found: list[Recorded]) -> Iterator[_Piece]:
     """Few writes, and none so large that a reader who stalls would cost much memory."""
     body, seq, begin = bytearray(), 0, f'data: {{"stream":{json.dumps(name)},'
-    for recorded in found:
+    for recorded in emptied(found):
         body += f"{begin}{recorded.json[1:]}\n\n".encode()
         seq = recorded.seq
+        del recorded  # what is long is held once: as the piece that waits to be taken
         if len(body) >= PIECE_BYTES:
-            yield _Piece(bytes(body), name, seq)
-            body.clear()
+            piece, body = _Piece(bytes(body), name, seq), bytearray()
+            yield piece
     if body:
         yield _Piece(bytes(body), name, seq)
 

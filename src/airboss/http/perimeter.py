@@ -22,6 +22,7 @@ from airboss.http.bounds import (
     read_body,
     replay,
 )
+from airboss.http.crowd import recognise
 from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
 from airboss.http.refusals import Gate, Refused
@@ -118,9 +119,13 @@ class Perimeter:
                 scope["airboss.who"] = LOCAL
             elif not is_sign_in:
                 scope["airboss.who"] = self._who(headers)
+        if "airboss.who" in scope:
+            recognise(scope)
         if not has_body(headers):
             return receive
-        return replay(await read_body(receive, self._bounds, most), receive)
+        bounds = self._bounds
+        seconds = bounds.stranger_body_seconds if is_for_strangers else bounds.body_seconds
+        return replay(await read_body(receive, most, seconds), receive)
 
     def _origin(self, headers: Headers) -> str:
         hosts = headers.get(b"host", ())

@@ -1,37 +1,68 @@
-"""How uvicorn serves us: no header is waited for without end, no address is logged."""
+"""How uvicorn serves us: nobody is waited for without end, no address is logged."""
 
 import asyncio
+import contextlib
 import logging
 import socket
+import struct
+from functools import partial
 from typing import Any
 
 import h11
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from airboss.http.crowd import CONNECTION, STRANGER_SECONDS, Crowd
 from airboss.http.headers import SECURITY_HEADERS
 
 HEAD_SECONDS = 15.0
 LINGER_SECONDS = 1.0
+# Of a server that stops: so long somebody may take to read what is left.
+LAST_WORDS_SECONDS = 0.5
+# Of an answer, the kernel keeps so much that is not on its way yet: what nobody reads stays with
+# whoever made it, who notices.
+_UNSENT_BYTES = 128 * 1024
+
+_NOT_AT_ALL = struct.pack("ii", 1, 0)
 
 _log = logging.getLogger("airboss.perimeter")
 
 
+class _Counted(h11.Connection):
+    """Knows how many bytes it gave to be sent."""
+
+    given = 0
+
+    def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
+        parts = super().send_with_data_passthrough(event)
+        self.given += sum(map(len, parts or ()))
+        return parts
+
+
 class BoundedProtocol(H11Protocol):
-    """Uvicorn bounds the size of a request's head, but not the time it takes to come."""
+    """Uvicorn bounds the size of a request's head, but neither the time that it takes to come, nor
+    the time in which an answer is read, nor how many there are."""
 
     head_seconds = HEAD_SECONDS
+    stranger_seconds = STRANGER_SECONDS
     _deadline: asyncio.TimerHandle | None = None
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, crowd: Crowd, **options: Any) -> None:
         super().__init__(*args, **options)
         # Whatever the loggers say: its lines hold whole addresses, with what is in their queries.
         self.access_log = False
         self._is_over = False
+        self._crowd = crowd
+        self._counted = self.conn = _Counted(h11.SERVER)
+        self.app_state = {**self.app_state, CONNECTION: self}
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        # Under TLS it would be eight times that.
+        transport.set_write_buffer_limits(HIGH_WATER_LIMIT)
         _send_at_once(transport)
         self._bound_head()
+        self._crowd.enter(self)
 
     def data_received(self, data: bytes) -> None:
         if self._is_over:
@@ -43,8 +74,46 @@ class BoundedProtocol(H11Protocol):
             self._unbound_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._crowd.leave(self)
         self._unbound_head()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self.loop.call_later(LAST_WORDS_SECONDS, self._cut_if_unread)
+
+    def _cut_if_unread(self) -> None:
+        if self in self.connections and self.taken() is not None:
+            self.cut()
+
+    # What the crowd knows of it.
+
+    def recognise(self) -> None:
+        self._crowd.recognise(self)
+
+    @property
+    def is_served(self) -> bool:
+        cycle: Any = self.cycle  # none before the first request
+        is_asked = cycle is not None and not cycle.response_complete and not cycle.more_body
+        return is_asked and not self.flow.write_paused
+
+    @property
+    def is_idle(self) -> bool:
+        cycle: Any = self.cycle
+        is_answered = cycle is None or cycle.response_complete
+        return is_answered and self.taken() is None
+
+    def taken(self) -> int | None:
+        waiting = self.transport.get_write_buffer_size()
+        return self._counted.given - waiting if waiting else None
+
+    def cut(self) -> None:
+        """At once, here and in the kernel: to close waits until somebody has read what is left."""
+        connection: socket.socket | None = self.transport.get_extra_info("socket")
+        if connection is not None:
+            with contextlib.suppress(OSError):  # the other side was faster
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NOT_AT_ALL)
+        self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """What is not HTTP is refused below the perimeter: with its headers and in its log."""
@@ -75,7 +144,9 @@ class BoundedProtocol(H11Protocol):
 
     def _bound_head(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self.head_seconds, self._give_up)
+            known = self._crowd.is_known(self)
+            seconds = self.head_seconds if known else self.stranger_seconds
+            self._deadline = self.loop.call_later(seconds, self._give_up)
 
     def _unbound_head(self) -> None:
         if self._deadline is not None:
@@ -94,12 +165,14 @@ def _send_at_once(transport: asyncio.Transport) -> None:
     connection: socket.socket | None = transport.get_extra_info("socket")
     if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
 
 
-def uvicorn_options() -> dict[str, Any]:
+def uvicorn_options(crowd: Crowd) -> dict[str, Any]:
     """For `uvicorn.Config`, whose defaults log query strings and believe X-Forwarded-For."""
     return {
-        "http": BoundedProtocol,
+        "http": partial(BoundedProtocol, crowd=crowd),
         "ws": "none",
         "access_log": False,
         "proxy_headers": False,

@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterator
+from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -12,8 +12,6 @@ from airboss.log.log import EventLog
 from airboss.model.events import Recorded
 
 HEARTBEAT_SECONDS = 10.0
-# A reader that takes nothing for so long is cut; it comes back with the last id it has seen.
-STALLED_SECONDS = 5.0
 PIECE_BYTES = 64 * 1024
 
 HEADERS = [
@@ -33,50 +31,76 @@ class EventStream(Response):
         self._after = after
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        try:
-            await self._tell(request, send)
-        except TimeoutError:
-            return  # stalled: nothing more can be said to this reader
+        await while_read(receive, self._tell(send))
         await send({"type": "http.response.body", "body": b""})
 
-    async def _tell(self, request: Request, send: Send) -> None:
+    async def _tell(self, send: Send) -> None:
         async with self._log.follow(self._stream, self._after) as follower:
             await write(send, b"retry: 1000\n\n")
             beat = time.monotonic() + HEARTBEAT_SECONDS
             while True:
                 over = follower.view is not None and follower.view.is_over
                 found = await follower.next(0 if over else max(0.0, beat - time.monotonic()))
+                is_quiet = not found
                 for piece in _pieces(found):
                     await write(send, piece)
-                if not found and over:
+                if is_quiet and over:
                     await write(send, _note("end", follower.seq))
                     return
-                if not found and (self._log.is_closing or follower.is_forgotten):
+                if is_quiet and (self._log.is_closing or follower.is_forgotten):
                     return
                 if time.monotonic() >= beat:
-                    if await request.is_disconnected():
-                        return
                     await write(send, _note("heartbeat", follower.seq))
                     beat = time.monotonic() + HEARTBEAT_SECONDS
 
 
-def _pieces(found: Iterable[Recorded]) -> Iterator[bytes]:
-    """Few writes, and none so large that a reader who stalls would cost much memory."""
-    piece = bytearray()
-    for recorded in found:
-        piece += frame(recorded)
-        if len(piece) >= PIECE_BYTES:
-            yield bytes(piece)
-            piece.clear()
-    if piece:
-        yield bytes(piece)
+def _pieces(found: list[Recorded]) -> Iterator[bytes]:
+    """Few writes, and none so large that a reader who stalls would cost much memory. What is
+    written is not held any more."""
+    body = bytearray()
+    for recorded in emptied(found):
+        body += frame(recorded)
+        del recorded  # what is long is held once: as the piece that waits to be taken
+        if len(body) >= PIECE_BYTES:
+            piece, body = bytes(body), bytearray()
+            yield piece
+    if body:
+        yield bytes(body)
+
+
+async def while_read(receive: Receive, telling: Coroutine[Any, Any, None]) -> None:
+    """To its end, or until the reader has left. One that does not read is cut off below us, and has
+    left then; it comes back with the last id it has seen."""
+    told = asyncio.create_task(telling)
+    left = asyncio.create_task(_left(receive))
+    try:
+        await asyncio.wait({told, left}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        told.cancel()
+        left.cancel()
+        await asyncio.wait({told, left})
+    if not told.cancelled():
+        told.result()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def write(send: Send, body: bytes) -> None:
-    async with asyncio.timeout(STALLED_SECONDS):
-        await send({"type": "http.response.body", "body": body, "more_body": True})
+    """Piece by piece: what is given to be sent is held once more until it is."""
+    for start in range(0, len(body), PIECE_BYTES):
+        piece = body[start : start + PIECE_BYTES]
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+def emptied(found: list[Recorded]) -> Iterator[Recorded]:
+    """Each once, in order; whoever has none left holds none."""
+    found.reverse()
+    while found:
+        yield found.pop()
 
 
 def frame(recorded: Recorded) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
+from airboss.log.rows import filling
 from airboss.log.transcript import is_no_delta
 from airboss.model.events import Recorded
 from airboss.store.tables import events, open_starts
@@ -14,18 +15,26 @@ _TOLD = (events.c.seq, events.c.at, events.c.body, events.c.role, events.c.block
 
 
 def page(
-    connection: Connection, stream: str, after: int, limit: int | None
+    connection: Connection,
+    stream: str,
+    after: int,
+    limit: int | None,
+    characters: int | None = None,
 ) -> tuple[list[Recorded], bool]:
     """Events behind `after` without the deltas of blocks that have ended; those of one that is open
-    come as one. And whether there may be more."""
+    come as one. No more of them than it takes to fill so many characters. And whether there may be
+    more."""
     wanted = or_(is_no_delta(), *_of_open_blocks(connection, stream))
-    found = connection.execute(
+    asked = (
         select(*_TOLD)
         .where(events.c.stream == stream, events.c.seq > after, wanted)
         .order_by(events.c.seq)
         .limit(limit)
-    ).all()
-    return list(_joined(found)), len(found) == limit
+    )
+    with connection.execute(asked) as told:
+        found = filling(told, characters)
+        more = len(found) == limit or told.fetchone() is not None
+    return list(_joined(found)), more
 
 
 def last(connection: Connection, stream: str, count: int) -> list[Recorded]:

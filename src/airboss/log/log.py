@@ -24,6 +24,8 @@ from airboss.store.database import Database
 # loss of power took, and a number that was shown is never used again.
 RESERVE = 10_000
 PAGE = 500
+# What a follower is given at a time: many who follow something long hold a part of it each.
+PAGE_CHARACTERS = 128 * 1024
 
 # Deletes what lies beside the database for these streams.
 ForgetFiles = Callable[[Sequence[str]], None]
@@ -214,18 +216,22 @@ class EventLog:
             await self._flusher.settle(stream)
         return await self.view(name)
 
-    async def after(self, name: str, seq: int, limit: int = PAGE) -> list[Recorded]:
+    async def after(
+        self, name: str, seq: int, limit: int = PAGE, characters: int | None = None
+    ) -> list[Recorded]:
         """One page behind `seq`: from memory where the reader is nearly up to date."""
         stream = self._streams.get(name)
         recent = stream.after(seq) if stream else None
         if recent is not None:
             return recent[:limit]
-        return await self._database.read(lambda c: rows.page(c, name, seq, limit))
+        return await self._database.read(lambda c: rows.page(c, name, seq, limit, characters))
 
-    async def compact(self, name: str, seq: int, limit: int) -> tuple[list[Recorded], bool]:
+    async def compact(
+        self, name: str, seq: int, limit: int, characters: int | None = None
+    ) -> tuple[list[Recorded], bool]:
         """A page of what the store has behind `seq`, for somebody who comes late: without the
         deltas of blocks that have ended. And whether there may be more."""
-        return await self._database.read(lambda c: compact.page(c, name, seq, limit))
+        return await self._database.read(lambda c: compact.page(c, name, seq, limit, characters))
 
     async def last(self, name: str, count: int) -> list[Recorded]:
         """The last so many events that the store has, without the deltas of ended blocks."""
@@ -247,12 +253,14 @@ class EventLog:
     async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:
         yield Follower(self, await self._stream(name), after)
 
-    async def next_of(self, stream: Stream, after: int, wait: float) -> list[Recorded]:
+    async def next_of(
+        self, stream: Stream, after: int, wait: float, limit: int = PAGE
+    ) -> list[Recorded]:
         deadline = time.monotonic() + wait
         while True:
             # Both before the read: no wake-up is lost, and the last words are still read.
             grown, closing = stream.grown, self._closing
-            found = await self.after(stream.name, after)
+            found = await self.after(stream.name, after, limit, PAGE_CHARACTERS)
             left = deadline - time.monotonic()
             if found or closing or left <= 0 or stream.is_forgotten:
                 return found
@@ -270,11 +278,15 @@ class Follower:
     seq: int
 
     async def next(self, wait: float) -> list[Recorded]:
-        """All that came since, or nothing after `wait` seconds or when the log closes."""
+        """What came since, or nothing after `wait` seconds or when the log closes."""
         found = await self._log.next_of(self._stream, self.seq, wait)
         if found:
             self.seq = found[-1].seq
         return found
+
+    async def wait(self, seconds: float) -> None:
+        """Until `next` has something to give, or nothing after so long or when the log closes."""
+        await self._log.next_of(self._stream, self.seq, seconds, 1)
 
     @property
     def view(self) -> View | None:

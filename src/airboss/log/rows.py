@@ -1,6 +1,6 @@
 """The log's SQL: a batch of streams goes in, a page of one stream comes out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,14 +150,19 @@ def view(connection: Connection, stream: str) -> View | None:
     return None if row is None else VIEWS[row.kind].model_validate_json(row.body)
 
 
-def page(connection: Connection, stream: str, after: int, limit: int) -> list[Recorded]:
-    """Up to `limit` events behind `after`; neighbouring deltas of a finished block are one."""
-    found = connection.execute(
+def page(
+    connection: Connection, stream: str, after: int, limit: int, characters: int | None = None
+) -> list[Recorded]:
+    """Up to `limit` events behind `after`; neighbouring deltas of a finished block are one. No more
+    of them than it takes to fill so many characters."""
+    wanted = (
         select(events)
         .where(events.c.stream == stream, events.c.seq > after)
         .order_by(events.c.seq)
         .limit(limit)
-    ).all()
+    )
+    with connection.execute(wanted) as told:
+        found = filling(told, characters)
     text_of = _texts(connection, stream, {row.end_seq for row in found if row.role == "merged"})
     return [
         _rest_of(row, text_of[row.end_seq], after)
@@ -165,6 +170,18 @@ def page(connection: Connection, stream: str, after: int, limit: int) -> list[Re
         else Recorded(row.seq, row.at, row.body)
         for row in found
     ]
+
+
+def filling(told: Iterable[Any], characters: int | None) -> list[Any]:
+    """The first rows, until they have so many characters: the rest is not even read."""
+    found: list[Any] = []
+    size = 0
+    for row in told:
+        found.append(row)
+        size += Marks.unpack(row.marks).said if row.role == "merged" else len(row.body)
+        if characters is not None and size >= characters:
+            break
+    return found
 
 
 def _texts(connection: Connection, stream: str, seqs: set[int]) -> dict[int, str]:
