@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,20 @@ def test_trust_is_given_listed_and_taken_back(project: Portal) -> None:
     said = f"error: There is no trusted file or folder {file}.\n"
     assert (done.returncode, done.stderr) == (2, said)
     assert json.loads(project.run("trust", "--list", "--json").stdout) == {"items": []}
+
+
+def test_only_what_was_read_is_trusted_where_its_digest_is_given(project: Portal) -> None:
+    file = project.work / "airboss.yaml"
+    read = sha256(file.read_bytes()).hexdigest()
+    file.write_text(f"{VALID}\n# changed\n", encoding="utf-8")
+    done = project.run("trust", "airboss.yaml", "--digest", read)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not what was looked at" in done.stderr
+    file.write_text(VALID, encoding="utf-8")
+    done = project.run("trust", "airboss.yaml", "--digest", sha256(file.read_bytes()).hexdigest())
+    assert (done.returncode, done.stdout) == (0, f"Trusted as it is now: {file}\n")
+    done = project.run("trust", "--list", "--digest", read)
+    assert done.stderr == "error: --digest goes with a path to trust.\n"
 
 
 @pytest.mark.parametrize(

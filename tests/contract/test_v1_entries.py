@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,12 @@ async def posted(guest: Guest, path: str, /, **body: Any) -> Told:
     answer = await guest.http.post(f"/api/v1/{path}", json=body)
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+async def trusted(guest: Guest, path: str) -> Told:
+    """As it is at this moment."""
+    seen = (await guest.http.get("/api/v1/trust/look", params={"path": path})).json()
+    return await posted(guest, "trust", path=path, digest=seen["digest"])
 
 
 async def refused(guest: Guest, path: str, status: int, /, **body: Any) -> Told:
@@ -210,7 +217,7 @@ async def test_checking_never_runs_a_program_that_nobody_trusts(guest: Guest) ->
         problem = await refused(guest, path, 422, path=str(file))
         assert f"airboss trust {file}" in problem["detail"]
     assert not trace.exists()
-    await posted(guest, "trust", path=str(file))
+    await trusted(guest, str(file))
     told = await posted(guest, "entry/check", path=str(file))
     assert (told["valid"], told["trusted"], told["ungranted"]) == (True, True, [])
     assert trace.exists()
@@ -280,7 +287,7 @@ async def test_while_a_task_of_it_runs_the_entry_stays_and_then_changes(
 async def test_trust_is_given_listed_and_taken_back(guest: Guest) -> None:
     folder = guest.portal.work / "trusted"
     yaml, python = write(folder / "airboss.yaml", "{}"), write(folder / "airboss.py", "entry = 1")
-    given = await posted(guest, "trust", path=str(folder))
+    given = await trusted(guest, str(folder))
     assert [(item["path"], item["kind"], item["who"]) for item in given["items"]] == [
         (str(folder), "folder", "owner"),
         (str(yaml), "file", "owner"),
@@ -305,10 +312,64 @@ async def test_trust_is_given_listed_and_taken_back(guest: Guest) -> None:
 
 async def test_what_cannot_be_trusted_is_refused(guest: Guest) -> None:
     for path in ("relative", "/nowhere/airboss.py", "/etc/passwd", "x" * 5000, "", "/a\0b.py"):
-        await refused(guest, "trust", 422, path=path)
-    for query in ({}, {"path": ""}, {"path": "relative"}):
-        answer = await guest.http.delete("/api/v1/trust", params=query)
+        await refused(guest, "trust", 422, path=path, digest="0" * 64)
+        answer = await guest.http.get("/api/v1/trust/look", params={"path": path})
         assert answer.status_code == 422
+    for query in ({}, {"path": ""}, {"path": "relative"}):
+        for method, address in (("DELETE", "trust"), ("GET", "trust/look")):
+            answer = await guest.http.request(method, f"/api/v1/{address}", params=query)
+            assert answer.status_code == 422
+
+
+async def test_what_changed_since_it_was_looked_at_is_not_trusted(guest: Guest) -> None:
+    folder = guest.portal.work / "looked at"
+    file = write(folder / "airboss.py", "entry = 1")
+    seen = await looked(guest, file)
+    assert seen == {
+        "path": str(file),
+        "kind": "file",
+        "digest": sha256(b"entry = 1").hexdigest(),
+        "files": [{"path": str(file), "digest": seen["digest"], "bytes": 9, "text": "entry = 1"}],
+    }
+    around = await looked(guest, folder)
+    assert (around["kind"], around["files"]) == ("folder", seen["files"])
+    write(file, "entry = 2  # and something that nobody read")
+    for path, digest in ((file, seen["digest"]), (folder, around["digest"]), (file, "")):
+        problem = await refused(guest, "trust", 409, path=str(path), digest=digest)
+        assert "is not what was looked at" in problem["detail"]
+        assert "Look at it again" in problem["detail"]
+    write(file, "entry = 1")
+    write(folder / "airboss.yaml", "{}")
+    await refused(guest, "trust", 409, path=str(folder), digest=around["digest"])
+    problem = await refused(guest, "trust", 422, path=str(file))
+    assert "give the digest of what you looked at" in problem["detail"]
+    assert not await is_trusted(guest, file)
+    await posted(guest, "trust", path=str(file), digest=seen["digest"])
+    assert await is_trusted(guest, file)
+
+
+async def looked(guest: Guest, path: Path) -> Told:
+    return (await guest.http.get("/api/v1/trust/look", params={"path": str(path)})).json()
+
+
+async def is_trusted(guest: Guest, file: Path) -> bool:
+    items = (await got(guest, "trust"))["items"]
+    return any(item["path"] == str(file) and item["current"] for item in items)
+
+
+async def test_nobody_looks_into_the_servers_own_folder(guest: Guest) -> None:
+    write(guest.portal.data / "mine.json", "{}")
+    for path in (guest.portal.data / "mine.json", guest.portal.data):
+        seen = await guest.http.get("/api/v1/trust/look", params={"path": str(path)})
+        assert (seen.status_code, "own data folder" in seen.json()["detail"]) == (422, True)
+        await refused(guest, "trust", 422, path=str(path), digest=sha256(b"{}").hexdigest())
+
+
+async def test_a_secret_in_what_is_looked_at_is_not_shown(guest: Guest) -> None:
+    file = write(guest.portal.work / "told" / "airboss.py", f"token = {guest.portal.token!r}")
+    seen = await looked(guest, file)
+    assert guest.portal.token not in seen["files"][0]["text"]
+    await posted(guest, "trust", path=str(file), digest=seen["digest"])
 
 
 async def test_a_trusted_program_is_the_projects_entry_until_it_changes(
@@ -321,7 +382,7 @@ async def test_a_trusted_program_is_the_projects_entry_until_it_changes(
         told = await until_problem(guest)
         assert f"airboss trust {file}" in told["problem"]
         assert not trace.exists()
-        await posted(guest, "trust", path=str(file))
+        await trusted(guest, str(file))
         told = await until(guest, source="file", problem=None)
         assert (told["path"], told["trusted"], told["ungranted"]) == (str(file), True, [])
         tasks = (await got(guest, "tasks"))["items"]
@@ -337,7 +398,7 @@ async def test_a_server_stops_in_time_while_a_program_runs_and_does_not_end(
 ) -> None:
     file = write(own_portal.work / "airboss.py", "while True: pass")
     async with Guest.of(own_portal) as guest:
-        await posted(guest, "trust", path=str(file))
+        await trusted(guest, str(file))
         told = await asyncio.wait_for(got(guest, "status"), 10)
         assert told["entry"]["source"] == "built-in"
         await guest.seed("stop")

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -170,7 +171,9 @@ async def test_a_job_has_the_wider_policy_of_its_entry_once_that_is_trusted_only
 
     async with JobGuest.of(portal) as guest:
         assert await policies() == ["read-only", "deny-all", "read-only"]
-        answer = await guest.http.post("/api/v1/trust", json={"path": str(tmp_path / "mine.json")})
+        file = tmp_path / "mine.json"
+        wish = {"path": str(file), "digest": sha256(file.read_bytes()).hexdigest()}
+        answer = await guest.http.post("/api/v1/trust", json=wish)
         assert answer.is_success, answer.text
         assert await policies() == ["approve-all", "deny-all", "read-only"]
 

@@ -1,6 +1,7 @@
 """What is wrong, who answers, and what agents may do: seen and changed on one page."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -100,12 +101,32 @@ def test_a_file_is_trusted_and_no_longer(portal: Portal, settings: Page) -> None
     entry.write_text("tasks: {}\n", encoding="utf-8")
     panel = settings.get_by_role("region", name="Trusted files and folders")
     panel.get_by_label("File or folder to trust").fill(str(entry))
-    panel.get_by_role("button", name="Trust it").click()
+    panel.get_by_role("button", name="Look at it").click()
+    dialog = settings.get_by_role("dialog", name="Trust this, as it is now?")
+    expect(dialog).to_contain_text("tasks: {}")
+    expect(dialog).to_contain_text(sha256(entry.read_bytes()).hexdigest())
+    dialog.get_by_role("button", name="Trust it").click()
     row = panel.get_by_role("row").filter(has_text="airboss.yaml")
     expect(row).to_contain_text("file")
     row.get_by_role("button", name="Trust no longer").click()
     settings.get_by_role("dialog").get_by_role("button", name="Trust no longer").click()
     expect(panel).to_contain_text("Nothing is trusted yet.")
+    assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
+
+
+def test_a_file_that_changes_while_somebody_reads_it_is_not_trusted(
+    portal: Portal, settings: Page
+) -> None:
+    entry = portal.work / "airboss.py"
+    entry.write_text("entry = {}\n", encoding="utf-8")
+    panel = settings.get_by_role("region", name="Trusted files and folders")
+    panel.get_by_label("File or folder to trust").fill(str(entry))
+    panel.get_by_role("button", name="Look at it").click()
+    dialog = settings.get_by_role("dialog", name="Trust this, as it is now?")
+    expect(dialog).to_contain_text("entry = {}")
+    entry.write_text("entry = {}  # and more\n", encoding="utf-8")
+    dialog.get_by_role("button", name="Trust it").click()
+    expect(panel.get_by_role("status")).to_contain_text("is not what was looked at")
     assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
 
 

@@ -16,7 +16,7 @@ from airboss.service.installed import Installed
 from airboss.service.trust import Trust
 from airboss.settings import Settings
 from airboss.store.database import Database
-from airboss.store.entries import EntryStore, TrustStore
+from airboss.store.entries import EntryStore, TrustRow, TrustStore
 
 ENTRY: dict[str, Any] = {
     "models": {"driving": "m", "coding": "n"},
@@ -37,6 +37,11 @@ ENTRY: dict[str, Any] = {
 }
 PROGRAM = f"from airboss.entry.build import ref\nentry = {ENTRY!r}\n"
 ME = "me"
+
+
+async def trusted(entries: Entries, path: str) -> list[TrustRow]:
+    """As it is at this moment."""
+    return await entries.trust(path, (await entries.look(path)).digest, ME)
 
 
 def named(task: str, **more: Any) -> str:
@@ -72,7 +77,7 @@ class Repo:
         database = Database(self.folder / "airboss.sqlite")
         await database.open()
         entries = Entries(
-            settings=Settings(data=self.folder, **{**self.settings, **settings}),
+            settings=Settings(data=self.folder / "data", **{**self.settings, **settings}),
             folders=Folders(self.root, (self.root,)),
             store=EntryStore(database),
             files=EntryFiles(Trust(TrustStore(database)), Redactor(self.secrets)),

@@ -21,6 +21,7 @@ from tests.service.errands import (
     task_house_in,
 )
 from tests.service.house import ME
+from tests.service.repo import trusted
 
 SEVERAL: dict[str, Any] = {"runConditionInSameSession": False}
 NO_RESPONSE = "No response was returned. Send your message again to retry."
@@ -353,7 +354,7 @@ async def test_a_file_that_a_person_trusts_may_widen(tmp_path: Path) -> None:
     async with task_house_in(tmp_path, SCRIPT) as house:
         wide = task("Touch the file.")
         await house.install({"it": wide}, permissions="approve-all")
-        await house.services.entries.trust(str(tmp_path / "entry.json"), ME)
+        await trusted(house.services.entries, str(tmp_path / "entry.json"))
         story = await house.perform(wide, permissions="approve-all")
         assert story.view.policy == "approve-all"
         assert (house.work / "touched.txt").exists()

@@ -9,7 +9,7 @@ import pytest
 from airboss.entry.violations import EntryUnparsed
 from airboss.errors import Invalid, NotFound
 from airboss.service.entry_files import run_program
-from tests.service.repo import ME, PROGRAM, Repo, named, task_of, used
+from tests.service.repo import ME, PROGRAM, Repo, named, task_of, trusted, used
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def test_a_program_runs_only_when_it_is_trusted_as_it_is(repo: Repo) -> No
             f"{file} is a Python program, and nobody has trusted it as it is now. "
             f"Read it, then say `airboss trust {file}`. The built-in entry is used."
         )
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         found = await used(entries)
         assert (found.path, found.trusted, found.problem) == (file, True, None)
         repo.write(f"{PROGRAM}\nopen('trace', 'w')\n", "airboss.py")
@@ -38,7 +38,7 @@ async def test_a_program_runs_only_when_it_is_trusted_as_it_is(repo: Repo) -> No
     async with repo.served() as entries:
         again = await used(entries)
         assert (again.digest, again.path) == (found.digest, file)
-        await entries.trust(str(repo.root), ME)
+        await trusted(entries, str(repo.root))
         assert (await used(entries)).problem is None
         assert (repo.root / "trace").exists()
         await entries.distrust(str(repo.root), ME)
@@ -65,7 +65,7 @@ async def test_a_chosen_program_waits_for_trust_instead_of_preventing_the_start(
         found = await used(entries)
         assert found.problem is not None
         assert f"airboss trust '{file}'" in found.problem
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         assert (await used(entries)).path == file
 
 
@@ -75,11 +75,11 @@ async def test_a_program_that_does_not_end_keeps_nobody_waiting(
     monkeypatch.setattr("airboss.entry.python_file.SECONDS", 2.0)
     file = repo.write(PROGRAM, "airboss.py")
     async with repo.served() as entries:
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         good = await used(entries)
         entries.patience_seconds = 0.1
         repo.write("import time\nwhile True: print('x' * 100000)\n", "airboss.py")
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         began = time.monotonic()
         assert (await used(entries)).digest == good.digest
         assert time.monotonic() - began < 1.5
@@ -100,7 +100,7 @@ async def test_a_program_ends_with_the_server_and_so_does_what_it_started(
     async with repo.served() as entries:
         await used(entries)
         entries.patience_seconds = 0.1
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         async with asyncio.timeout(15):
             while not (note.exists() and note.read_text(encoding="utf-8")):
                 await used(entries)
@@ -134,7 +134,7 @@ async def test_only_a_trusted_file_may_widen_the_servers_policy(repo: Repo) -> N
             'entry.permissions: "approve-all" is not granted: the server allows "ask", '
             "until a person trusts this file.",
         )
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         found = await used(entries)
         assert (found.trusted, found.policy_for("bold"), found.ungranted) == (
             True,
@@ -156,7 +156,7 @@ async def test_trust_that_is_taken_back_narrows_at_once_although_something_runs(
     file = repo.write(named("bold", permissions="approve-all"))
     async with repo.served() as entries:
         await used(entries)
-        await entries.trust(str(file), ME)
+        await trusted(entries, str(file))
         assert (await used(entries)).policy_for("bold") == "approve-all"
         repo.busy = True
         await entries.distrust(str(file), ME)
@@ -169,7 +169,7 @@ async def test_trust_is_of_the_real_file(repo: Repo) -> None:
     link = repo.root / "airboss.yaml"
     link.symlink_to(real)
     async with repo.served() as entries:
-        await entries.trust(str(link), ME)
+        await trusted(entries, str(link))
         assert (await used(entries)).trusted
         link.unlink()
         link.symlink_to(other)
@@ -182,9 +182,9 @@ async def test_only_what_is_there_can_be_trusted(repo: Repo, path: str) -> None:
     repo.write("x", "notes.txt")
     async with repo.served() as entries:
         with pytest.raises(Invalid):
-            await entries.trust(path, ME)
+            await trusted(entries, path)
         for place in (repo.root, repo.root / "notes.txt"):
             with pytest.raises(Invalid):
-                await entries.trust(str(place), ME)
+                await trusted(entries, str(place))
         with pytest.raises((Invalid, NotFound)):
             await entries.distrust(path, ME)

@@ -87,7 +87,7 @@ class Client:
             trust_env=not address.is_local,
         )
 
-    def get(self, path: str, **query: Any) -> Json:
+    def get(self, path: str, /, **query: Any) -> Json:
         given = {name: value for name, value in query.items() if value is not None}
         return self._call("GET", path, params=given)
 

@@ -112,6 +112,10 @@ def trust(
     remove: Annotated[
         Path | None, typer.Option("--remove", metavar="PATH", help="Trust it no longer.")
     ] = None,
+    digest: Annotated[
+        str | None,
+        typer.Option("--digest", metavar="SHA256", help="Of what you read; nothing else counts."),
+    ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -120,9 +124,11 @@ def trust(
 
     if [path is not None, listed, remove is not None].count(True) != 1:
         raise Refused("Give a path to trust, or --list, or --remove with a path.")
+    if digest is not None and path is None:
+        raise Refused("--digest goes with a path to trust.")
     client = reach(data)()
     if path is not None:
-        add_trust(client, path, is_json=as_json)
+        add_trust(client, path, digest, is_json=as_json)
     elif remove is not None:
         remove_trust(client, remove, is_json=as_json)
     else:

@@ -88,8 +88,11 @@ def _input(item: Json) -> str:
     return "yes" if item["requireUserInput"] else "no"
 
 
-def add_trust(client: Client, path: Path, *, is_json: bool) -> None:
-    told = client.post("/api/v1/trust", {"path": str(path.expanduser().absolute())})
+def add_trust(client: Client, path: Path, digest: str | None, *, is_json: bool) -> None:
+    """What was read is known by its digest; without one, it is what is there at this moment."""
+    whole = str(path.expanduser().absolute())
+    seen = digest or str(client.get("/api/v1/trust/look", path=whole)["digest"])
+    told = client.post("/api/v1/trust", {"path": whole, "digest": seen})
     if is_json:
         print_json(told)
         return

@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -22,7 +23,7 @@ from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, visible_line, waited
 from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.entry.document import Entry, Model
-from airboss.entry.load import load_entry
+from airboss.entry.load import load_entry, read_content
 from airboss.entry.places import find_repo_root, own_entries
 from airboss.entry.violations import EntryInvalid
 from airboss.entry.works import refs
@@ -64,6 +65,7 @@ def rehearse(wish: Wish, data: Path | None) -> Exit:
         raise Refused(f"There is no folder {cwd}.")
     file = wish.entry.expanduser().absolute() if wish.entry else _own(cwd)
     is_trusted = file is not None and (wish.is_trusted or is_remembered(file, data))
+    digest = sha256(read_content(file)).hexdigest() if file and is_trusted else None
     models = _models(_loaded(file, is_trusted=is_trusted)) if file else []
     prefix = "airboss-rehearsal-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as made:
@@ -77,16 +79,18 @@ def rehearse(wish: Wish, data: Path | None) -> Exit:
             options += ["--copilot-cli", str(runtime)]
         asked = runs.Wish(wish.job, wish.input, cwd, False, wish.is_json, 0)
         with _server(folder, cwd, options):
-            return _play(folder, file, asked, is_trusted=is_trusted)
+            return _play(folder, file, asked, digest)
 
 
-def _play(folder: Path, file: Path | None, asked: runs.Wish, *, is_trusted: bool) -> Exit:
+def _play(folder: Path, file: Path | None, asked: runs.Wish, trusted: str | None) -> Exit:
+    """`trusted` is the digest of a file that a person trusts."""
+
     def reach() -> Client:
         return Client(find(folder / "data", {}))
 
     client = reach()
-    if file and is_trusted:
-        client.post("/api/v1/trust", {"path": str(file)})
+    if file and trusted:
+        client.post("/api/v1/trust", {"path": str(file), "digest": trusted})
     if file:
         client.post("/api/v1/entry/install", {"path": str(file)})
     told = f"Rehearsal of {asked.job} from {file or 'the built-in entry'}: no model costs anything."

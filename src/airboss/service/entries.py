@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from airboss.entry.places import own_entries
-from airboss.errors import Conflict, NotFound, SettingsInvalid, StoreUnavailable
+from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable
 from airboss.log.log import now_ms
 from airboss.service.entry_files import EntryFiles, Reading, in_thread
 from airboss.service.folders import Folders
 from airboss.service.installed import Installed, Source, digest_of_entry
-from airboss.service.trust import name_of
+from airboss.service.trust import Look, name_of, whole_path
 from airboss.settings import Settings
 from airboss.store.entries import EntryStore, LastGood, TrustRow
 
@@ -134,8 +134,14 @@ class Entries:
             await self.store.save(installed.digest, body, installed.loaded_at)
             self._kept.add(installed.digest)
 
-    async def trust(self, path: str, who: str) -> list[TrustRow]:
-        rows = await self.files.trust.add(path, who)
+    async def look(self, path: str) -> Look:
+        """At what somebody may trust. Our own folder holds no entry, and much that is nobody's."""
+        await asyncio.to_thread(self._not_ours, whole_path(path))
+        return await self.files.look(path)
+
+    async def trust(self, path: str, digest: str, who: str) -> list[TrustRow]:
+        await asyncio.to_thread(self._not_ours, whole_path(path))
+        rows = await self.files.trust.add(path, digest, who)
         await self._weigh_anew()
         return rows
 
@@ -160,6 +166,10 @@ class Entries:
         self._pinned = True
         self._put(made)
         return made
+
+    def _not_ours(self, path: Path) -> None:
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.settings.data)):
+            raise Invalid(f"{path} lies in the server's own data folder, where no entry is.")
 
     # Following the file.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airboss.model.redaction import Redactor
-from airboss.service.trust import Trust, digest_of
+from airboss.service.trust import Look, LookedFile, Trust, digest_of
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
@@ -68,6 +68,15 @@ class EntryFiles:
             return self._invalid(found, checked.violations)
         entry = await in_thread(lambda: self.without_secrets(checked.entry))
         return Reading(path, entry, digest, trusted)
+
+    async def look(self, path: str) -> Look:
+        """At what somebody may trust; secrets in it are not shown."""
+        seen = await self.trust.look(path)
+
+        def shown(file: LookedFile) -> LookedFile:
+            return replace(file, text=self.said(file.text) if file.text else file.text)
+
+        return await in_thread(lambda: replace(seen, files=tuple(map(shown, seen.files))))
 
     async def _check(self, path: Path, content: bytes, digest: str) -> "Checked":
         from airboss.entry.load import check_content

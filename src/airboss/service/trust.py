@@ -6,13 +6,16 @@ import os
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Final, Literal
 
 from airboss.entry.places import SUFFIXES, own_entries
-from airboss.errors import Invalid, NotFound
+from airboss.errors import Conflict, Invalid, NotFound
 from airboss.log.log import now_ms
 from airboss.store.entries import TrustRow, TrustStore
 
 _log = logging.getLogger("airboss.trust")
+# What is longer is not read on a page.
+_SHOWN_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -24,14 +27,47 @@ class Trusted:
 
 
 @dataclass(frozen=True)
+class LookedFile:
+    """A file as it is now. `text` is all of it, or none where it is too long to be shown."""
+
+    path: str
+    digest: str
+    bytes: int
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What would be trusted. `digest` stands for all of it: of a file its own, of a folder that of
+    the list of its entries. Whoever trusts says by it what was looked at."""
+
+    path: str
+    kind: Literal["file", "folder"]
+    digest: str
+    files: tuple[LookedFile, ...]
+
+
+@dataclass(frozen=True)
 class Trust:
     """Who trusts what. A folder stands for the entries that were in it at that moment."""
 
     store: TrustStore
 
-    async def add(self, text: str, who: str) -> list[TrustRow]:
+    async def look(self, text: str) -> Look:
+        """At a file, or at all entries in a folder, before somebody trusts them."""
         path = whole_path(text)
-        rows = await asyncio.to_thread(_rows, path, who)
+        return await asyncio.to_thread(_look, path)
+
+    async def add(self, text: str, digest: str, who: str) -> list[TrustRow]:
+        """As it was when it was looked at, or not at all."""
+        path = whole_path(text)
+        seen = await asyncio.to_thread(_look, path)
+        if seen.digest != digest:
+            raise Conflict(
+                f"{path} is not what was looked at: it has changed since, or the digest is of "
+                "something else. Look at it again, then trust it."
+            )
+        rows = _rows(seen, who)
         await self.store.add(rows)
         for row in rows:
             _log.info("%s trusts %s", who, row.path)
@@ -76,11 +112,10 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _rows(path: Path, who: str) -> list[TrustRow]:
+def _look(path: Path) -> Look:
     # Imported when somebody trusts: most servers never need it.
     from airboss.entry.load import read_content
 
-    at = now_ms()
     is_folder = path.is_dir()
     files = own_entries(Path(os.path.realpath(path))) if is_folder else [path]
     if not files:
@@ -88,10 +123,22 @@ def _rows(path: Path, who: str) -> list[TrustRow]:
     wrong = next((file for file in files if file.suffix.lower() not in SUFFIXES), None)
     if wrong:
         raise Invalid(f"{wrong}: should be a .yaml, .json or .py file, or a folder.")
-    rows = [TrustRow(name_of(path), "folder", None, who, at)] if is_folder else []
-    return rows + [
-        TrustRow(name_of(file), "file", digest_of(read_content(file)), who, at) for file in files
-    ]
+    found = tuple(_looked(name_of(file), read_content(file)) for file in files)
+    if not is_folder:
+        return Look(name_of(path), "file", found[0].digest, found)
+    listed = "".join(f"{file.digest}  {file.path}\n" for file in found)
+    return Look(name_of(path), "folder", digest_of(listed.encode()), found)
+
+
+def _looked(path: str, content: bytes) -> LookedFile:
+    text = content.decode("utf-8", "replace") if len(content) <= _SHOWN_BYTES else None
+    return LookedFile(path, digest_of(content), len(content), text)
+
+
+def _rows(seen: Look, who: str) -> list[TrustRow]:
+    at = now_ms()
+    folder = [TrustRow(seen.path, "folder", None, who, at)] if seen.kind == "folder" else []
+    return folder + [TrustRow(file.path, "file", file.digest, who, at) for file in seen.files]
 
 
 def _is_below(path: str, folders: set[str]) -> bool:

@@ -164,6 +164,14 @@ export type FileChange = {
   "cut": boolean;
 };
 
+/** A file as it is now; `text` is null where it is too long to be shown. */
+export type FileToTrust = {
+  "path": string;
+  "digest": string;
+  "bytes": number;
+  "text"?: string | null;
+};
+
 /** A limit that was reached, and a person said: go on. */
 export type Granted = {
   "scope": string;
@@ -1094,9 +1102,18 @@ export type TrustList = {
   "items": readonly (TrustedPath)[];
 };
 
-/** A file, or a folder for all entries in it, as they are now. */
+/** What would be trusted; `digest` stands for all of it, and is given back to trust it. */
+export type TrustLook = {
+  "path": string;
+  "kind": "file" | "folder";
+  "digest": string;
+  "files": readonly (FileToTrust)[];
+};
+
+/** A file, or a folder for all entries in it, as they were when somebody looked at them. */
 export type TrustPath = {
   "path": string;
+  "digest": string;
 };
 
 /** `current` is false for a file that changed since: it is not trusted as it is now. */

@@ -48,6 +48,7 @@ export type Question = {
   action: string;
   keep?: string;
   danger?: boolean;
+  wide?: boolean;
 };
 
 const asked = signal<(Question & { answer: (yes: boolean) => void }) | null>(null);
@@ -74,9 +75,9 @@ export function confirmed(question: Question): Promise<boolean> {
 function Asked() {
   const question = asked.value;
   if (question === null) return null;
-  const { title, body, action, keep = "Cancel", danger = true, answer } = question;
+  const { title, body, action, keep = "Cancel", danger = true, wide = false, answer } = question;
   return (
-    <Dialog title={title} onClose={() => answer(false)}>
+    <Dialog title={title} wide={wide} onClose={() => answer(false)}>
       <div>{body}</div>
       <div class="row wrap">
         <button

@@ -19,5 +19,5 @@ export function useKept<Item>(address: string) {
     return answer.kind === "ok";
   };
   useEffect(() => void read(), []);
-  return { items, trouble, change };
+  return { items, trouble, change, tell };
 }

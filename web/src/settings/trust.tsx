@@ -1,17 +1,40 @@
 /** Files and folders that somebody trusts: whose entries may run, and may widen the policy. */
 
 import { useState } from "preact/hooks";
-import { post, remove } from "../api/client";
-import type { TrustedPath } from "../api/types.gen";
+import { get, post, remove, whyNot } from "../api/client";
+import type { FileToTrust, TrustedPath, TrustLook } from "../api/types.gen";
 import { now } from "../live/feed";
 import { confirmed } from "../parts/dialog";
+import { Fold } from "../parts/fold";
 import { Icon } from "../parts/icon";
 import { fully, visible, when } from "../words";
 import { useKept } from "./kept";
 
 export function Trust() {
-  const { items: paths, trouble, change } = useKept<TrustedPath>("/api/v1/trust");
+  const { items: paths, trouble, change, tell } = useKept<TrustedPath>("/api/v1/trust");
   const [path, write] = useState("");
+
+  /** What is trusted is what was shown: the server refuses anything else. */
+  const add = async () => {
+    const wanted = path.trim();
+    const seen = await get<TrustLook>(
+      `/api/v1/trust/look?${new URLSearchParams({ path: wanted })}`,
+    );
+    if (seen.kind !== "ok") {
+      tell(whyNot(seen));
+      return;
+    }
+    const yes = await confirmed({
+      title: "Trust this, as it is now?",
+      body: seen.body.files.map((file) => <Shown key={file.path} file={file} />),
+      action: "Trust it",
+      danger: false,
+      wide: true,
+    });
+    if (!yes) return;
+    const trusting = post("/api/v1/trust", { path: wanted, digest: seen.body.digest });
+    if (await change(trusting)) write("");
+  };
 
   const drop = async (trusted: string) => {
     const yes = await confirmed({
@@ -40,9 +63,9 @@ export function Trust() {
         </p>
         <form
           class="row wrap"
-          onSubmit={async (event) => {
+          onSubmit={(event) => {
             event.preventDefault();
-            if (await change(post("/api/v1/trust", { path: path.trim() }))) write("");
+            void add();
           }}
         >
           <input
@@ -53,7 +76,7 @@ export function Trust() {
             onInput={(event) => write(event.currentTarget.value)}
           />
           <button type="submit" class="btn" disabled={path.trim() === ""}>
-            Trust it
+            Look at it
           </button>
         </form>
         <p class={trouble === null ? "vh" : "trouble"} role="status">
@@ -95,6 +118,24 @@ export function Trust() {
           </tbody>
         </table>
       )}
+    </section>
+  );
+}
+
+function Shown({ file }: { file: FileToTrust }) {
+  return (
+    <section class="stack-3">
+      <h3 class="mono">{visible(file.path)}</h3>
+      {file.text == null ? (
+        <p class="trouble">
+          Too long to be shown ({file.bytes.toLocaleString("en")} bytes): read the file itself.
+        </p>
+      ) : (
+        <Fold text={file.text} lines={30} label={`Content of ${visible(file.path)}`} />
+      )}
+      <p class="muted">
+        SHA-256 <code>{file.digest}</code>
+      </p>
     </section>
   );
 }

@@ -1,22 +1,51 @@
 """What a person trusts, over v1."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from airboss.http.services import UseEntries, Who
+from airboss.service.trust import Look
 from airboss.store.entries import TrustRow
 
 router = APIRouter(prefix="/api/v1/trust", tags=["trust"])
 
 
 class TrustPath(BaseModel):
-    """A file, or a folder for all entries in it, as they are now."""
+    """A file, or a folder for all entries in it, as they were when somebody looked at them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str = Field(min_length=1, max_length=4096)
+    digest: str = Field(max_length=64, description="`digest` of `GET /api/v1/trust/look`.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def say_what_was_looked_at(cls, given: object) -> object:
+        if isinstance(given, dict) and "path" in given and "digest" not in given:
+            raise ValueError(
+                "give the digest of what you looked at: GET /api/v1/trust/look?path=… has it"
+            )
+        return cast("object", given)
+
+
+class FileToTrust(BaseModel):
+    """A file as it is now; `text` is null where it is too long to be shown."""
+
+    path: str
+    digest: str
+    bytes: int
+    text: str | None
+
+
+class TrustLook(BaseModel):
+    """What would be trusted; `digest` stands for all of it, and is given back to trust it."""
+
+    path: str
+    kind: Literal["file", "folder"]
+    digest: str
+    files: list[FileToTrust]
 
 
 class TrustedPath(BaseModel):
@@ -49,10 +78,19 @@ async def list_trusted(entries: UseEntries) -> TrustList:
     return TrustList(items=[_view(told.row, current=told.current) for told in found])
 
 
+@router.get("/look", response_model=TrustLook)
+async def look_at_path(
+    entries: UseEntries, path: Annotated[str, Query(min_length=1, max_length=4096)]
+) -> Look:
+    """An entry, or all entries in a folder, as they are now: what `POST` would trust."""
+    return await entries.look(path)
+
+
 @router.post("")
 async def trust_path(asked: TrustPath, entries: UseEntries, who: Who) -> TrustList:
-    """A Python entry may then run and any entry's wishes count, until the file changes."""
-    rows = await entries.trust(asked.path, who)
+    """A Python entry may then run and any entry's wishes count, until the file changes. Refused
+    (409) where it is not what was looked at any more."""
+    rows = await entries.trust(asked.path, asked.digest, who)
     return TrustList(items=[_view(row, current=True) for row in rows])
 
 
