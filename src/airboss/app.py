@@ -156,7 +156,7 @@ async def opened_services(
             await notices.start()
         interrupted = await sessions.recover()
         await inbox.recover()
-        await sweep_owner(folder.owner_id(), interrupted)
+        await sweep_owner(folder.owner_id(), interrupted, notes=runtime.plan.notes)
         await tasks.recover(interrupted)
         await runs.recover()
         most = settings.keep_megabytes

@@ -118,7 +118,8 @@ async def test_shell_commands_of_a_dead_runtime_are_gone_before_the_next_session
         await start_session(client, portal.work)
         assert running(attached) == running(detached) == []
         marked = {process.pid for process in bearing("AIRBOSS_OWNER", owner_of(portal))}
-        assert marked == {await runtime_pid(client)}, "only the new runtime runs"
+        runtime = psutil.Process(await runtime_pid(client))
+        assert marked <= {runtime.pid, runtime.ppid()}, "only the new runtime runs"
         ended = await until(client, session, "tool.ended")
         assert ended["event"]["cut"]
         assert ended["event"]["error"]
@@ -141,5 +142,8 @@ async def test_a_runtime_killed_ten_times_in_a_row_leaves_a_server_that_works(
         assert status["runtime"]["restarts"] == 10
         assert status["sessions"] == {"open": 1, "working": 0}
         server = psutil.Process(portal.pid)
-        assert [child.pid for child in server.children()] == [status["runtime"]["pid"]]
+        runtimes = [child.pid for child in server.children(recursive=True)]
+        assert status["runtime"]["pid"] in runtimes
+        assert len(server.children()) == 1
+        assert len(runtimes) <= 2, "one, with its supervisor"
     assert "Traceback" not in portal.log, portal.log

@@ -210,6 +210,10 @@ async def test_what_detached_itself_and_outlived_a_kill_is_swept_by_the_next_sta
     environ = psutil.Process(survivor).environ()
     assert environ["COPILOT_AGENT_SESSION_ID"] == session
     assert environ["AIRBOSS_OWNER"] == owner_of(portal)
+    # All who would have ended it go at once.
+    portal.process.send_signal(signal.SIGSTOP)
+    for child in psutil.Process(portal.pid).children():
+        child.kill()
     portal.kill()
     await asyncio.sleep(0.5)
     assert running(words) == [survivor], "nobody is there to sweep it"

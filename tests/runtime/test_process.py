@@ -86,8 +86,8 @@ async def test_a_question_that_is_open_when_the_runtime_hangs_ends_with_words(
     flight: Flight,
 ) -> None:
     life = await flight.runtime.life()
-    os.kill(life.process.pid, signal.SIGSTOP)
-    process = psutil.Process(life.process.pid)
+    os.kill(life.pid, signal.SIGSTOP)
+    process = psutil.Process(life.pid)
     assert await soon(lambda: process.status() == psutil.STATUS_STOPPED)
     began = time.monotonic()
     with pytest.raises(RuntimeUnavailable, match="hangs"):

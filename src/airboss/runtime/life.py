@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.runtime.locate import Located
+from airboss.runtime.sweep import sweep_orphans, sweep_session
 from airboss.runtime.tap import Listener, Tap, is_lost
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ class Refused(RuntimeUnavailable):
 
 
 class Life:
-    """A running process with its client. `dead` ends every wait on it, with the reason."""
+    """A running process with its client. `dead` ends every wait on it, with the reason.
+
+    `process` is what we started, a supervisor where there is one; `pid` is the runtime's own.
+    """
 
     def __init__(
         self,
@@ -31,6 +35,7 @@ class Life:
         tap: Tap,
         mark: str,
         located: Located,
+        pid: int | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.client = client
@@ -38,6 +43,7 @@ class Life:
         self.tap = tap
         self.mark = mark
         self.located = located
+        self.pid = process.pid if pid is None else pid
         self.dead: asyncio.Future[str] = loop.create_future()
         self.buried = asyncio.Event()
         self.sessions: set[str] = set()
@@ -63,6 +69,13 @@ class Life:
     def leave(self, session: str) -> None:
         self.tap.routes.pop(session, None)
         self._mourners.pop(session, None)
+
+    async def sweep(self, session: str) -> None:
+        """End what the session's agent left running. Whose an orphan without a mark is, nobody can
+        say: such end when no other session is here."""
+        await sweep_session(session)
+        if self.pid != self.process.pid and not self.tap.routes.keys() - {session}:
+            await sweep_orphans(self.process.pid, self.pid)
 
     @property
     def inhabitants(self) -> int:

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from airboss.model.ids import new_id
 from airboss.runtime.environment import agents_environment
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.locate import Located, fallback, locate
+from airboss.runtime.pids import note_in, runtime_under, supervised
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import CHILDREN, sweep_life
 from airboss.runtime.tap import Tap, buffered, close_pipes, join_readers, process_of
@@ -48,6 +50,11 @@ class RuntimePlan:
     secrets: tuple[str, ...] = ()
     secret_names: tuple[str, ...] = ()
     signed_in_user: bool = False
+
+    @property
+    def notes(self) -> Path:
+        """Where it is written down which processes run: beside its home, in the data folder."""
+        return self.home.parent / "runtimes"
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ class Runtime:
     def pid(self) -> int | None:
         """The process, while there is one."""
         life = self._life
-        return life.process.pid if life is not None and life.alive else None
+        return life.pid if life is not None and life.alive else None
 
     async def life(self) -> Life:
         """The living process; a new one where the last died, after its leftovers are swept."""
@@ -137,7 +144,7 @@ class Runtime:
         return RuntimeStatus(
             version=said.version,
             protocol=said.protocol_version,
-            pid=life.process.pid,
+            pid=life.pid,
             located=life.located,
             starts=self.starts,
             sessions=life.inhabitants,
@@ -198,7 +205,8 @@ class Runtime:
             secrets=plan.secrets,
             secret_names=plan.secret_names,
         )
-        client = _client(located, plan, environ)
+        note = note_in(plan.notes, mark)
+        client = _client(located, plan, environ, note)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await client.start()
@@ -211,10 +219,11 @@ class Runtime:
         if process is None:
             raise RuntimeUnavailable("The SDK does not say which process it started.")
         CHILDREN.known.add(process.pid)
+        pid = await asyncio.to_thread(runtime_under, process, note)
         tap = Tap(asyncio.get_running_loop())
         tap.attach(client)
         self.starts += 1
-        return Life(client, process, tap, mark, located)
+        return Life(client, process, tap, mark, located, pid)
 
     async def _keep(self, life: Life) -> None:
         """Watch `life` to its end, tell it, and clear up. The next one waits for this."""
@@ -227,6 +236,7 @@ class Runtime:
                 await sweep_life(life.mark, life.sessions)
                 await life.settle()
             finally:
+                note_in(self.plan.notes, life.mark).unlink(missing_ok=True)
                 CHILDREN.known.discard(life.process.pid)
                 life.buried.set()
 
@@ -236,17 +246,21 @@ def _prepare(plan: RuntimePlan) -> Located:
     located = locate(plan.path, plan.environ)
     plan.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     plan.home.chmod(0o700)
+    plan.notes.mkdir(parents=True, exist_ok=True, mode=0o700)
     load_sdk()
     # All its errors come to us as exceptions; its log only repeats them, with their tracebacks.
     logging.getLogger("copilot").setLevel(logging.CRITICAL)
     return located
 
 
-def _client(located: Located, plan: RuntimePlan, environ: dict[str, str]) -> "CopilotClient":
+def _client(
+    located: Located, plan: RuntimePlan, environ: dict[str, str], note: Path
+) -> "CopilotClient":
     from copilot import CopilotClient, RuntimeConnection
 
+    path, arguments = supervised(located.path, note) or (str(located.path), ())
     return buffered(CopilotClient)(
-        connection=RuntimeConnection.for_stdio(path=str(located.path)),
+        connection=RuntimeConnection.for_stdio(path=path, args=arguments),
         working_directory=str(plan.home),
         base_directory=str(plan.home),
         env=environ,
@@ -275,6 +289,10 @@ def _let_go(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]", client: "CopilotClient") -> None:
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        if sys.platform == "linux":  # a supervisor takes all below it along
+            process.terminate()
+            process.wait(_DEATH_SECONDS / 2)
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         process.kill()
         process.wait(_DEATH_SECONDS)

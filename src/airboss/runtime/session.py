@@ -27,7 +27,6 @@ from airboss.runtime.signals import (
     TurnIdle,
     went_quiet,
 )
-from airboss.runtime.sweep import sweep_session
 from airboss.runtime.tap import forget_session
 from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Redacting, Translator
@@ -213,7 +212,7 @@ class RuntimeSession:
                     await self._idle.wait()
         if self._busy and self.alive:
             self._end_turn(TurnIdle(aborted=True))
-        await sweep_session(self.id)
+        await self._life.sweep(self.id)
 
     async def close(self) -> None:
         """Leave the session; its history stays with the runtime. Never raises for a dead one."""
@@ -226,7 +225,7 @@ class RuntimeSession:
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
             forget_session(self._life.client, self.id)
         await self._errands.rest(_CLOSE_SECONDS)
-        await sweep_session(self.id)
+        await self._life.sweep(self.id)
 
     async def is_processing(self) -> bool:
         """Whether the runtime says that it works on a turn."""
@@ -347,7 +346,7 @@ class RuntimeSession:
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
                 await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
-        await sweep_session(self.id)
+        await self._life.sweep(self.id)
         if working is False and self._answered:
             self._end_turn(TurnIdle())
         elif not self._over:

@@ -1,28 +1,31 @@
 """Ends what agents left running. A shell command outlives a killed runtime, and one that detached
-itself outlives even an abort; every one of them carries a mark in its environment.
+itself outlives even an abort; every one of them carries a mark in its environment. One that cleared
+its environment is found as an orphan below the runtime's supervisor, or below us.
 
-A server that an agent started on purpose carries it too, and goes with the rest.
+A server that an agent started on purpose carries a mark too, and goes with the rest.
 """
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import psutil
 
 from airboss.runtime.environment import LIFE, OWNER
+from airboss.runtime.pids import left_in
+from airboss.runtime.supervisor import PR_SET_CHILD_SUBREAPER, prctl, stat_of
 
 SESSION: Final = "COPILOT_AGENT_SESSION_ID"
 _GONE_SECONDS = 2.0
 _ROUNDS = 4
 _PIECE_BYTES = 1 << 16
-_PR_SET_CHILD_SUBREAPER = 36
+_ZOMBIE = "Z"
 
 
 @dataclass
@@ -40,15 +43,23 @@ def become_subreaper() -> bool:
     """Orphans of our runtimes become our children, so that none escapes. Linux only."""
     if sys.platform != "linux":
         return False
-    with contextlib.suppress(OSError, AttributeError):
-        libc = ctypes.CDLL(None, use_errno=True)
-        CHILDREN.adopting = libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    CHILDREN.adopting = prctl(PR_SET_CHILD_SUBREAPER, 1)
     return CHILDREN.adopting
 
 
 async def sweep_session(session: str) -> int:
     """End all that one session's agent left running; how many there were."""
     return await asyncio.to_thread(_sweep, _bearing({SESSION: {session}}))
+
+
+async def sweep_orphans(supervisor: int, runtime: int) -> int:
+    """End what lost its parent below a runtime that lives, marked or not."""
+
+    def is_orphan(pid: int) -> bool:
+        state, parent, _ = stat_of(pid)
+        return parent == supervisor and pid != runtime and state != _ZOMBIE
+
+    return await asyncio.to_thread(_sweep, is_orphan)
 
 
 async def sweep_life(life: str, sessions: Collection[str]) -> int:
@@ -58,10 +69,28 @@ async def sweep_life(life: str, sessions: Collection[str]) -> int:
     return count + (await asyncio.to_thread(sweep_adopted) if CHILDREN.adopting else 0)
 
 
-async def sweep_owner(owner: str, sessions: Collection[str] = (), but: Collection[int] = ()) -> int:
+async def sweep_owner(
+    owner: str,
+    sessions: Collection[str] = (),
+    but: Collection[int] = (),
+    notes: Path | None = None,
+) -> int:
     """At the start: all that an earlier server of this data folder left."""
+    # First the runtimes, with all below them: who has no mark is found there only.
+    count = await asyncio.to_thread(_sweep_noted, notes) if notes is not None else 0
     marks = {OWNER: {owner}, SESSION: set(sessions)}
-    return await asyncio.to_thread(_sweep, _bearing(marks), frozenset(but))
+    return count + await asyncio.to_thread(_sweep, _bearing(marks), frozenset(but))
+
+
+def _sweep_noted(notes: Path) -> int:
+    if sys.platform != "linux":
+        return 0
+    left = left_in(notes)
+    count = _sweep(lambda pid: any(pids and pid in pids.living() for pids in left.values()))
+    for note in left:
+        with contextlib.suppress(OSError):
+            note.unlink()
+    return count
 
 
 def sweep_adopted() -> int:

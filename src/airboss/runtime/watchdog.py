@@ -1,6 +1,7 @@
 """Notices within 2 s that a runtime died or hangs, and does not take our slowness for that."""
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import AsyncGenerator
@@ -16,6 +17,7 @@ PING_EVERY = 0.4
 PING_LIMIT = 1.0
 # How much later than a broken pipe the end of its process may show.
 _EXIT_LAG = 0.05
+_CODE_LOOKS = 10
 # A silent runtime that used this much of a processor is busy, or starved by others.
 _CPU_SECONDS = 0.03
 # How often one that owes an answer is looked at.
@@ -35,9 +37,8 @@ async def watch(life: Life) -> str:
             )
             if life.dead.done():
                 return life.dead.result()
-            code = life.process.poll()
-            if exited.done() or code is not None:
-                return f"The agent runtime died ({_ending(code)})."
+            if exited.done() or life.process.poll() is not None:
+                return f"The agent runtime died ({_ending(await _code_of(life))})."
             if not await _answers(life, exited):
                 await asyncio.wait({exited}, timeout=_EXIT_LAG)
                 if not exited.done():
@@ -75,7 +76,7 @@ async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
 def _sign(life: Life) -> tuple[int, int]:
     """Changes while it lives, even where a ping has to wait: it says things, or it computes."""
     try:
-        used = psutil.Process(life.process.pid).cpu_times()
+        used = psutil.Process(life.pid).cpu_times()
     except psutil.Error:
         return life.tap.heard, 0
     return life.tap.heard, int((used.user + used.system) / _CPU_SECONDS)
@@ -97,26 +98,37 @@ async def _threads_are_busy() -> bool:
 
 @asynccontextmanager
 async def _exit_of(life: Life) -> AsyncGenerator["asyncio.Future[None]"]:
-    """Done at the moment the process ends, where the system can say so; else polling finds it."""
+    """Done at the moment the runtime or its supervisor ends, where the system can say so; else
+    polling finds it."""
     loop = asyncio.get_running_loop()
     exited: asyncio.Future[None] = loop.create_future()
-    try:
-        watched = os.pidfd_open(life.process.pid)
-    except (AttributeError, OSError):
-        yield exited
-        return
+    watched: list[int] = []
 
     def over() -> None:
-        loop.remove_reader(watched)
+        for descriptor in watched:
+            loop.remove_reader(descriptor)
         if not exited.done():
             exited.set_result(None)
 
-    loop.add_reader(watched, over)
     try:
+        for pid in {life.process.pid, life.pid}:
+            with contextlib.suppress(AttributeError, OSError):
+                watched.append(os.pidfd_open(pid))
+                loop.add_reader(watched[-1], over)
         yield exited
     finally:
-        loop.remove_reader(watched)
-        os.close(watched)
+        for descriptor in watched:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
+
+
+async def _code_of(life: Life) -> int | None:
+    """A supervisor ends as the runtime did, but clears up before."""
+    for _ in range(_CODE_LOOKS):
+        if (code := life.process.poll()) is not None:
+            return code
+        await asyncio.sleep(_EXIT_LAG / _CODE_LOOKS)
+    return life.process.poll()
 
 
 def _ending(code: int | None) -> str:
