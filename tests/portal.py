@@ -72,6 +72,8 @@ class Portal:
     script: str | None = SCRIPT
     extra_environ: dict[str, str] = field(default_factory=dict[str, str])
     is_cold: bool = False
+    # What a command is started by: another user, say. Such are always cold.
+    prefix: tuple[str, ...] = ()
     _process: Process | None = field(default=None, repr=False)
 
     @property
@@ -118,7 +120,7 @@ class Portal:
         """One command, beside the test."""
         given = {**self.environ, **environ}
         cwd = self.work if self.work.exists() else self.folder
-        if can_be_forked(given) and not self.is_cold:
+        if can_be_forked(given) and not self.is_cold and not self.prefix:
             return the_nursery().fork(words, given, cwd, streams)
         with (
             open(streams.said, "rb") as said,
@@ -126,7 +128,12 @@ class Portal:
             open(streams.wrong, "ab") as wrong,
         ):
             return subprocess.Popen(
-                command(*words), env=given, cwd=cwd, stdin=said, stdout=out, stderr=wrong
+                [*self.prefix, *command(*words)],
+                env=given,
+                cwd=cwd,
+                stdin=said,
+                stdout=out,
+                stderr=wrong,
             )
 
     @property

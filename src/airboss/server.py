@@ -27,6 +27,7 @@ from airboss.runtime.descriptors import raise_descriptor_limit
 from airboss.runtime.heap import share_one_heap
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import become_subreaper
+from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
 from airboss.settings import Settings
@@ -39,6 +40,8 @@ _ANSWERS_SECONDS = 1
 _WAITING_CONNECTIONS = 2048
 # So many are taken in at a time; then all else has its turn.
 _ACCEPTED_AT_ONCE = 64
+
+_log = logging.getLogger(__name__)
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # What a machine without IPv6 says.
@@ -110,6 +113,12 @@ def serve(settings: Settings) -> int:
     finally:
         held.release()
     return 0
+
+
+def _warn_of_open_processes() -> None:
+    why = why_open() if sys.platform == "linux" else None
+    if why:
+        _log.warning("%s %s", why, remedy(why))
 
 
 def _write_logs(redactor: Redactor) -> None:
@@ -184,6 +193,7 @@ async def _run(
         server = _server(services, settings, port, crowd)
         serving = asyncio.create_task(server.serve(sockets=sockets), name="http")
         if await _first(server.ready, serving):
+            _warn_of_open_processes()
             held.announce(ServerNote(os.getpid(), url, now_ms()))
             _greet(url, access, settings)
             loading = asyncio.create_task(asyncio.to_thread(_load_the_rest))

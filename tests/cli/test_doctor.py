@@ -22,6 +22,7 @@ LOCAL = [
     "sign-in",
     "provider-keys",
     "agents-user",
+    "memory",
     "server",
 ]
 

@@ -54,6 +54,14 @@ def _words(process: psutil.Process) -> str:
         return ""
 
 
+def is_over(process: psutil.Process) -> bool:
+    """Buried or not: that is for whoever inherits it."""
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def soon(condition: Callable[[], object], seconds: float = 5) -> bool:
     """Whether `condition` becomes true in time."""
     end = time.monotonic() + seconds

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.crash import marks
-from tests.crash.marks import soon
+from tests.crash.marks import is_over, soon
 from tests.crash.witness import ask, start_session, until
 from tests.portal import Portal
 
@@ -35,14 +35,6 @@ def running(words: str) -> list[int]:
             if psutil.Process(pid).name() == "sleep":
                 found.append(pid)
     return found
-
-
-def is_over(process: psutil.Process) -> bool:
-    """Buried or not: that is for whoever inherits it."""
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 async def runtime_of(client: httpx2.AsyncClient) -> psutil.Process:

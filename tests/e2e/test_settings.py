@@ -42,7 +42,7 @@ def rules(portal: Portal) -> list[dict[str, Any]]:
 def test_the_doctor_says_how_each_thing_is_and_looks_again(settings: Page) -> None:
     doctor = settings.get_by_role("region", name="Doctor")
     expect(doctor).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    expect(doctor.get_by_role("listitem")).to_have_count(8)
+    expect(doctor.get_by_role("listitem")).to_have_count(9)
     runtime = doctor.get_by_role("listitem").filter(has_text="Agent runtime")
     expect(runtime).to_contain_text("Fine")
     expect(runtime).to_contain_text("process")

@@ -15,6 +15,7 @@ from airboss.cli.folder import data_folder
 from airboss.errors import AirbossError
 from airboss.runtime.install import version_of
 from airboss.runtime.locate import CLI_VERSION, locate
+from airboss.runtime.undumpable import remedy, why_open
 from airboss.store.folder import DataFolder
 
 State: TypeAlias = Literal["ok", "warn", "fail"]
@@ -221,6 +222,14 @@ def check_agents_user(subject: Subject) -> Finding:
     return Finding("warn", f"Agents run as {user}, so they can read {what}.", remedy=remedy)
 
 
+def check_memory(subject: Subject) -> Finding:
+    del subject
+    why = why_open()
+    if why:
+        return Finding("warn", why, remedy=remedy(why))
+    return Finding("ok", "Agents of a server that you start cannot read its memory.")
+
+
 def _version_of(command: list[str]) -> str | None:
     try:
         done = subprocess.run(  # noqa: S603 - programs that this machine offers under these names
@@ -248,5 +257,6 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("sign-in", check_sign_in),
     ("provider-keys", check_provider_keys),
     ("agents-user", check_agents_user),
+    ("memory", check_memory),
     ("server", check_server),
 )

@@ -22,6 +22,7 @@ from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whol
 from airboss.cli.screen import say_wrong
 from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.errors import AirbossError
+from airboss.runtime.undumpable import hide_process
 
 
 class Commands(TyperGroup):
@@ -349,6 +350,7 @@ def _drop_output() -> None:
 
 
 def main() -> None:
+    hide_process()  # a token may be in our environment
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal that cannot show a character shows its number.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from airboss.errors import NotSignedIn, RuntimeUnavailable
 from airboss.model.ids import new_id
 from airboss.runtime.environment import agents_environment
+from airboss.runtime.launcher import unreadable
 from airboss.runtime.life import Life, Refused
 from airboss.runtime.locate import Located, fallback, locate
 from airboss.runtime.pids import note_in, runtime_under, supervised
@@ -55,6 +56,11 @@ class RuntimePlan:
     def notes(self) -> Path:
         """Where it is written down which processes run: beside its home, in the data folder."""
         return self.home.parent / "runtimes"
+
+    @property
+    def launchers(self) -> Path:
+        """Where the copy of the runtime's program lies that agents cannot read."""
+        return self.home.parent / "launcher"
 
 
 @dataclass(frozen=True)
@@ -206,7 +212,8 @@ class Runtime:
             secret_names=plan.secret_names,
         )
         note = note_in(plan.notes, mark)
-        client = _client(located, plan, environ, note)
+        program = await asyncio.to_thread(unreadable, located, plan.launchers)
+        client = _client(program, plan, environ, note)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await client.start()
@@ -254,11 +261,11 @@ def _prepare(plan: RuntimePlan) -> Located:
 
 
 def _client(
-    located: Located, plan: RuntimePlan, environ: dict[str, str], note: Path
+    program: Path, plan: RuntimePlan, environ: dict[str, str], note: Path
 ) -> "CopilotClient":
     from copilot import CopilotClient, RuntimeConnection
 
-    path, arguments = supervised(located.path, note) or (str(located.path), ())
+    path, arguments = supervised(program, note) or (str(program), ())
     return buffered(CopilotClient)(
         connection=RuntimeConnection.for_stdio(path=path, args=arguments),
         working_directory=str(plan.home),

@@ -17,6 +17,7 @@ from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
 from airboss.runtime.locate import CLI_VERSION, locate
 from airboss.runtime.process import Runtime, SignIn
+from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.sessions import Sessions
@@ -241,6 +242,7 @@ class StatusDesk:
             "entry": self._check_entry,
             "exposure": self._check_exposure,
             "agents-user": self._check_user,
+            "memory": self._check_memory,
         }
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(_timed(name, work)) for name, work in checks.items()]
@@ -329,6 +331,14 @@ class StatusDesk:
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         state = "warn" if is_root else "ok"
         return Check(id="agents-user", state=state, summary=summary, remedy=remedy)
+
+    async def _check_memory(self) -> Check:
+        runtime = (await self.runtime.status()).pid
+        why = await asyncio.to_thread(why_open, runtime)
+        if why:
+            return Check(id="memory", state="warn", summary=why, remedy=remedy(why))
+        summary = "Agents cannot read the memory of the server or of the agent runtime."
+        return Check(id="memory", state="ok", summary=summary)
 
 
 def _file(settings: Settings) -> Path:

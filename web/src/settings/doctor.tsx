@@ -24,6 +24,7 @@ const NAMES: Record<string, string> = {
   entry: "Entry",
   exposure: "Exposure",
   "agents-user": "The agents’ user",
+  memory: "Secrets in memory",
 };
 
 const URGENCY = { fail: 0, warn: 1, ok: 2 };
