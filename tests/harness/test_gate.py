@@ -550,15 +550,8 @@ async def test_permission_is_asked_for_every_tool_that_is_neither_built_in_nor_o
     unasked = "semantic_code_search"  # by the runtime, although it asks GitHub
     for tool in ({*BUILT_IN} - {unasked}) | gate.ours:
         assert await gate.before(ToolUse(tool, {})) == Pass(), tool
-    for tool in (
-        unasked,
-        "files-view",
-        "View",
-        "view ",
-        "job_boolean_false",
-        "session_store_sql",
-        "",
-    ):
+    foreign = ("files-view", "View", "view ", "job_boolean_false", "session_store_sql", "lsp", "")
+    for tool in (unasked, *foreign):
         assert await gate.before(ToolUse(tool, {})) == Pass(must_ask=True), tool
         assert await gate.before(ToolUse(tool, {}, "agent-1")) == Pass(must_ask=True), tool
 

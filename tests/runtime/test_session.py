@@ -1,12 +1,10 @@
 """Sessions on the real runtime: what is heard, what is asked, and what is left when they end."""
 
-import asyncio
 import json
 import os
 import time
 from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +21,8 @@ from airboss.model.events import (
     ToolStarted,
 )
 from airboss.model.ids import new_session_id
-from airboss.runtime import session as session_module
-from airboss.runtime.life import Life
-from airboss.runtime.options import options_of
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
-from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.runtime.session import RuntimeSession
 from airboss.runtime.signals import (
     ModelAnswered,
     ModelReplaced,
@@ -354,52 +349,6 @@ async def test_no_secret_of_the_server_is_in_the_environment_of_an_agents_shell(
 def environ() -> dict[str, str]:
     names = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "AIRBOSS_TOKEN", "MY_API_KEY")
     return {**os.environ, **dict.fromkeys(names, "from-the-server")}
-
-
-async def bring(folder: Path) -> Path:
-    """A repository with a hook and an MCP server; the file that appears when either runs."""
-    proof = folder.parent / "it-ran"
-    server = {"type": "stdio", "command": "touch", "args": [str(proof)], "tools": ["*"]}
-    hook = {"type": "command", "bash": f"touch {proof}", "timeoutSec": 5}
-    events = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse")
-    hooks = {"version": 1, "hooks": {event: [hook] for event in events}}
-    (folder / ".github" / "hooks").mkdir(parents=True)
-    (folder / ".github" / "hooks" / "brought.json").write_text(json.dumps(hooks), "utf-8")
-    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"brought": server}}), "utf-8")
-    await _git_init(folder)
-    return proof
-
-
-async def test_what_a_repository_brings_to_be_run_stays_off(
-    flight: Flight, listener: Listener
-) -> None:
-    proof = await bring(flight.folder)
-    session = await flight.session(listener)
-    await session.send("shell echo hi")
-    await listener.until(TurnIdle)
-    await session.close()
-    assert not proof.exists()
-
-
-async def test_the_same_repositorys_hook_would_run_if_we_did_not_say_no(
-    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without this, the test above could pass for a hook that never works."""
-    proof = await bring(flight.folder)
-
-    def careless(asked: SessionWish, life: Life) -> dict[str, Any]:
-        return {**options_of(asked, life), "enable_file_hooks": None}
-
-    monkeypatch.setattr(session_module, "options_of", careless)
-    session = await flight.session(listener)
-    await session.send("shell echo hi")
-    await listener.until(TurnIdle)
-    assert await soon(proof.exists)
-
-
-async def _git_init(folder: Path) -> None:
-    git = await asyncio.create_subprocess_exec("git", "init", "-q", str(folder))
-    assert await git.wait() == 0
 
 
 async def test_three_thousand_deltas_arrive_whole_and_in_order(

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from airboss.runtime.session import SessionWish
 
 GITHUBS_MCP_SERVER: Final = "github-mcp-server"
+# For none of these the runtime asks anybody, and for none it has another switch that holds for
+# sub-agents too: `lsp` runs whatever command a repository's .github/lsp.json names.
+_EXCLUDED: Final = ("lsp", "session_store_sql")
 
 
 def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
@@ -38,10 +41,9 @@ def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
         "request_extensions": False,
         # Left out, every session on a GitHub token has GitHub's own server with its tools.
         "disabled_mcp_servers": [GITHUBS_MCP_SERVER],
-        # Left out, sub-agents search what was said in all other sessions, and in GitHub's cloud,
-        # without asking. The first keeps no store of it; the second binds sub-agents too.
+        # Left out, sub-agents search what was said in all other sessions, and in GitHub's cloud.
         "enable_session_store": False,
-        "excluded_tools": ["session_store_sql"],
+        "excluded_tools": list(_EXCLUDED),
         "enable_mcp_apps": False,
         "enable_session_telemetry": False,
         # A model that the runtime does not know would not be shown images.
