@@ -19,7 +19,34 @@ VALUES = (
     "xxxxxxxx",
     "ghp_" + "A" * 36,
 )
+LINES = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+KEYS = (
+    f"-----BEGIN PRIVATE KEY-----\n{LINES}\n{LINES}\nMzEf/Q==\n-----END PRIVATE KEY-----",
+    f"-----BEGIN OPENSSH PRIVATE KEY-----\r\n{LINES}\r\n-----END OPENSSH PRIVATE KEY-----",
+    "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0A1B\n\n"
+    f"{LINES}\nabc=\n-----END RSA PRIVATE KEY-----",
+    f"-----BEGIN PRIVATE KEY-----\\n{LINES}\\nMzEf/Q==\\n-----END PRIVATE KEY-----",
+    f"-----BEGIN PRIVATE KEY-----\n+{LINES}\n+abc\n+-----END PRIVATE KEY-----",
+    f"-----BEGIN PRIVATE KEY-----\n 2. {LINES}\n 3. {LINES}\n 4. -----END PRIVATE KEY-----",
+    f"-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{LINES}\n=Ab1+\n"
+    "-----END PGP PRIVATE KEY BLOCK-----",
+    f"-----BEGIN EC PRIVATE KEY-----\n{LINES}\n{LINES}",
+    f"-----BEGIN PRIVATE KEY-----{LINES * 40}-----END PRIVATE KEY-----",
+)
 SHAPED = (
+    *KEYS,
+    "ASIAIOSFODNN7EXAMPLE",
+    "hf_" + "aB3" * 12,
+    "pypi-AgEIcHlwaS5vcmc" + "aB3_-" * 30,
+    "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc",
+    "rk_test_" + "4eC39HqLyjWDarjtT1zdp7dc",
+    "whsec_" + "4eC39HqLyjWDarjtT1zdp7dc",
+    "npm_" + "aB3x" * 9,
+    "xoxe.xoxp-1-" + "aB3" * 12,
+    "xoxc-123456789012-abc",
+    "xapp-1-A0123-456-" + "aB3" * 12,
+    "ya29.a0Af" + "B3_-" * 20,
+    "GOCSPX-" + "aB3_" * 7,
     "ghp_" + "a1B2" * 9,
     "github_pat_" + "x_9" * 10,
     "sk-ant-" + "k" * 40,
@@ -31,6 +58,20 @@ SHAPED = (
     "airboss_" + "d" * 32,
 )
 ORDINARY = (
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END PRIVATE KEY-----",
+    LINES,
+    "Version: 1",
+    "-----",
+    "---",
+    "aws_secret_access_key = ",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "https://hooks.slack.com/services/T01234567/B01234567/",
+    "aB3aB3aB3aB3aB3aB3aB3aB3",
+    "1//0g" + "aB3_" * 12,
+    "1",
+    "//0",
     "task-force ",
     "risk-",
     "gh",
@@ -67,7 +108,7 @@ def in_pieces(text: str, cuts: list[int]) -> str:
     return "".join([*(stream.feed(piece) for piece in pieces), stream.finish()])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(text=texts, cuts=st.lists(st.integers(0, 10_000), max_size=30))
 @example(text="hunter2-hunter2XYZ", cuts=[15])
 @example(text="abcdefghsk-1234567", cuts=[13])
@@ -119,6 +160,84 @@ def test_a_secret_leaves_the_sentence_around_it(secret: str) -> None:
 def test_ordinary_words_stay(text: str) -> None:
     assert redactor.text(text) == text
     assert redactor.count(text) == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "secret"),
+    [
+        ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("export AWS_SECRET_ACCESS_KEY=", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ('"SecretAccessKey": "', "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ('\\"secretAccessKey\\": \\"', "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("refresh 1", "//0g" + "aB3_-" * 12),
+        ("curl https://hooks.slack.com/services/", "T01234567/B01234567/aB3aB3aB3aB3aB3aB3aB3aB3"),
+    ],
+)
+def test_what_is_secret_by_its_name_leaves_and_the_name_stays(before: str, secret: str) -> None:
+    text = f"{before}{secret} and more"
+    assert redactor.text(text) == f"{before}{MASK} and more"
+    assert in_pieces(text, list(range(len(text)))) == redactor.text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A file that begins with -----BEGIN PRIVATE KEY----- and then goes on in plain words.",
+        'if text.startswith("-----BEGIN RSA PRIVATE KEY-----"):\n    return parsed(text)\n',
+        f"-----BEGIN CERTIFICATE-----\n{LINES}\n-----END CERTIFICATE-----",
+        f"-----BEGIN PUBLIC KEY-----\n{LINES}\n-----END PUBLIC KEY-----",
+        "-----BEGIN PRIVATE KEY-----\ntouch PWN\n-----END PRIVATE KEY-----",
+        "aws_secret_access_key = $SECRET",
+        "the pypi-server package, sk_live_ keys and hf_hub_download",
+    ],
+)
+def test_what_only_speaks_of_keys_stays(text: str) -> None:
+    assert redactor.text(text) == text
+    assert in_pieces(text, list(range(len(text)))) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python sk-learn-tutorial-notebook-part-one --fast",
+        "./ghp_a1B2a1B2a1B2a1B2a1B2a1B2",
+        "cat '/tmp/x/ghp_a1B2a1B2a1B2a1B2a1B2a1B2'",
+        "cat ghp_a1B2a1B2a1B2a1B2a1B2a1B2.txt",
+        "sh named/AKIAIOSFODNN7EXAMPLE",
+        '{"path": "../AKIAIOSFODNN7EXAMPLE"}',
+    ],
+)
+def test_the_name_of_a_file_stays_readable_where_a_person_decides(text: str) -> None:
+    assert MASK in redactor.text(text)
+    assert redactor.sparing(["named/AKIAIOSFODNN7EXAMPLE"]).text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export TOKEN=ghp_a1B2a1B2a1B2a1B2a1B2a1B2",
+        "curl -H 'Authorization: token ghp_a1B2a1B2a1B2a1B2a1B2a1B2'",
+        "git clone https://ghp_a1B2a1B2a1B2a1B2a1B2a1B2@github.com/x/y",
+        "curl https://example.com/x/AKIAIOSFODNN7EXAMPLE",
+        "sed s/OLD/ghp_a1B2a1B2a1B2a1B2a1B2a1B2/ x",
+        "cat ./hunter2-hunter2.txt",
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        *KEYS,
+    ],
+)
+def test_a_secret_leaves_also_where_a_person_decides(text: str) -> None:
+    told = redactor.sparing(["named/sk-AAAAAAAAAAAAAAAAAAAAA1", "hunter2-hunter2"]).text(text)
+    assert MASK in told
+    hidden = ("a1B2a1B2", "IOSFODNN7", "hunter2", "wJalrX", LINES)
+    assert [part for part in hidden if part in told] == []
+
+
+def test_no_command_hides_between_the_lines_of_a_key() -> None:
+    hiding = f"-----BEGIN PRIVATE KEY-----\n{LINES}\n/opt/run/{'a' * 60}\nreboot\n"
+    told = redactor.sparing([]).text(f"{hiding}-----END PRIVATE KEY-----")
+    assert "/opt/run/" in told
+    assert "reboot" in told
+    assert LINES not in told
 
 
 def test_ordinary_text_does_not_wait_for_more() -> None:

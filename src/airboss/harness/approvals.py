@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from airboss.harness.file_names import file_names
 from airboss.harness.plain import plain, plain_line
 from airboss.model.ids import PromptId, new_item_id
 from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity, Subject
@@ -42,6 +43,8 @@ def approval_of(
     expires_at: int | None,
     redactor: Redactor,
 ) -> ApprovalAsked:
+    redactor = redactor.sparing(file_names(wish))
+
     def clean(text: str | None) -> str | None:
         return None if text is None else redactor.text(text)[:_SUBJECT]
 

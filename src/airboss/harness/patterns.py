@@ -121,6 +121,11 @@ def pieces(command: str) -> tuple[str, ...]:
     return tuple(piece for piece in found if piece.strip("$\"' \t"))
 
 
+def is_assignment(word: str) -> bool:
+    """`A=b`, as it stands in front of a command."""
+    return _ASSIGNMENT.match(word) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """One way to write a command. From each of `starts` on it may be a command of its own."""
@@ -162,7 +167,7 @@ class Spellings:
 def _spellings(piece: str) -> Iterator[Spelling]:
     """Other ways to write the same, and what it runs in turn."""
     bare = _KEYWORDS.sub("", piece)
-    words = list(dropwhile(_ASSIGNMENT.match, texts(bare)))
+    words = list(dropwhile(is_assignment, texts(bare)))
     yield from map(Spelling, (piece, bare, " ".join(bare.split()), " ".join(words)))
     if not words:
         return

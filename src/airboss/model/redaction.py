@@ -2,41 +2,50 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
+
+from airboss.model.secret_shapes import (
+    KEY,
+    KEY_IS_OPEN,
+    KEY_LINE,
+    KEY_START,
+    LONGEST_KEY,
+    LONGEST_SHAPE,
+    NAMED,
+    OTHER_STARTS,
+    RUNNING,
+    SHAPE_STARTS,
+    SHAPES,
+    is_file_name,
+)
 
 MASK = "[secret removed]"
 
-# Shapes that are published by those who issue them; a bare random string is not one of them.
-_SHAPES = (
-    r"gh[pousr]_[A-Za-z0-9]{20,255}",
-    r"github_pat_[A-Za-z0-9_]{20,255}",
-    r"sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,255}",
-    r"xox[abprs]-[A-Za-z0-9-]{10,255}",
-    r"AKIA[0-9A-Z]{16}",
-    r"AIza[0-9A-Za-z_-]{35}",
-    r"glpat-[A-Za-z0-9_-]{20,255}",
-    r"airboss_[a-z0-9]{20,255}",
-)
-# How each of these shapes begins.
-_STARTS = (
-    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "sk-", "AKIA", "AIza", "glpat-"),
-    *("xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "airboss_"),
-)
-_LETTERS = r"[A-Za-z0-9_-]{0,255}"
-# Longer than any shape: further back no shape can have begun that is not over.
-_LONGEST_SHAPE = 300
+
+def _parts_of(words: Iterable[str]) -> list[str]:
+    """The beginnings of these words, longest first."""
+    parts = {word[:length] for word in words for length in range(1, len(word))}
+    return sorted(parts, key=len, reverse=True)
+
+
 # From here on looking for words first is worth it.
 _LONG = 1024
 # Shorter values would be found inside ordinary words.
 _SHORTEST_VALUE = 8
+_SHAPE = "|".join(SHAPES)
+_RUNNING = re.compile(RUNNING)
+_LONGEST_START = max(map(len, SHAPE_STARTS))
+_SHAPE_BEGINS = re.compile(
+    rf"(?<![A-Za-z0-9_])(?:{'|'.join(re.escape(one) for one in _parts_of(SHAPE_STARTS))})\Z"
+)
+_KEY_IS_OPEN = re.compile(KEY_IS_OPEN)
 
 
 def _beginnings(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The beginnings of these words by their last letter, longest first."""
-    parts = {word[:length] for word in words for length in range(1, len(word))}
     by_letter: dict[str, list[str]] = {}
-    for part in sorted(parts, key=len, reverse=True):
+    for part in _parts_of(words):
         by_letter.setdefault(part[-1], []).append(part)
     return {letter: tuple(found) for letter, found in by_letter.items()}
 
@@ -60,8 +69,9 @@ class Redactor:
     """Knows the secrets of this server. Made once; values that come later make a new one."""
 
     values: tuple[str, ...] = field(default=(), repr=False)
+    # What stays although it looks like a secret; where this is none, nothing does.
+    spared: frozenset[str] | None = field(default=None, repr=False)
     _whole: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    _running: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _begun: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
     _words: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
@@ -70,15 +80,28 @@ class Redactor:
         known = {value.strip() for value in self.values}
         values = sorted((v for v in known if len(v) >= _SHORTEST_VALUE), key=len, reverse=True)
         exact = [re.escape(value) for value in values]
-        shapes = [rf"(?<![A-Za-z0-9_]){shape}" for shape in _SHAPES]
-        starts = "|".join(re.escape(start) for start in _STARTS)
-        object.__setattr__(self, "_whole", re.compile("|".join([*exact, *shapes])))
-        object.__setattr__(self, "_running", re.compile(rf"(?:{starts}){_LETTERS}\Z"))
-        object.__setattr__(self, "_words", (*values, *_STARTS))
-        object.__setattr__(self, "_begun", _beginnings(self._words))
+        shapes = rf"(?<![A-Za-z0-9_])(?P<shape>{_SHAPE})"
+        object.__setattr__(self, "_whole", re.compile("|".join([*exact, shapes, *NAMED, KEY])))
+        object.__setattr__(self, "_words", (*values, *OTHER_STARTS, *SHAPE_STARTS))
+        object.__setattr__(self, "_begun", _beginnings((*values, *OTHER_STARTS)))
+
+    def sparing(self, names: Iterable[str]) -> "Redactor":
+        """For what a person decides about: the name of a file stays readable, whatever it looks
+        like. Known values leave it as ever."""
+        looks = (found for name in names for found in self._whole.finditer(name))
+        return replace(self, spared=frozenset(found[0] for found in looks if found["shape"]))
 
     def text(self, text: str) -> str:
-        return self._whole.sub(MASK, text) if self._may_hold(text) else text
+        return self._whole.sub(self._masked, text) if self._may_hold(text) else text
+
+    def _masked(self, found: re.Match[str]) -> str:
+        """What stands in its place. What says that a secret follows stays."""
+        if self.spared is not None and found["shape"]:
+            stays = found[0] in self.spared or is_file_name(found)
+            return found[0] if stays else MASK
+        if self.spared is not None and found["key"]:
+            return KEY_LINE.sub(MASK, found[0])
+        return f"{found['name'] or found['address'] or ''}{MASK}"
 
     def count(self, text: str) -> int:
         """How many secrets `text` would take out."""
@@ -96,6 +119,8 @@ class Redactor:
         """`text` from `begin` without its secrets, and where that stops: what follows may yet
         become part of one. What stands before `begin` was told and is only looked at."""
         settled = len(text) if is_end else self._open_end(text, begin)
+        if settled == begin:
+            return "", begin
         told: list[str] = []
         clean = len(text) > _LONG and not self._may_hold(text)
         for found in () if clean else self._whole.finditer(text, begin):
@@ -103,7 +128,7 @@ class Redactor:
                 # What is held back may belong to a secret that is already whole: it stays whole.
                 settled = min(settled, found.start())
                 break
-            told += (text[begin : found.start()], MASK)
+            told += (text[begin : found.start()], self._masked(found))
             begin = found.end()
         told.append(text[begin:settled])
         return "".join(told), settled
@@ -113,11 +138,18 @@ class Redactor:
         end = len(text)
         if end == begin:
             return end
-        begun = self._begun.get(text[-1], ())
-        if text.endswith(begun):
-            end -= next(len(part) for part in begun if text.endswith(part))
-        running = self._running.search(text, max(begin, len(text) - _LONGEST_SHAPE))
-        return max(begin, min(end, running.start()) if running else end)
+        for part in self._begun.get(text[-1], ()):
+            if text.endswith(part):
+                end -= len(part)
+                break
+        if shape := _SHAPE_BEGINS.search(text, max(begin, len(text) - _LONGEST_START)):
+            end = min(end, shape.start())
+        if running := _RUNNING.search(text, max(begin, len(text) - LONGEST_SHAPE)):
+            end = min(end, running.start())
+        key = text.rfind(KEY_START, max(begin, len(text) - LONGEST_KEY))
+        if key >= 0 and _KEY_IS_OPEN.match(text, key):
+            end = min(end, key)
+        return max(begin, end)
 
 
 @dataclass
