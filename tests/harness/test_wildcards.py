@@ -65,6 +65,7 @@ NOT_MEANT = {
         git push /tmp/other.git
         git push ../other.git main
         git push file:///tmp/other.git
+        git push --repo=/tmp/other.git
         git ls-remote --upload-pack touch .
         git ls-remote -u touch .
         git ls-remote ./other
@@ -191,6 +192,13 @@ NOT_MEANT = {
     """,
     "tar xfI *": "tar xfI x touch",
     "tar -xf *": "tar -xf x -I touch",
+    "tar cf x.tar *": """
+        tar cf x.tar y -f /etc/x
+        tar cf x.tar y -vf /etc/x
+        tar cf x.tar y --file=/etc/x
+    """,
+    "tar -cf x.tar *": "tar -cf x.tar y -f/etc/x",
+    "tar --create *": "tar --create -f /etc/x y",
     "tar -xfx -I *": "tar -xfx -I touch",
     "sed -f *": "sed -f x y",
     "rsync *": """
@@ -427,6 +435,8 @@ MEANT = {
         tar --list --file=x.tar
     """,
     "tar xf *": "tar xf x.tar a/b",
+    "tar cf x.tar *": "tar cf x.tar src/y -v",
+    "tar -czf *": "tar -czf x.tar.gz y",
     "tar -xzf *": "tar -xzf x.tar.gz --strip-components=1",
     "rsync *": "rsync -av --exclude x a/ b/",
     "ssh build *": """

@@ -52,6 +52,7 @@ _LONG_OF: Final = {
     "checkout-index": ("prefix",),
     "fast-export": ("export-marks", "import-marks"),
     "fast-import": ("export-marks", "import-marks", "export-pack-edges"),
+    "push": ("repo",),
     "read-tree": ("index-output",),
 }
 # Whole words that are also the beginning of a dangerous one; git takes them for themselves.

@@ -99,18 +99,29 @@ _TAR: Final = Options(
     ),
     long_valued=each("file exclude exclude-from strip-components"),
 )
+_TAR_WRITES = re.compile(r"-?[A-Za-z]*[cruA]|--(?:cr|app|upd|conc|cat)")
 
 
 def _tar(arguments: Arguments) -> bool:
     """`tar xf` is the same as `tar -xf`; `host:file` calls a program to get there."""
-    bundle = arguments[0]
+    bundle, rest = arguments[0], arguments
     if not bundle.text.startswith("-"):
         spelled = "" if bundle.is_free else _TAR.spelled
         if not set(bundle.text) <= set(_TAR.flags + _TAR.valued + spelled):
             return False
-        arguments = arguments[1:]
-    is_remote = any(one.is_free and ":" in one.text for one in arguments)
-    return not is_remote and _TAR.read(arguments) is not None
+        rest = arguments[1:]
+    if any(one.is_free and ":" in one.text for one in rest) or _names_another_archive(arguments):
+        return False
+    return _TAR.read(rest) is not None
+
+
+def _names_another_archive(arguments: Arguments) -> bool:
+    """Of several `-f` the last holds: where one is written, the rule says which."""
+    modes = [one.text for one in arguments[:1] if not one.is_free]
+    modes += [one.text for one in arguments[1:] if not one.is_free and one.text.startswith("-")]
+    writes = any(_TAR_WRITES.match(text) for text in modes)
+    options = [one.text for one in arguments if one.is_free and one.text.startswith("-")]
+    return writes and any("f" in text for text in options)
 
 
 _RSYNC: Final = Options(
