@@ -46,6 +46,7 @@ from airboss.store.deliveries import Deliveries
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.images import Images
+from airboss.store.places import Places
 from airboss.store.positions import Positions
 from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
@@ -87,6 +88,8 @@ async def opened_services(
         await database.open()
         log = EventLog(database, Journal(folder.journal), SessionFiles(folder).forget)
         await stack.enter_async_context(log.running())
+        places = Places(folder.path)
+        await asyncio.to_thread(places.start)
         runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
         stack.push_async_callback(runtime.stop)
         home = Path.home()
@@ -115,6 +118,7 @@ async def opened_services(
             max_sessions=settings.max_sessions,
             loop_detection=settings.loop_detection,
             images=Images(folder.images),
+            places=places,
         )
         entries = Entries(
             settings=settings,

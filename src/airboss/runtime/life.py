@@ -1,14 +1,17 @@
 """One life of the agent runtime, from the start of its process to its death."""
 
 import asyncio
+import contextlib
 import subprocess
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.runtime.locate import Located
 from airboss.runtime.sweep import sweep_orphans, sweep_session
 from airboss.runtime.tap import Listener, Tap, is_lost
+from airboss.store.places import Places
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -36,6 +39,7 @@ class Life:
         mark: str,
         located: Located,
         pid: int | None = None,
+        places: Places | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.client = client
@@ -44,6 +48,7 @@ class Life:
         self.mark = mark
         self.located = located
         self.pid = process.pid if pid is None else pid
+        self._places = places
         self.dead: asyncio.Future[str] = loop.create_future()
         self.buried = asyncio.Event()
         self.sessions: set[str] = set()
@@ -65,6 +70,21 @@ class Life:
             lost(self.dead.result())
         else:
             self._mourners[session] = lost
+
+    async def outputs_of(self, session: str) -> Path | None:
+        """A folder of its own for what a session's tools say at length. In the system's one for
+        temporary files every user could read it."""
+        if self._places is None:
+            return None
+        return await asyncio.to_thread(self._places.join, self.mark, session)
+
+    def put_outputs_aside(self, *sessions: str) -> None:
+        """The runtime deletes the outputs of a session that it closes, and one that is resumed
+        would miss them. All, where none is named."""
+        for session in sessions or tuple(self.tap.routes):
+            if self._places is not None:
+                with contextlib.suppress(OSError, AirbossError):
+                    self._places.put_aside(session)
 
     def leave(self, session: str) -> None:
         self.tap.routes.pop(session, None)

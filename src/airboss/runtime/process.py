@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from airboss.errors import NotSignedIn, RuntimeUnavailable
 from airboss.model.ids import new_id
+from airboss.runtime.descriptors import give_back_descriptor_limit
 from airboss.runtime.environment import agents_environment
 from airboss.runtime.launcher import unreadable
 from airboss.runtime.life import Life, Refused
@@ -26,6 +27,7 @@ from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import CHILDREN, sweep_life
 from airboss.runtime.tap import Tap, buffered, close_pipes, join_readers, process_of
 from airboss.runtime.watchdog import watch
+from airboss.store.places import Places
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -38,6 +40,7 @@ _START_SECONDS = 20.0
 _SHUTDOWN_SECONDS = 0.8
 _EXIT_SECONDS = 0.5
 _DEATH_SECONDS = 2.0
+_TEMPORARY = ("TMPDIR", "TMP", "TEMP")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,10 @@ class RuntimePlan:
     def launchers(self) -> Path:
         """Where the copy of the runtime's program lies that agents cannot read."""
         return self.home.parent / "launcher"
+
+    @property
+    def places(self) -> Places:
+        return Places(self.home.parent)
 
 
 @dataclass(frozen=True)
@@ -184,6 +191,7 @@ class Runtime:
         if life is None or watching is None:
             return
         if life.alive:
+            await asyncio.to_thread(life.put_outputs_aside)
             with contextlib.suppress(RuntimeUnavailable):
                 shutdown = life.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
                 await life.ask(shutdown, _SHUTDOWN_SECONDS)
@@ -212,6 +220,8 @@ class Runtime:
             secret_names=plan.secret_names,
         )
         note = note_in(plan.notes, mark)
+        temporary = await asyncio.to_thread(plan.places.begin, mark)
+        environ |= dict.fromkeys(_TEMPORARY, str(temporary))
         program = await asyncio.to_thread(unreadable, located, plan.launchers)
         client = _client(program, plan, environ, note)
         try:
@@ -219,6 +229,7 @@ class Runtime:
                 await client.start()
         except BaseException as error:
             await _abandon(client)
+            await asyncio.to_thread(plan.places.end, mark)
             if not isinstance(error, Exception):
                 raise
             raise RuntimeUnavailable(_why_not(located, error)) from error
@@ -227,10 +238,12 @@ class Runtime:
             raise RuntimeUnavailable("The SDK does not say which process it started.")
         CHILDREN.known.add(process.pid)
         pid = await asyncio.to_thread(runtime_under, process, note)
+        for child in {process.pid, pid}:
+            give_back_descriptor_limit(child)
         tap = Tap(asyncio.get_running_loop())
         tap.attach(client)
         self.starts += 1
-        return Life(client, process, tap, mark, located, pid)
+        return Life(client, process, tap, mark, located, pid, plan.places)
 
     async def _keep(self, life: Life) -> None:
         """Watch `life` to its end, tell it, and clear up. The next one waits for this."""
@@ -244,6 +257,7 @@ class Runtime:
                 await life.settle()
             finally:
                 note_in(self.plan.notes, life.mark).unlink(missing_ok=True)
+                await asyncio.to_thread(self.plan.places.end, life.mark)
                 CHILDREN.known.discard(life.process.pid)
                 life.buried.set()
 

@@ -136,6 +136,8 @@ class RuntimeSession:
         asked, client = self._asked, self._life.client
         options = options_of(asked, self._life)
         options["hooks"] = self._hooks and self._hooks.for_the_sdk()
+        if outputs := await self._life.outputs_of(asked.id):
+            options["large_output"] = {"output_directory": str(outputs)}
         if asked.resume:
             options["continue_pending_work"] = asked.goes_on
             opening = client.resume_session(asked.id, **options)
@@ -221,6 +223,7 @@ class RuntimeSession:
                 self._end_turn(TurnIdle(aborted=True))
             self._finish()
             self._life.leave(self.id)
+            await asyncio.to_thread(self._life.put_outputs_aside, self.id)
             with contextlib.suppress(RuntimeUnavailable):
                 await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
             forget_session(self._life.client, self.id)

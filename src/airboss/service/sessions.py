@@ -44,6 +44,7 @@ from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
 from airboss.service.session_ends import closing, interrupt_left_open, session_of, tell_office
 from airboss.settings import LoopDetection, Policy
 from airboss.store.images import Images, Pictures
+from airboss.store.places import Places
 from airboss.store.views import ALL, ViewIndex, Wanted
 
 _SHOWN_SECONDS = 1.0
@@ -68,6 +69,7 @@ class Sessions:
     max_sessions: int
     loop_detection: LoopDetection = field(default_factory=LoopDetection)
     images: Images | None = None
+    places: Places | None = None
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     # A lock is there as long as somebody holds it or waits for it.
@@ -96,7 +98,7 @@ class Sessions:
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
         session = new_session_id()
-        rule = self._rule(policy, folder)
+        rule = self._rule(policy, folder, session)
         opened = SessionOpened(
             model=wanted,
             cwd=str(folder),
@@ -139,9 +141,9 @@ class Sessions:
         finally:
             self._coming -= 1
 
-    def _rule(self, policy: Policy | None, folder: Path) -> PolicyRule:
-        protected = self.folders.protected
-        return PolicyRule(policy or self.policy, folder, policy is not None, protected)
+    def _rule(self, policy: Policy | None, folder: Path, session: SessionId) -> PolicyRule:
+        given, own = policy is not None, self.places.own(session) if self.places else ()
+        return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own)
 
     def _conversation(
         self,
@@ -293,11 +295,12 @@ class Sessions:
                 raise Conflict(f"The session is {view.state}; only interrupted ones are resumed.")
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
+            rule = self._rule(policy, folder, view.id)
             with self._room():
                 writer = await self.log.writer(session)
                 # As in `close`: the writer has waited for what was accepted meanwhile.
                 queue = session_of(writer.view, session).queue
-                talk = self._conversation(view.id, writer, route, self._rule(policy, folder), queue)
+                talk = self._conversation(view.id, writer, route, rule, queue)
                 self._open[view.id] = talk
             try:
                 await talk.resume(self.open_session, self.quiet_seconds, who)
@@ -321,9 +324,10 @@ class Sessions:
                 return None
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
+            rule = self._rule(policy, folder, view.id)
             request = Request("", view.task, pause)
             with self._room():
-                talk = self._conversation(view.id, writer, route, self._rule(policy, folder))
+                talk = self._conversation(view.id, writer, route, rule)
                 talk.people.keep(view.items)
                 self._open[view.id] = talk
             try:
