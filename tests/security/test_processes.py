@@ -146,6 +146,16 @@ async def test_what_agents_left_is_swept_though_the_runtime_itself_shows_no_mark
     assert is_over(runtime)
 
 
+async def test_a_runtime_that_cannot_be_read_ends_with_its_supervisor_too(portal: Portal) -> None:
+    async with client_of(portal) as client:
+        await start_session(client, portal.work)
+        runtime = await runtime_of(client)
+        os.kill(runtime.ppid(), signal.SIGKILL)
+        assert soon(lambda: is_over(runtime))
+        again = await start_session(client, portal.work)
+        await done(client, again, "true")
+
+
 async def test_the_doctor_says_that_nobody_looks_in(portal: Portal) -> None:
     told = json.loads(portal.run("doctor", "--json").stdout)["checks"]
     states = {check["id"]: check["state"] for check in told}

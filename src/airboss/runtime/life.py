@@ -94,7 +94,8 @@ class Life:
         """End what the session's agent left running. Whose an orphan without a mark is, nobody can
         say: such end when no other session is here."""
         await sweep_session(session)
-        if self.pid != self.process.pid and not self.tap.routes.keys() - {session}:
+        is_last = self.alive and not self.tap.routes.keys() - {session}
+        if is_last and self.pid != self.process.pid:
             await sweep_orphans(self.process.pid, self.pid)
 
     @property

@@ -75,10 +75,14 @@ def _is_ours(pids: Pids | None) -> bool:
     return False
 
 
+def _can_supervise() -> bool:
+    return sys.platform == "linux" and bool(sys.executable)
+
+
 def supervised(runtime: Path, note: Path) -> tuple[str, tuple[str, ...]] | None:
     """The program that runs `runtime`, and its first arguments; none where there is no such thing
     as an orphan's new parent."""
-    if sys.platform != "linux" or not sys.executable:
+    if not _can_supervise():
         return None
     program, *arguments = command_line(str(note), str(runtime))
     return program, tuple(arguments)
@@ -86,6 +90,8 @@ def supervised(runtime: Path, note: Path) -> tuple[str, tuple[str, ...]] | None:
 
 def runtime_under(process: "subprocess.Popen[bytes]", note: Path) -> int:
     """The runtime's own process id; where no note could be written, by looking."""
+    if not _can_supervise():
+        return process.pid
     pids = read(note)
     if pids is not None and pids.supervisor == process.pid:
         return pids.runtime

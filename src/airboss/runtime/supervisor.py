@@ -227,4 +227,7 @@ def _leave(status: int, heard: set[signal.Signals]) -> NoReturn:
 
 
 def main() -> NoReturn:
-    supervise(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    try:
+        supervise(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    except OSError as error:
+        sys.exit(f"The agent runtime's supervisor failed: {error.strerror or error}")
