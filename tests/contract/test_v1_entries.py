@@ -259,6 +259,28 @@ async def test_another_entry_is_installed_until_the_server_ends(own_portal: Port
         assert (await got(guest, "entry"))["source"] == "file"
 
 
+async def test_a_large_entry_is_installed_and_checked_like_a_small_one(own_portal: Portal) -> None:
+    """What is larger than 64 KiB is read in a process of its own."""
+    large = entry()
+    task = large["tasks"]["build"]
+    large["tasks"] |= {f"build-{number}": task for number in range(1000)}
+    async with Guest.of(own_portal) as guest:
+        made = await posted(guest, "entry/install", entry=large)
+        assert len((await got(guest, "tasks"))["items"]) == len(large["tasks"])
+        file = write(own_portal.work / "large.json", large)
+        told = await posted(guest, "entry/check", path=str(file))
+        assert (told["valid"], told["tasks"]) == (True, len(large["tasks"]))
+        large["models"] = {}
+        problem = await refused(guest, "entry/install", 422, entry=large)
+        assert problem["detail"] == "entry.models.driving: Should exist."
+        problem = await refused(guest, "entry/install", 422, entry=large, path="/x")
+        assert "The request should have `entry`, and no more." in problem["detail"]
+        write(file, " " * (8 * 1024 * 1024) + "{}")
+        problem = await refused(guest, "entry/check", 422, path=str(file))
+        assert "is larger than 8 MiB" in problem["detail"]
+        assert (await got(guest, "entry"))["digest"] == made["digest"]
+
+
 async def test_while_a_task_of_it_runs_the_entry_stays_and_then_changes(
     own_portal: Portal,
 ) -> None:

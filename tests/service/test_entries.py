@@ -122,6 +122,10 @@ def make_pipe(file: Path) -> None:
     os.mkfifo(file)
 
 
+def make_device(file: Path) -> None:
+    file.symlink_to("/dev/zero")
+
+
 def make_lost_link(file: Path) -> None:
     file.symlink_to(file.parent / "nowhere")
 
@@ -141,7 +145,15 @@ def make_garbage(file: Path) -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [make_directory, make_pipe, make_lost_link, make_circle, make_huge, make_garbage],
+    [
+        make_directory,
+        make_pipe,
+        make_device,
+        make_lost_link,
+        make_circle,
+        make_huge,
+        make_garbage,
+    ],
     ids=lambda make: make.__name__,
 )
 async def test_what_is_no_entry_does_not_prevent_the_start(repo: Repo, make: Any) -> None:
@@ -300,7 +312,7 @@ async def test_an_installed_entry_stays_until_the_server_ends(repo: Repo) -> Non
     repo.write(named("own"))
     async with repo.served() as entries:
         desk = EntryDesk(entries)
-        made = await desk.install_document(json.loads(named("given")))
+        made = await desk.install_request(f'{{"entry": {named("given")}}}'.encode())
         assert (made.source, made.path, task_of(made)) == ("api", None, "given")
         repo.write(named("changed"))
         assert task_of(await used(entries)) == "given"

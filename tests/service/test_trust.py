@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from airboss.entry.python_file import told_entry
 from airboss.entry.violations import EntryUnparsed
 from airboss.errors import Invalid, NotFound
 from airboss.service.entry_files import run_program
@@ -122,7 +123,7 @@ def _is_alive(pid: int) -> bool:
 async def test_a_program_that_changed_since_it_was_weighed_is_not_run(repo: Repo) -> None:
     file = repo.write(PROGRAM, "airboss.py")
     with pytest.raises(EntryUnparsed, match="The file changed while it was read"):
-        await run_program(file, "0" * 64)
+        told_entry(*await run_program(file, "0" * 64))
 
 
 async def test_only_a_trusted_file_may_widen_the_servers_policy(repo: Repo) -> None:

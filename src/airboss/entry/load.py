@@ -2,26 +2,22 @@
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias
 
 from airboss.entry.document import Entry
 from airboss.entry.json_text import parse_json, quick_json
 from airboss.entry.python_file import run_python
-from airboss.entry.source import Source
+from airboss.entry.shape import MAX_PARTS
 from airboss.entry.validate import Checked, check_entry
 from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable, Violation
 from airboss.entry.yaml_text import parse_yaml
 
 Format: TypeAlias = Literal["json", "yaml"]
 
-MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_BYTES: Final = 8 * 1024 * 1024
 _FORMATS: Final[Mapping[str, Format]] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
-_PARSERS: Final[Mapping[Format, Callable[[str, str], Source]]] = {
-    "json": parse_json,
-    "yaml": parse_yaml,
-}
 
 
 def load_entry(path: Path, *, trusted: bool = False, prefix: str = "") -> Entry:
@@ -53,23 +49,37 @@ def check_file(path: Path, *, trusted: bool = False, prefix: str = "") -> Checke
 
 def check_content(path: Path, content: bytes, prefix: str = "") -> Checked:
     """The same for what was read from a JSON or YAML file."""
-    return check_text(_decoded(path, content), _FORMATS[path.suffix.lower()], prefix)
+    return check_text(_decoded(path, content), format_of(path, content), prefix)
 
 
-def check_text(text: str, form: Format, prefix: str = "") -> Checked:
-    """Every violation in a text, with line and column; no JSON or YAML is an error at once."""
+def format_of(path: Path, content: bytes) -> Format:
+    """The format that a file's name says, if what was read from it can be text at all."""
+    if path.suffix.lower() not in _FORMATS:
+        raise EntryUnreadable(f"{path}: should be a .yaml, .json or .py file.")
+    _decoded(path, content)
+    return _FORMATS[path.suffix.lower()]
+
+
+def check_text(
+    text: str, form: Format, prefix: str = "", *, most_parts: int = MAX_PARTS
+) -> Checked:
+    """Every violation in a text, with line and column; no JSON or YAML is an error at once.
+
+    Where somebody wants to look at fewer parts than there may be, more are TooManyParts.
+    """
     quick = quick_json(text) if form == "json" else None
     if quick:
-        checked = check_entry(quick[0], prefix)
+        checked = check_entry(quick[0], prefix, most_parts=most_parts)
         if checked.entry:
             return checked  # nobody asks for places
     try:
-        source = _PARSERS[form](text, prefix)
+        is_json = form == "json"
+        source = parse_json(text, prefix) if is_json else parse_yaml(text, prefix, most_parts)
     except EntryUnparsed:
         raise
     except EntryInvalid as too_deep:
         return Checked(None, too_deep.violations)
-    checked = check_entry(source.data, prefix)
+    checked = check_entry(source.data, prefix, most_parts=most_parts)
     violations = (*source.faults, *(source.placed(told) for told in checked.violations))
     return Checked(None if violations else checked.entry, violations)
 
@@ -87,7 +97,10 @@ def read_content(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise EntryUnreadable(f"{path}: cannot be read: {reason}.") from error
     if len(content) > MAX_BYTES:
-        raise EntryUnreadable(f"{path}: is larger than {MAX_BYTES >> 20} MiB.")
+        raise EntryUnreadable(
+            f"{path}: is larger than {MAX_BYTES >> 20} MiB, and an entry is not. Split it, or let "
+            "its prompts name files that the agents read."
+        )
     return content
 
 

@@ -28,19 +28,22 @@ class Program:
     cwd: Path
 
 
-def program(path: Path, digest: str = "") -> Program:
-    """With a digest, a file that holds anything else is not run."""
+def our_program(module: str, *words: str) -> tuple[list[str], dict[str, str]]:
+    """The words that start a module of ours by itself, and the environment that it gets."""
     import airboss  # found by the child where we have it from
 
     package = str(Path(airboss.__file__).parent.parent)
     environ = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    # -P: an `airboss.py` in the folder must not stand in for the package.
+    begin = [sys.executable, "-P", "-B", "-m", module]
+    return [*begin, *words], {**environ, "PYTHONPATH": package, "PYTHONUTF8": "1"}
+
+
+def program(path: Path, digest: str = "") -> Program:
+    """With a digest, a file that holds anything else is not run."""
     whole = path.absolute()
-    return Program(
-        # -P: an `airboss.py` in the folder must not stand in for the package.
-        (sys.executable, "-P", "-B", "-m", "airboss.entry.python_file", str(whole), digest),
-        {**environ, "PYTHONPATH": package, "PYTHONUTF8": "1"},
-        whole.parent,
-    )
+    words, environ = our_program("airboss.entry.python_file", str(whole), digest)
+    return Program(tuple(words), environ, whole.parent)
 
 
 def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object:
@@ -64,6 +67,11 @@ def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object
 
 def unended(seconds: float, prefix: str = "") -> EntryUnparsed:
     reason = f"The program did not end within {seconds:g} seconds."
+    return EntryUnparsed([Violation(prefix + ROOT, reason)])
+
+
+def too_long(most: int, prefix: str = "") -> EntryUnparsed:
+    reason = f"The program's entry is larger than {most >> 20} MiB."
     return EntryUnparsed([Violation(prefix + ROOT, reason)])
 
 

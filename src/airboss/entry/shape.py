@@ -107,7 +107,17 @@ class Measured:
     is_plain: bool = True
 
 
-def measure(data: object, prefix: str) -> Measured:
+class TooManyParts(Exception):
+    """More than somebody wanted to look at, and not too many for an entry."""
+
+
+def too_many(most: int, prefix: str) -> EntryInvalid | TooManyParts:
+    if most < MAX_PARTS:
+        return TooManyParts()
+    return EntryInvalid([wrong(at((), prefix), f"Has more than {most:,} parts.")])
+
+
+def measure(data: object, prefix: str, most_parts: int = MAX_PARTS) -> Measured:
     """Refuse what is too deep or too large to be walked, objects that hold themselves included."""
     seen = Measured(is_plain=type(data) is dict)
     waiting: list[tuple[object, Loc, int]] = [(data, (), 0)]
@@ -117,8 +127,8 @@ def measure(data: object, prefix: str) -> Measured:
         if depth > MAX_DEPTH:
             reason = f"Is nested more than {MAX_DEPTH} levels deep."
             raise EntryInvalid([wrong(at(loc, prefix), reason)])
-        if count > MAX_PARTS:
-            raise EntryInvalid([wrong(at((), prefix), f"Has more than {MAX_PARTS:,} parts.")])
+        if count > most_parts:
+            raise too_many(most_parts, prefix)
         for step, part in parts_of(value):
             count += 1
             if has_half(part) or has_half(step):

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from airboss.entry.document import DRIVING, Entry, Job, Prompt, Task
 from airboss.entry.prompts import USER_INPUT, Expander, lines_of, variables_in
-from airboss.entry.shape import measure, plain_data, read_shape
+from airboss.entry.shape import MAX_PARTS, measure, plain_data, read_shape
 from airboss.entry.tools import JOB_TOOLS
 from airboss.entry.violations import ROOT, At, EntryInvalid, Hints, Loc, Violation, wrong
 from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
@@ -30,10 +30,10 @@ class Checked:
     violations: tuple[Violation, ...]
 
 
-def check_entry(data: object, prefix: str = "") -> Checked:
+def check_entry(data: object, prefix: str = "", *, most_parts: int = MAX_PARTS) -> Checked:
     """Every violation at once, in the order of the rules, or the finished entry."""
     try:
-        examined = _Examined(data, prefix)
+        examined = _Examined(data, prefix, most_parts)
     except EntryInvalid as refused:
         return Checked(None, refused.violations)
     found = tuple(examined.violations())
@@ -43,8 +43,8 @@ def check_entry(data: object, prefix: str = "") -> Checked:
 class _Examined:
     """An entry under examination: first its shape, then the rules."""
 
-    def __init__(self, data: object, prefix: str) -> None:
-        seen = measure(data, prefix)
+    def __init__(self, data: object, prefix: str, most_parts: int = MAX_PARTS) -> None:
+        seen = measure(data, prefix, most_parts)
         hints = Hints()
         raw = data if seen.is_plain else plain_data(data)
         self._entry, self._faults = read_shape(raw, prefix, hints, has_null=seen.has_null)

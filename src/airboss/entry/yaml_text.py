@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 import yaml
 from yaml import events
 
+from airboss.entry.shape import MAX_PARTS, too_many
 from airboss.entry.source import (
     Container,
     FieldMarks,
@@ -32,9 +33,9 @@ _LINE: Final = 1 << 32
 _LOADER: Final = cast("Any", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def parse_yaml(text: str, prefix: str = "") -> Source:
+def parse_yaml(text: str, prefix: str = "", most_parts: int = MAX_PARTS) -> Source:
     """The data and its places; not YAML is an error with its own place."""
-    return _Reader(prefix).read(mended(text))
+    return _Reader(prefix, most_parts).read(mended(text))
 
 
 def _position(spot: Spot) -> tuple[int, int]:
@@ -46,8 +47,11 @@ def _spot(mark: Any) -> Spot:
 
 
 class _Reader:
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, most_parts: int) -> None:
         self._prefix = prefix
+        self._most_parts = most_parts
+        # Fields that `<<` brought: short lines may bring very many of them.
+        self._brought = 0
         self._growing = Growing(_position, prefix)
         self._anchors: dict[str, tuple[object, Marks]] = {}
         # For each open object, whether the next scalar is a name.
@@ -173,6 +177,9 @@ class _Reader:
         for source, spot in zip(sources, spots, strict=True):
             if not isinstance(source, dict) or not isinstance(spot, FieldMarks):
                 raise self._refuse("<< should bring an object", marks.names[_MERGE])
+            self._brought += len(cast("Fields", source))
+            if self._brought > self._most_parts:
+                raise too_many(self._most_parts, self._prefix)
             for name, value in cast("Fields", source).items():
                 if name not in container:
                     container[name] = value

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from airboss.entry.places import own_entries
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable
 from airboss.log.log import now_ms
-from airboss.service.entry_files import EntryFiles, Reading, in_thread
+from airboss.service.entry_files import EntryFiles, Reading
+from airboss.service.entry_reader import in_thread
 from airboss.service.folders import Folders
 from airboss.service.installed import Installed, Source, digest_of_entry
 from airboss.service.trust import Look, name_of, whole_path
@@ -125,7 +126,7 @@ class Entries:
         body = await self.store.load(digest)
         if body is None:
             raise NotFound("entry", digest)
-        return await in_thread(lambda: _parsed(body))
+        return await self.files.reader.stored(body)
 
     async def keep(self, installed: Installed) -> None:
         """On disk when this is over, so that what runs on it can go on after a restart."""
@@ -257,7 +258,7 @@ class Entries:
             return None
         try:
             entry = await self.by_digest(good.digest)
-        except NotFound:
+        except (NotFound, Invalid):  # gone, or more than this machine can read
             return None
         return await self._made(entry, "file", file, good.file_digest)
 
@@ -342,12 +343,6 @@ def _is_left_without_file(present: Installed, files: list[Path]) -> bool:
     if path is None or path in files:
         return False
     return present.trusted or path.suffix.lower() != ".py"
-
-
-def _parsed(body: str) -> "Entry":
-    from airboss.entry.document import Entry
-
-    return Entry.model_validate_json(body)
 
 
 def _fingerprint(files: list[Path]) -> _Print:

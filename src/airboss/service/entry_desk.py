@@ -3,11 +3,12 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.service.entries import Entries
-from airboss.service.entry_files import Reading, in_thread
+from airboss.service.entry_files import Reading
+from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.trust import digest_of, whole_path
 
@@ -46,15 +47,14 @@ class EntryDesk:
     entries: Entries
 
     async def check_text(self, text: str, form: Literal["json", "yaml"]) -> Checkup:
-        from airboss.entry.load import check_text
-        from airboss.entry.violations import EntryInvalid
+        from airboss.entry.violations import EntryInvalid, mended
 
+        content = await in_thread(lambda: mended(text).encode())
         try:
-            checked = await in_thread(lambda: check_text(text, form))
+            found = await self.entries.files.reader.find(content, form)
         except EntryInvalid as error:
             return await self._checkup(None, error.violations, len(error.violations))
-        violations = checked.violations
-        return await self._checkup(checked.entry, violations, len(violations))
+        return await self._checkup(found.entry, found.violations, found.mistakes)
 
     async def check_path(self, text: str) -> Checkup:
         reading = await self._read(text)
@@ -88,12 +88,13 @@ class EntryDesk:
     async def install_path(self, text: str) -> Installed:
         return await self._install(await self._read(text))
 
-    async def install_document(self, data: dict[str, Any]) -> Installed:
-        from airboss.entry.validate import check_entry
-
-        checked = await in_thread(lambda: check_entry(data))
-        entry = await in_thread(lambda: self.entries.files.without_secrets(checked.entry))
-        return await self._install(Reading(_DOCUMENT, entry, violations=checked.violations))
+    async def install_request(self, body: bytes) -> Installed:
+        """`{"entry": …}`, as somebody sent it: an entry may be large, and is parsed where that
+        holds nobody up."""
+        files = self.entries.files
+        found = await files.reader.find(body, "request")
+        entry = await in_thread(lambda: files.without_secrets(found.entry))
+        return await self._install(Reading(_DOCUMENT, entry, violations=found.violations))
 
     async def _install(self, reading: Reading) -> Installed:
         from airboss.entry.violations import EntryInvalid
@@ -114,23 +115,19 @@ class EntryDesk:
 
     async def install_for_test(self, text: str) -> InstallResult:
         """Seed 001's `installJobsEntry`: path, then entry, then whether it may be installed."""
-        from airboss.entry.load import check_content, read_content
-        from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable
+        from airboss.entry.load import format_of, read_content
 
         files = self.entries.files
         try:
             path = await in_thread(lambda: self._test_file(text))
             content = await in_thread(lambda: read_content(path))
-            checked = await in_thread(lambda: check_content(path, content))
-        except (EntryUnparsed, EntryUnreadable) as error:
-            return InstallResult("InvalidatePath", files.said(str(error)))
-        except EntryInvalid as error:
-            return InstallResult("InvalidateEntry", files.said(str(error)))
+            found = await files.reader.find(content, format_of(path, content))
         except AirbossError as error:
             return InstallResult("InvalidatePath", files.said(str(error)))
-        if checked.entry is None:
-            return InstallResult("InvalidateEntry", files.said(str(checked.violations[0])))
-        entry = await in_thread(lambda: files.without_secrets(checked.entry))
+        if found.entry is None:
+            result = "InvalidatePath" if found.is_unparsed else "InvalidateEntry"
+            return InstallResult(result, files.said(found.first))
+        entry = await in_thread(lambda: files.without_secrets(found.entry))
         try:
             await self.entries.install(Reading(path, entry, digest_of(content)), "test")
         except Conflict as error:

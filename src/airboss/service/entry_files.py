@@ -6,23 +6,19 @@ import os
 import shlex
 import signal
 import sys
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from airboss.model.redaction import Redactor
+from airboss.service.entry_reader import EntryReader, in_thread
+from airboss.service.installed import redacted
 from airboss.service.trust import Look, LookedFile, Trust, digest_of
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
-    from airboss.entry.validate import Checked
+    from airboss.entry.found import Found
     from airboss.entry.violations import Violation
-
-_MOST_VIOLATIONS = 1000
-_LARGEST_OUTPUT = 64 * 1024 * 1024
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,7 @@ class EntryFiles:
 
     trust: Trust
     redactor: Redactor
+    reader: EntryReader = field(default_factory=EntryReader)
 
     async def read(self, path: Path) -> Reading:
         from airboss.entry.load import read_content
@@ -58,15 +55,15 @@ class EntryFiles:
             trusted = await self.trust.covers(path, digest)
             if path.suffix.lower() == ".py" and not trusted:
                 return self._untrusted(path, digest)
-            checked = await self._check(path, content, digest)
+            found = await self._find(path, content, digest)
         except EntryInvalid as error:
-            return self._invalid(Reading(path), error.violations)
+            return self._invalid(Reading(path), error.violations, len(error.violations))
         except EntryUnreadable as error:
             return Reading(path, trouble=self.said(f"The entry cannot be used: {error}"))
-        found = Reading(path, file_digest=digest, trusted=trusted)
-        if checked.entry is None:
-            return self._invalid(found, checked.violations)
-        entry = await in_thread(lambda: self.without_secrets(checked.entry))
+        if found.entry is None:
+            what = Reading(path) if found.is_unparsed else Reading(path, None, digest, trusted)
+            return self._invalid(what, found.violations, found.mistakes)
+        entry = await in_thread(lambda: self.without_secrets(found.entry))
         return Reading(path, entry, digest, trusted)
 
     async def look(self, path: str) -> Look:
@@ -78,18 +75,13 @@ class EntryFiles:
 
         return await in_thread(lambda: replace(seen, files=tuple(map(shown, seen.files))))
 
-    async def _check(self, path: Path, content: bytes, digest: str) -> "Checked":
-        from airboss.entry.load import check_content
-        from airboss.entry.places import SUFFIXES
-        from airboss.entry.validate import check_entry
-        from airboss.entry.violations import EntryUnreadable
+    async def _find(self, path: Path, content: bytes, digest: str) -> "Found":
+        from airboss.entry.load import format_of
 
         if path.suffix.lower() == ".py":
-            data = await run_program(path, digest)
-            return await in_thread(lambda: check_entry(data))
-        if path.suffix.lower() not in SUFFIXES:
-            raise EntryUnreadable(f"{path}: should be a .yaml, .json or .py file.")
-        return await in_thread(lambda: check_content(path, content))
+            output, code = await run_program(path, digest)
+            return await self.reader.find(output, "program", code)
+        return await self.reader.find(content, format_of(path, content))
 
     def _untrusted(self, path: Path, digest: str) -> Reading:
         trouble = (
@@ -98,9 +90,8 @@ class EntryFiles:
         )
         return Reading(path, None, digest, False, self.said(trouble), needs_trust=True)
 
-    def _invalid(self, found: Reading, violations: "tuple[Violation, ...]") -> Reading:
+    def _invalid(self, found: Reading, violations: "tuple[Violation, ...]", count: int) -> Reading:
         told = self.told(violations)
-        count = len(violations)
         line = f"line {told[0].line}: " if told[0].line is not None else ""
         many = "a mistake" if count == 1 else f"{count} mistakes, the first"
         trouble = f"The entry {found.path} has {many}: {line}{told[0]}"
@@ -109,6 +100,7 @@ class EntryFiles:
 
     def told(self, violations: "tuple[Violation, ...]") -> "tuple[Violation, ...]":
         """In the order of the text, as many as somebody reads, and without secrets."""
+        from airboss.entry.found import MOST_VIOLATIONS
         from airboss.entry.load import in_order_of_text
 
         clean = self.redactor.text
@@ -120,7 +112,7 @@ class EntryFiles:
                 hint=clean(told.hint) if told.hint else None,
                 loc=(),
             )
-            for told in in_order_of_text(violations)[:_MOST_VIOLATIONS]
+            for told in in_order_of_text(violations)[:MOST_VIOLATIONS]
         )
 
     def said(self, text: str) -> str:
@@ -131,37 +123,14 @@ class EntryFiles:
 
     def without_secrets(self, entry: "Entry | None") -> "Entry | None":
         """What no agent is ever told need not be kept either."""
-        if entry is None:
-            return None
-        body = entry.model_dump_json(by_alias=True, exclude_none=True)
-        clean = self.redactor.text(body)
-        return entry if clean == body else type(entry).model_validate_json(clean)
+        return entry and redacted(entry, self.redactor.text)
 
 
-async def in_thread(work: Callable[[], T]) -> T:
-    """In a thread of its own that nobody waits for at the end: a server stops within seconds, and a
-    large file may take longer."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def tell(give: Callable[[Any], None], what: object) -> None:
-        if not done.done():
-            give(what)
-
-    def run() -> None:
-        try:
-            give, what = done.set_result, work()
-        except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
-            give, what = done.set_exception, error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(tell, give, what)
-
-    threading.Thread(target=run, name="entry-reader", daemon=True).start()
-    return await done
-
-
-async def run_program(path: Path, digest: str, seconds: float | None = None) -> object:
-    """What a trusted program exports. It ends with us, and leaves nothing running."""
+async def run_program(
+    path: Path, digest: str, seconds: float | None = None
+) -> tuple[bytes, int | None]:
+    """What a trusted program wrote, and its exit code. It ends with us, and leaves nothing
+    running."""
     from airboss.entry import python_file
 
     limit = python_file.SECONDS if seconds is None else seconds
@@ -185,14 +154,20 @@ async def run_program(path: Path, digest: str, seconds: float | None = None) -> 
     finally:
         _kill(process)
         await process.wait()
-    return await in_thread(lambda: python_file.told_entry(output, code))
+    return output, code
 
 
 async def _output(process: asyncio.subprocess.Process) -> bytes:
+    """All of it: what is longer than an entry may be is told to be."""
+    from airboss.entry.load import MAX_BYTES
+    from airboss.entry.python_file import too_long
+
     found = bytearray()
     if process.stdout is not None:
-        while len(found) <= _LARGEST_OUTPUT and (part := await process.stdout.read(65536)):
+        while part := await process.stdout.read(65536):
             found += part
+            if len(found) > MAX_BYTES:
+                raise too_long(MAX_BYTES)
     return bytes(found)
 
 

@@ -1,17 +1,19 @@
 """The entry in use: where it came from, whether it is trusted, and what it allows and offers."""
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from airboss.entry.document import Entry, Policy, Task
+    from airboss.entry.document import Entry, Job, Part, Policy, Task
     from airboss.entry.violations import Violation
 
 Source = Literal["built-in", "file", "test", "api"]
+P = TypeVar("P", bound="Part")
 _LONGEST_ABOUT = 200
 
 
@@ -72,7 +74,13 @@ class Installed:
     @cached_property
     def body(self) -> str:
         """As it is kept: JSON, in the order that people gave it."""
-        return self.entry.model_dump_json(by_alias=True, exclude_none=True)
+        body = _head(self.entry).model_dump_json(exclude_none=True)
+        for field, parts in _parts(self.entry):
+            told = (
+                f"{_dumped(name)}:{part.model_dump_json(exclude_none=True)}" for name, part in parts
+            )
+            body = body.replace(f'"{field}":{{}}', f'"{field}":{{{",".join(told)}}}', 1)
+        return body
 
     @cached_property
     def charts(self) -> dict[str, Any]:
@@ -110,10 +118,50 @@ class Installed:
         )
 
 
+# Task by task and job by job: to write ten thousand at once would hold the event loop up.
+
+
+def _head(entry: "Entry") -> "Entry":
+    return entry.model_copy(update={"tasks": {}, "jobs": {}})
+
+
+def _parts(entry: "Entry") -> "Iterator[tuple[str, Iterable[tuple[str, Task | Job]]]]":
+    yield "tasks", entry.tasks.items()
+    yield "jobs", entry.jobs.items()
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def digest_of_entry(entry: "Entry") -> str:
     """The same for the same content, in whatever order and format somebody wrote it."""
-    wire = json.dumps(entry.to_wire(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return sha256(wire.encode()).hexdigest()
+    fields = {name: [_dumped(part)] for name, part in _head(entry).to_wire().items()}
+    for field, parts in _parts(entry):
+        told = [f"{_dumped(name)}:{_dumped(part.to_wire())}" for name, part in sorted(parts)]
+        fields[field] = ["{", ",".join(told), "}"]
+    whole = sha256()
+    for number, name in enumerate(sorted(fields)):
+        begin = "," if number else "{"
+        whole.update("".join((begin, _dumped(name), ":", *fields[name])).encode())
+    whole.update(b"}")
+    return whole.hexdigest()
+
+
+def redacted(entry: "Entry", clean: Callable[[str], str]) -> "Entry":
+    """The same where there is nothing to clean."""
+    head = _cleaned(_head(entry), clean)
+    parts = {
+        field: {clean(name): _cleaned(part, clean) for name, part in found}
+        for field, found in _parts(entry)
+    }
+    return head.model_copy(update=parts)
+
+
+def _cleaned(part: P, clean: Callable[[str], str]) -> P:
+    body = part.model_dump_json(exclude_none=True)
+    cleaned = clean(body)
+    return part if cleaned == body else type(part).model_validate_json(cleaned)
 
 
 def _first_line(prompt: str) -> str:

@@ -224,12 +224,6 @@ export type InboxSettled = {
   "who"?: string | null;
 };
 
-/** Either the path of a file on the server's machine, or the entry itself. */
-export type InstallEntry = {
-  "path"?: string | null;
-  "entry"?: Record<string, unknown> | null;
-};
-
 /** What came of an item, once. */
 export type ItemSettled = {
   "kind": "item.settled";

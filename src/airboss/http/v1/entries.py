@@ -3,18 +3,20 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from airboss.errors import NotFound
+from airboss.errors import Invalid, NotFound
 from airboss.http.services import Use, UseEntries, UseRuns
-from airboss.service.entry_files import in_thread
+from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.job_stats import JobStats
 
 router = APIRouter(prefix="/api/v1", tags=["entry"])
 
 _LONGEST_PATH = 4096
+_LARGEST_PARSED_HERE = 64 * 1024
 
 
 class _Asked(BaseModel):
@@ -46,6 +48,15 @@ class InstallEntry(_Asked):
         if (self.entry is None) == (self.path is None):
             raise ValueError("give either path or entry")
         return self
+
+
+# Read by hand: what is large would hold the event loop up.
+_INSTALL_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": InstallEntry.model_json_schema()}},
+    }
+}
 
 
 class Mistake(BaseModel):
@@ -149,15 +160,29 @@ async def check_entry(asked: CheckEntry, use: Use) -> Response:
     )
 
 
-@router.post("/entry/install", response_model=EntryInUse)
-async def install_entry(asked: InstallEntry, use: Use) -> Response:
+@router.post("/entry/install", response_model=EntryInUse, openapi_extra=_INSTALL_BODY)
+async def install_entry(request: Request, use: Use) -> Response:
     """Uses another entry until this server ends; `--entry` makes it last. Refused while something
     of the present one runs."""
-    if asked.path is not None:
-        used = await use.entry_desk.install_path(asked.path)
+    body = await request.body()
+    path = None if len(body) > _LARGEST_PARSED_HERE else _install_asked(request, body).path
+    if path is not None:
+        used = await use.entry_desk.install_path(path)
     else:
-        used = await use.entry_desk.install_document(asked.entry or {})
+        used = await use.entry_desk.install_request(body)
     return await _json(lambda: _in_use(used))
+
+
+def _install_asked(request: Request, body: bytes) -> InstallEntry:
+    if "json" not in request.headers.get("content-type", ""):
+        raise Invalid("The body should be JSON, and its Content-Type application/json.")
+    try:
+        return InstallEntry.model_validate_json(body)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)
+        raise RequestValidationError(
+            [{**one, "loc": ("body", *one["loc"])} for one in wrong]
+        ) from None
 
 
 @router.get("/tasks", response_model=TaskList)

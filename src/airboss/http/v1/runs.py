@@ -20,7 +20,7 @@ from airboss.http.v1.streams import (
     first_seq,
 )
 from airboss.model.runs import RunState, RunStory, RunView
-from airboss.service.entry_files import in_thread
+from airboss.service.entry_reader import in_thread
 from airboss.service.runs import RunWish
 from airboss.store.views import Wanted
 

@@ -1,0 +1,101 @@
+"""Reads an entry in a process of its own: in bounded time and memory, whatever somebody wrote."""
+
+import contextlib
+import signal
+import sys
+from dataclasses import dataclass
+from typing import BinaryIO, Final, cast
+
+from airboss.entry.found import Form, Found, find, taken_up, written
+from airboss.entry.python_file import our_program
+from airboss.entry.violations import ROOT, EntryUnparsed, Violation
+
+# What is smaller, and has no more parts than that, costs so little that nobody needs a process.
+SMALL_BYTES: Final = 64 * 1024
+SMALL_PARTS: Final = 20_000
+SMALL_CHARACTERS: Final = 1_000_000
+
+_NO_MEMORY: Final = 17
+_STOPPED_FOR_TIME: Final = (-getattr(signal, "SIGXCPU", 24),)
+# A library that gets none aborts; and where the machine has none, its kernel kills.
+_STOPPED_FOR_MEMORY: Final = (_NO_MEMORY, -signal.SIGABRT, -getattr(signal, "SIGKILL", 9))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of computing time, and of memory."""
+
+    seconds: int
+    mebibytes: int
+
+    @property
+    def patience(self) -> float:
+        """So long somebody waits: on a busy machine computing takes longer."""
+        return 3.0 * self.seconds
+
+
+# What 8 MiB of anything need: at most 25 s and 1.3 GiB were seen.
+ORDINARY: Final = Bounds(60, 2048)
+# Of what a server has used before, and is to use again, however large it is.
+STORED: Final = Bounds(600, 16 * 1024)
+
+
+def command(
+    form: Form, bounds: Bounds, code: int | None = None
+) -> tuple[list[str], dict[str, str]]:
+    """How the process is started, and in which environment. It reads the text from its input."""
+    words = (form, bounds.seconds, bounds.mebibytes, "" if code is None else code)
+    return our_program("airboss.entry.apart", *map(str, words))
+
+
+def told_by(output: bytes, code: int | None, bounds: Bounds) -> Found:
+    """What the process found, or why it found nothing."""
+    if code == 0:
+        return taken_up(output)
+    if code in _STOPPED_FOR_TIME:
+        raise too_slow(bounds)
+    if code in _STOPPED_FOR_MEMORY:
+        raise _unread(f"Needs more than {bounds.mebibytes:,} MiB of memory to be read")
+    raise EntryUnparsed([Violation(ROOT, f"Cannot be read: its reader ended with {code}.")])
+
+
+def too_slow(bounds: Bounds) -> EntryUnparsed:
+    return _unread(f"Takes more than {bounds.seconds} seconds to be read")
+
+
+def _unread(reason: str) -> EntryUnparsed:
+    advice = "Make it smaller, or write it with fewer aliases and `<<`."
+    return EntryUnparsed([Violation(ROOT, f"{reason}. {advice}")])
+
+
+def _limit(bounds: Bounds) -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    memory = bounds.mebibytes * 1024 * 1024
+    limits = (
+        (resource.RLIMIT_CPU, bounds.seconds, bounds.seconds + 2),
+        (resource.RLIMIT_AS, memory, memory),
+        (resource.RLIMIT_CORE, 0, 0),
+    )
+    for what, soft, hard in limits:
+        with contextlib.suppress(ValueError, OSError):  # it has less already, or has no such limit
+            resource.setrlimit(what, (soft, hard))
+
+
+def main(given: BinaryIO, output: BinaryIO) -> int:
+    form, seconds, mebibytes, code = sys.argv[1:5]
+    _limit(Bounds(int(seconds), int(mebibytes)))
+    try:
+        found = find(given.read(), cast("Form", form), code=int(code) if code else None)
+        for line in written(found):
+            output.write(line)
+        output.flush()
+    except MemoryError:
+        return _NO_MEMORY
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.stdin.buffer, sys.stdout.buffer))

@@ -1,0 +1,138 @@
+"""Reads entries beside everything else: what is small in a thread, all else in a process of its
+own. Neither time nor memory of it is the event loop's."""
+
+import asyncio
+import contextlib
+import gc
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from airboss.entry.apart import Bounds
+    from airboss.entry.document import Entry, Task
+    from airboss.entry.found import Form, Found
+
+T = TypeVar("T")
+
+# Each may take gigabytes; whoever comes later waits.
+_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class EntryReader:
+    """The language is imported when the first entry is read."""
+
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+
+    async def find(self, content: bytes, form: "Form", code: int | None = None) -> "Found":
+        """What is in an entry's text; EntryUnparsed where that takes too much to be known."""
+        from airboss.entry import apart
+
+        if len(content) <= apart.SMALL_BYTES:
+            small = await in_thread(lambda: _small(content, form, code))
+            if small is not None:
+                return small
+        return await self._apart(content, form, apart.ORDINARY, code)
+
+    async def stored(self, body: str) -> "Entry":
+        """One that a server used before, however large it is."""
+        from airboss.entry import apart
+
+        found = (
+            await in_thread(lambda: _small(body.encode(), "stored", None))
+            if len(body) <= apart.SMALL_BYTES
+            else await self._apart(body.encode(), "stored", apart.STORED, None)
+        )
+        if found is None or found.entry is None:
+            raise ValueError("What is stored is an entry.")
+        return found.entry
+
+    async def _apart(
+        self, content: bytes, form: "Form", bounds: "Bounds", code: int | None
+    ) -> "Found":
+        from airboss.entry import apart
+
+        words, environ = apart.command(form, bounds, code)
+        async with self._turns:
+            try:
+                async with asyncio.timeout(bounds.patience):
+                    output, ended = await _run(words, environ, content)
+            except TimeoutError:
+                raise apart.too_slow(bounds) from None
+        return await in_thread(lambda: _unsearched(lambda: apart.told_by(output, ended, bounds)))
+
+
+def _unsearched(work: Callable[[], T]) -> T:
+    """What it makes stays for long and has no cycles. To look through all of it for garbage, again
+    and again, would hold the event loop up for 200 ms each time."""
+    gc.disable()
+    try:
+        return work()
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _small(content: bytes, form: "Form", code: int | None) -> "Found | None":
+    """Nothing, where a small text becomes something large."""
+    from airboss.entry import apart
+    from airboss.entry.found import find
+    from airboss.entry.shape import TooManyParts
+
+    try:
+        found = find(content, form, apart.SMALL_PARTS, code)
+    except TooManyParts:
+        return None
+    tasks = found.entry.tasks.values() if found.entry else ()
+    is_small = sum(_characters(task) for task in tasks) <= apart.SMALL_CHARACTERS
+    return found if is_small else None
+
+
+def _characters(task: "Task") -> int:
+    """Of all its prompts, whose variables multiply."""
+    before, after = task.availability, task.criteria
+    more = [before.condition] if before else []
+    more += [after.condition, after.failure_action.additional_prompt] if after else []
+    return sum(len(line) for prompt in (task.prompt, *more) for line in prompt or ())
+
+
+async def _run(words: list[str], environ: dict[str, str], given: bytes) -> tuple[bytes, int | None]:
+    """It ends with us, and leaves nothing running."""
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        env=environ,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        output, _ = await process.communicate(given)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    return output, process.returncode
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """In a thread of its own that nobody waits for at the end: a server stops within seconds, and a
+    large file may take longer."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def tell(give: Callable[[Any], None], what: object) -> None:
+        if not done.done():
+            give(what)
+
+    def run() -> None:
+        try:
+            give, what = done.set_result, work()
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
+            give, what = done.set_exception, error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, give, what)
+
+    threading.Thread(target=run, name="entry-reader", daemon=True).start()
+    return await done
