@@ -117,6 +117,7 @@ async def opened_services(
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,
             loop_detection=settings.loop_detection,
+            max_block=settings.max_block_characters,
             images=Images(folder.images),
             places=places,
         )

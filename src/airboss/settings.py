@@ -136,6 +136,9 @@ class Settings(_Frozen):
     loop_detection: LoopDetection = LoopDetection()
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
+    # Of a tool's output, a message or reasoning so much is kept: a head, a tail, and a mark that
+    # counts what was left out. One command can print gigabytes.
+    max_block_characters: int = Field(default=512 * 1024, ge=4096, le=64 * 1024 * 1024)
     # So many agents of jobs work at once; each is a conversation that costs money and memory.
     max_tasks: int = Field(default=4, gt=0)
     # More open sessions than this are refused: each costs memory in the runtime.

@@ -48,6 +48,12 @@ def test_a_tool_is_one_line_with_its_end() -> None:
     assert drawn(started, failed) == ("", "✗ view /work/a⟨U+001B⟩[2Jb: gone\n")
 
 
+def test_what_was_left_out_of_a_tools_output_is_counted() -> None:
+    start = {"kind": "tool.started", "block": "t", "name": "bash", "arguments": "{}"}
+    end = {"kind": "tool.ended", "block": "t", "text": "y", "left_out": 98_765_432}
+    assert drawn(start, end)[1] == "✓ bash (98,765,432 characters left out of its output)\n"
+
+
 def test_a_denial_says_what_to_do_and_is_not_repeated() -> None:
     denied = {
         "kind": "permission.decided",

@@ -1,6 +1,7 @@
 """A model that means harm: what it says is shown, and does nothing."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,6 +86,8 @@ def test_a_flood_leaves_the_page_usable(portal: Portal, page: Page, quiet: Quiet
     expect(message).to_contain_text("folded")
     assert message.evaluate("block => block.textContent.length") < 100_000
     person.request.fill("still here")
+    # Of three million characters half a million is kept, and what is not is counted.
+    expect(message).to_contain_text(re.compile(r"2,475,\d{3} characters left out of its middle"))
     message.locator(".hd").click()
     expect(message).not_to_contain_text("folded")
     quiet.check()

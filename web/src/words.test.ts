@@ -5,6 +5,7 @@ import {
   cost,
   duration,
   fully,
+  leftOut,
   span,
   stateOf,
   tokens,
@@ -20,6 +21,11 @@ test("times are local and have 24 hours", () => {
   expect(clock(at(15, 14, 2))).toBe("14:02");
   expect(clock(at(15, 0, 5))).toBe("00:05");
   expect(fully(at(5, 14, 2))).toBe("2026-11-05 14:02:07");
+});
+
+test("what was left out of a text is counted in words", () => {
+  expect(leftOut(1)).toBe("1 character left out");
+  expect(leftOut(12_345_678)).toBe("12,345,678 characters left out");
 });
 
 test("what was today has a time, what was before has a day", () => {

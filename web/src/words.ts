@@ -62,6 +62,11 @@ export function cost(requests: number): string {
   return `${count.toLocaleString("en")} ${count === 1 ? "request" : "requests"}`;
 }
 
+/** Of a text that was too long: how much of it is not there. The server says it in the same words. */
+export function leftOut(count: number): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? "character" : "characters"} left out`;
+}
+
 // Controls, what has no width or ink, tags, and what turns the direction of what follows: they could
 // make a text lie. A joiner between two pictures makes one of them, and is seen.
 const HIDDEN = new RegExp(

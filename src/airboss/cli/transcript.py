@@ -7,6 +7,7 @@ from typing import Any, cast
 from airboss.cli.item_page import command_of, outcome_words, title_of
 from airboss.cli.screen import Pen, aside, visible, visible_line
 from airboss.cli.stream import Record
+from airboss.model.excerpt import left_out_words
 
 _SUMMARY_LENGTH = 90
 # What tells most of a tool's call, by the names that tools give it.
@@ -131,9 +132,11 @@ class Transcript:
         else:
             sign, end = pen.styled("✓", "green"), ""
         self._break(pen)
+        left_out = int(record.event.get("left_out") or 0)
         indent = "  " if call.get("parent") else ""
         line = visible_line(f"{_title(call)}{end}", _SUMMARY_LENGTH * 2)
-        pen.line(f"{indent}{sign} {line}")
+        shortened = f" ({left_out_words(left_out)} of its output)" if left_out else ""
+        pen.line(f"{indent}{sign} {line}{shortened}")
 
     def _why(self, message: str) -> str:
         """What a denial said already is not said twice."""

@@ -2,6 +2,7 @@
 
 from airboss.errors import Conflict, Invalid, RuntimeUnavailable
 from airboss.model.events import AsideAnswered
+from airboss.model.excerpt import excerpt
 from airboss.model.redaction import Redactor
 from airboss.runtime.session import RuntimeSession
 
@@ -17,7 +18,7 @@ async def answered(
     if not question.strip():
         raise Invalid("A question needs some text.")
     clean = redactor.text(question)
-    answer = redactor.text(await agent.aside(clean, _ANSWER_SECONDS)).strip()
+    answer = excerpt(redactor, await agent.aside(clean, _ANSWER_SECONDS)).strip()
     if not answer:
         raise RuntimeUnavailable("The model gave no answer to the question.")
     return AsideAnswered(who=who, question=clean, answer=answer)

@@ -38,6 +38,7 @@ from airboss.model.events import (
     SessionReady,
     SessionResumed,
 )
+from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
@@ -75,8 +76,10 @@ class Conversation:
         queue: Iterable[QueuedPrompt] = (),
         loops: Loops | None = None,
         images: Images | None = None,
+        max_block: int = MOST_CHARACTERS,
     ) -> None:
         self.session = session
+        self._max_block = max_block
         self._writer = writer
         self._route = route
         self._rule = rule
@@ -167,7 +170,8 @@ class Conversation:
         """Whoever has hold of it still is told so."""
         self._ended = self.desk.is_over = True
         foreseen = isinstance(error, AirbossError)
-        reason = self._redactor.text(str(error)) if foreseen else "The start was cut off."
+        why = str(error) if foreseen else "The start was cut off."
+        reason = excerpt(self._redactor, why, MOST_OF_A_REASON)
         self.desk.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
     def _wish(self, quiet_seconds: float, *, resume: bool, goes_on: bool = False) -> SessionWish:
@@ -186,6 +190,7 @@ class Conversation:
             resume=resume,
             goes_on=goes_on,
             quiet_limit=quiet_seconds,
+            most=self._max_block,
         )
 
     async def prompt(

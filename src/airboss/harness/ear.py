@@ -16,6 +16,7 @@ from airboss.model.events import (
     ToolStarted,
     TurnStarted,
 )
+from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, new_turn_id
 from airboss.model.redaction import Redactor
 from airboss.runtime.signals import (
@@ -112,7 +113,8 @@ class Ear:
         self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
     ) -> None:
         """Told once: what else goes wrong in the same turn follows from it."""
-        clean, why = self._redactor.text(message), self._redactor.text(cause or "")
+        clean = excerpt(self._redactor, message, MOST_OF_A_REASON)
+        why = excerpt(self._redactor, cause or "", MOST_OF_A_REASON)
         error = SessionError(name=name, message=clean, status=status, cause=why or None)
         if turn.fail(error):
             self._writer.say(error)

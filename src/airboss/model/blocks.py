@@ -25,6 +25,8 @@ class _Received(_Placed):
     receiving: bool = True
     # Ended by us before its time.
     cut: bool = False
+    # So many characters of it were too many; a mark stands for them in the text.
+    left_out: int | None = None
     ended_at: int | None = None
 
 

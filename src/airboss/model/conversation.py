@@ -156,7 +156,7 @@ class Conversation:
     def _end(self, recorded: Recorded, event: _Ended) -> None:
         block = self._found(recorded, event)
         block.receiving, block.cut, block.ended_at = False, event.cut, recorded.at
-        block.received = len(event.text)
+        block.received, block.left_out = len(event.text), event.left_out
         if isinstance(block, TextBlock):
             block.text = event.text
             return

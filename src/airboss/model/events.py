@@ -235,6 +235,8 @@ class ReasoningEnded(Frozen):
     block: Words
     text: Words
     cut: bool = False
+    # So many characters were left out of a text that was too long; a mark stands in their place.
+    left_out: int | None = None
 
 
 class MessageStarted(BlockStarted):
@@ -250,6 +252,8 @@ class MessageEnded(Frozen):
     block: Words
     text: Words
     cut: bool = False
+    # So many characters were left out of a text that was too long; a mark stands in their place.
+    left_out: int | None = None
 
 
 class ToolStarted(BlockStarted):
@@ -264,7 +268,8 @@ class ToolDelta(BlockDelta):
 
 
 class ToolEnded(Frozen):
-    """`text` is all that the tool's deltas said. A result's content is that same text."""
+    """`text` is all that the tool's deltas said. A result's content is that same text. Of an output
+    that was too long, `left_out` counts the characters for which a mark stands in the text."""
 
     kind: Literal["tool.ended"] = "tool.ended"
     block: Words
@@ -272,6 +277,7 @@ class ToolEnded(Frozen):
     result: ToolResult | None = None
     error: ToolError | None = None
     cut: bool = False
+    left_out: int | None = None
 
 
 Event: TypeAlias = Annotated[

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
 from airboss.model.events import Event, ToolEnded, ToolStarted
+from airboss.model.excerpt import MOST_CHARACTERS, Redacting
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.life import Life, Refused
@@ -29,7 +30,7 @@ from airboss.runtime.signals import (
 )
 from airboss.runtime.tap import forget_session
 from airboss.runtime.tools import AnswerCall, ToolOffer
-from airboss.runtime.translate import Redacting, Translator
+from airboss.runtime.translate import Translator
 from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class SessionWish:
     # that it belongs to goes on.
     goes_on: bool = False
     quiet_limit: float = 60.0
+    # Of each block so many characters are told.
+    most: int = MOST_CHARACTERS
 
 
 async def open_session(runtime: Runtime, asked: SessionWish) -> "RuntimeSession":
@@ -102,7 +105,9 @@ class RuntimeSession:
         self.id = asked.id
         self._life = life
         self._asked = asked
-        self._translator = Translator(asked.redactor, None if own_model else asked.model)
+        self._translator = Translator(
+            asked.redactor, None if own_model else asked.model, asked.most
+        )
         self._hooks = Hooks(asked.gate) if asked.gate else None
         self._sdk: CopilotSession | None = None
         self._loop = asyncio.get_running_loop()

@@ -3,34 +3,36 @@
 It reads the raw wire form, since building the SDK's event classes costs more than all of this.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias, cast
+from hashlib import sha256
+from typing import Any, Final, TypeAlias, cast
 
 from airboss.model.events import (
     Event,
-    MessageDelta,
     MessageEnded,
-    MessageStarted,
-    ReasoningDelta,
     ReasoningEnded,
-    ReasoningStarted,
-    ToolDelta,
     ToolEnded,
     ToolError,
     ToolResult,
     ToolStarted,
 )
-from airboss.model.redaction import cleaned
+from airboss.model.excerpt import (
+    MOST_CHARACTERS,
+    MOST_OF_A_NAME,
+    MOST_OF_A_REASON,
+    Redacting,
+    excerpt,
+    json_of,
+    name_of,
+)
+from airboss.runtime.blocks import MESSAGE, REASONING, TOOL, Block, Told, Voice
 from airboss.runtime.signals import (
     Compacted,
     ModelAnswered,
     ModelReplaced,
     Retrying,
-    Signal,
     TurnBegan,
     TurnFailed,
     TurnIdle,
@@ -38,92 +40,34 @@ from airboss.runtime.signals import (
 )
 
 Raw: TypeAlias = Mapping[str, Any]
-Told: TypeAlias = list[Event | Signal | Compacted]
 
 UNFINISHED_TOOL: Final = "The turn ended before the tool did."
 # The end of a dated release: gpt-4.1-2025-04-14 is the gpt-4.1 that was asked for.
 _DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
 
 
-class Stream(Protocol):
-    """One text that arrives in pieces and is said without its secrets."""
-
-    def feed(self, text: str) -> str: ...
-
-    def finish(self) -> str: ...
-
-
-class Redacting(Protocol):
-    """What takes secrets out of a text (`airboss.model.redaction.Redactor`)."""
-
-    def stream(self) -> Stream: ...
-
-    def text(self, text: str) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Voice:
-    """A kind of text, and our words for it."""
-
-    key: str
-    started: Callable[..., MessageStarted | ReasoningStarted | ToolStarted]
-    delta: Callable[..., MessageDelta | ReasoningDelta | ToolDelta]
-
-
-_MESSAGE = _Voice("messageId", MessageStarted, MessageDelta)
-_REASONING = _Voice("reasoningId", ReasoningStarted, ReasoningDelta)
-_TOOL = _Voice("toolCallId", ToolStarted, ToolDelta)
-
-
-class _Block:
-    """A block that is being said. `raw` is what came; what was said of it lacks the secrets."""
-
-    __slots__ = ("_said", "_stream", "_voice", "id", "offset", "raw", "shell")
-
-    def __init__(self, name: str, voice: _Voice, stream: Stream) -> None:
-        self.id = name
-        self.raw: list[str] = []
-        self.offset = 0
-        self.shell = -1
-        self._voice = voice
-        self._stream = stream
-        self._said: list[str] = []
-
-    @property
-    def streamed(self) -> str:
-        return "".join(self.raw)
-
-    def take(self, piece: str, told: Told) -> None:
-        self.raw.append(piece)
-        self._say(self._stream.feed(piece), told)
-
-    def finish(self, told: Told) -> str:
-        """Say what was held back; all that was said."""
-        self._say(self._stream.finish(), told)
-        return "".join(self._said)
-
-    def _say(self, text: str, told: Told) -> None:
-        if text:
-            told.append(self._voice.delta(block=self.id, offset=self.offset, text=text))
-            self._said.append(text)
-            self.offset += len(text)
-
-
 class Translator:
-    """One session's translation. `asked_model` is set where another model would be a fault."""
+    """One session's translation. `asked_model` is set where another model would be a fault. No
+    block is told in more than `most` characters."""
 
-    def __init__(self, redactor: Redacting, asked_model: str | None = None) -> None:
+    def __init__(
+        self,
+        redactor: Redacting,
+        asked_model: str | None = None,
+        most: int = MOST_CHARACTERS,
+    ) -> None:
         self.passed_over: Counter[str] = Counter()
         self._redactor = redactor
+        self._most = most
         self._asked = asked_model
         self._replaced: set[str] = set()
         self._working = False
         self._names: Counter[str] = Counter()
-        self._texts: dict[tuple[_Voice, str], _Block] = {}
-        self._over: set[tuple[_Voice, str]] = set()
+        self._texts: dict[tuple[Voice, str], Block] = {}
+        self._over: set[tuple[Voice, str]] = set()
         self._calls: set[tuple[str, str]] = set()
         # A sub-agent's calls may have the same ids as those of the agent that called it.
-        self._tools: dict[tuple[str | None, str], _Block] = {}
+        self._tools: dict[tuple[str | None, str], Block] = {}
 
     def hear(self, raw: Raw) -> Told:
         """What this event of the runtime means to us, in the order in which it is to be told."""
@@ -146,7 +90,10 @@ class Translator:
         for key, block in list(self._tools.items()):
             del self._tools[key]
             error = ToolError(message=UNFINISHED_TOOL)
-            told.append(ToolEnded(block=block.id, text=block.finish(told), error=error, cut=True))
+            text, left_out = block.finish(told)
+            told.append(
+                ToolEnded(block=block.id, text=text, error=error, cut=True, left_out=left_out)
+            )
         self._over.clear()
         self._replaced.clear()
         self._working = False
@@ -155,31 +102,32 @@ class Translator:
     # Messages and reasoning.
 
     def message_delta(self, raw: Raw, data: Raw, told: Told) -> None:
-        self._text_delta(_MESSAGE, raw, data, told)
+        self._text_delta(MESSAGE, raw, data, told)
 
     def reasoning_delta(self, raw: Raw, data: Raw, told: Told) -> None:
-        self._text_delta(_REASONING, raw, data, told)
+        self._text_delta(REASONING, raw, data, told)
 
     def message(self, raw: Raw, data: Raw, told: Told) -> None:
         if _from_sub_agent(raw):
             return
-        self._text(_MESSAGE, data, told)
+        self._text(MESSAGE, data, told)
         if model := data.get("model"):
+            model = name_of(model)
             told.append(ModelAnswered(model))
             self._compare(model, "another model answered", told)
 
     def reasoning(self, raw: Raw, data: Raw, told: Told) -> None:
         if not _from_sub_agent(raw):
-            self._text(_REASONING, data, told)
+            self._text(REASONING, data, told)
 
-    def _text_delta(self, voice: _Voice, raw: Raw, data: Raw, told: Told) -> None:
+    def _text_delta(self, voice: Voice, raw: Raw, data: Raw, told: Told) -> None:
         if "agentId" in raw:
             return
         key = (voice, data[voice.key])
         block = self._texts.get(key) or self._open_text(key, told)
         block.take(data["deltaContent"], told)
 
-    def _text(self, voice: _Voice, data: Raw, told: Told) -> None:
+    def _text(self, voice: Voice, data: Raw, told: Told) -> None:
         """The closing event, with the whole text."""
         content, key = data.get("content") or "", (voice, data[voice.key])
         if key in self._over:
@@ -189,32 +137,32 @@ class Translator:
             if not content:
                 return
             block = self._open_text(key, told)
-        streamed = block.streamed
-        if content.startswith(streamed):
-            block.take(content[len(streamed) :], told)
-        elif content.strip() != streamed.strip():  # the runtime trims a reasoning's closing text
+        rest = block.rest_of(content)
+        if rest is not None:
+            block.take(rest, told)
+        elif not block.is_trimmed(content):  # the runtime trims a reasoning's closing text
             self._end_text(key, told, cut=True)
             block = self._open_text(key, told)
             block.take(content, told)
         self._end_text(key, told, cut=False)
 
-    def _open_text(self, key: tuple[_Voice, str], told: Told) -> _Block:
+    def _open_text(self, key: tuple[Voice, str], told: Told) -> Block:
         voice, name = key
-        if voice is _MESSAGE:  # of two messages the first was given up, and no event says so
-            self._cut_texts(told, _MESSAGE)
-        block = _Block(self._name(name), voice, self._redactor.stream())
+        if voice is MESSAGE:  # of two messages the first was given up, and no event says so
+            self._cut_texts(told, MESSAGE)
+        block = Block(self._name(name), voice, self._redactor, self._most)
         told.append(voice.started(block=block.id))
         self._texts[key] = block  # only what was told has to be closed
         return block
 
-    def _end_text(self, key: tuple[_Voice, str], told: Told, *, cut: bool) -> None:
+    def _end_text(self, key: tuple[Voice, str], told: Told, *, cut: bool) -> None:
         block = self._texts.pop(key)
         self._over.add(key)
-        ended = MessageEnded if key[0] is _MESSAGE else ReasoningEnded
-        text = block.finish(told)
-        told.append(ended(block=block.id, text=text, cut=cut))
+        ended = MessageEnded if key[0] is MESSAGE else ReasoningEnded
+        text, left_out = block.finish(told)
+        told.append(ended(block=block.id, text=text, cut=cut, left_out=left_out))
 
-    def _cut_texts(self, told: Told, voice: _Voice | None = None) -> None:
+    def _cut_texts(self, told: Told, voice: Voice | None = None) -> None:
         for key in [key for key in self._texts if voice in {None, key[0]}]:
             self._end_text(key, told, cut=True)
 
@@ -223,15 +171,14 @@ class Translator:
     def tool_start(self, raw: Raw, data: Raw, told: Told) -> None:
         agent, call = raw.get("agentId"), data["toolCallId"]
         parent = self._tools.get((None, data.get("parentToolCallId") or ""))
-        block = _Block(self._name(call), _TOOL, self._redactor.stream())
-        given = cleaned(data.get("arguments"), self._redactor.text)
-        arguments = json.dumps(given, ensure_ascii=False)
+        block = Block(self._name(call), TOOL, self._redactor, self._most)
+        above = data.get("parentToolCallId")
         told.append(
             ToolStarted(
                 block=block.id,
-                parent=parent.id if parent else data.get("parentToolCallId"),
-                name=str(data["toolName"]),
-                arguments=arguments,
+                parent=parent.id if parent else above and _short_id(above),
+                name=name_of(str(data["toolName"])),
+                arguments=json_of(self._redactor, data.get("arguments"), self._most),
             )
         )
         self._tools[agent, call] = block
@@ -247,9 +194,8 @@ class Translator:
         block = self._tools.get((raw.get("agentId"), data["toolCallId"]))
         if block is None or block.shell >= 0:
             return
-        streamed, whole = block.streamed, data["partialOutput"]
-        if whole.startswith(streamed) and len(whole) > len(streamed):
-            block.take(whole[len(streamed) :], told)
+        if rest := block.rest_of(data["partialOutput"]):
+            block.take(rest, told)
 
     def tool_complete(self, raw: Raw, data: Raw, told: Told) -> None:
         key = (raw.get("agentId"), data["toolCallId"])
@@ -263,23 +209,24 @@ class Translator:
         del self._tools[key]
         told.append(ended)
 
-    def _tool_done(self, block: _Block, result: Raw, told: Told) -> ToolEnded:
-        content, streamed = result.get("content") or "", block.streamed
-        detailed = result.get("detailedContent")
-        if content.startswith(streamed):
-            block.take(content[len(streamed) :], told)
+    def _tool_done(self, block: Block, result: Raw, told: Told) -> ToolEnded:
+        content, detailed = result.get("content") or "", result.get("detailedContent")
+        rest = block.rest_of(content)
+        if rest is not None:
+            block.take(rest, told)
         else:  # the runtime hides values in what it streams, and not in the whole
             detailed = detailed or content
-        text = block.finish(told)
-        detailed = self._redactor.text(detailed) if detailed else None
+        text, left_out = block.finish(told)
+        detailed = self._excerpt(detailed) if detailed else None
         outcome = ToolResult(content=text, detailed_content=None if detailed == text else detailed)
-        return ToolEnded(block=block.id, text=text, result=outcome)
+        return ToolEnded(block=block.id, text=text, result=outcome, left_out=left_out)
 
-    def _tool_failed(self, block: _Block, error: Raw, told: Told) -> ToolEnded:
-        message = self._redactor.text(str(error.get("message") or "The tool failed."))
+    def _tool_failed(self, block: Block, error: Raw, told: Told) -> ToolEnded:
+        message = self._excerpt(error.get("message") or "The tool failed.")
         code = error.get("code")
-        failure = ToolError(message=message, code=None if code is None else str(code))
-        return ToolEnded(block=block.id, text=block.finish(told), error=failure)
+        failure = ToolError(message=message, code=None if code is None else name_of(str(code)))
+        text, left_out = block.finish(told)
+        return ToolEnded(block=block.id, text=text, error=failure, left_out=left_out)
 
     # How the work goes.
 
@@ -295,23 +242,23 @@ class Translator:
 
     def failed(self, raw: Raw, data: Raw, told: Told) -> None:
         if not _from_sub_agent(raw):
-            message = self._redactor.text(str(data["message"]))
-            name, cause = str(data.get("errorType") or "error"), data.get("errorCode")
-            status = data.get("statusCode")
-            told.append(TurnFailed(name, message, status, None if cause is None else str(cause)))
+            message = self._excerpt(data["message"], MOST_OF_A_REASON)
+            name, cause = name_of(str(data.get("errorType") or "error")), data.get("errorCode")
+            why = None if cause is None else self._excerpt(cause, MOST_OF_A_REASON)
+            told.append(TurnFailed(name, message, data.get("statusCode"), why))
 
     def retrying(self, raw: Raw, data: Raw, told: Told) -> None:
         """What was streamed so far gets no end of its own: the next try has new ids."""
         if not _from_sub_agent(raw):
             self._cut_texts(told)
             reason = str(data.get("reason") or "the model's service failed")
-            told.append(Retrying(self._redactor.text(reason.replace("_", " "))))
+            told.append(Retrying(self._excerpt(reason.replace("_", " "), MOST_OF_A_REASON)))
 
     def usage(self, raw: Raw, data: Raw, told: Told) -> None:
         tokens = (int(data.get("inputTokens") or 0), int(data.get("outputTokens") or 0))
         cost = float(data.get("cost") or 0.0)
         cached = int(data.get("cacheReadTokens") or 0)
-        seen = UsageSeen(str(data["model"]), *tokens, cost, _from_sub_agent(raw), cached)
+        seen = UsageSeen(name_of(str(data["model"])), *tokens, cost, _from_sub_agent(raw), cached)
         if self._is_new_call(data.get("accounting")):
             told.append(seen)
 
@@ -332,7 +279,8 @@ class Translator:
 
     def model_change(self, raw: Raw, data: Raw, told: Told) -> None:
         if not _from_sub_agent(raw):
-            self._compare(str(data["newModel"]), str(data.get("cause") or "model change"), told)
+            cause = name_of(str(data.get("cause") or "model change"))
+            self._compare(name_of(str(data["newModel"])), cause, told)
 
     def _compare(self, got: str, cause: str, told: Told) -> None:
         asked = self._asked
@@ -345,9 +293,22 @@ class Translator:
 
     def _name(self, name: str) -> str:
         """A provider may use an id again, a block's id is used once."""
+        name = _short_id(name)
         self._names[name] += 1
         times = self._names[name]
         return name if times == 1 else f"{name}~{times}"
+
+    def _excerpt(self, text: object, most: int | None = None) -> str:
+        # `str` would make a plain text of one with a gap.
+        whole = text if isinstance(text, str) else str(text)
+        return excerpt(self._redactor, whole, self._most if most is None else most)
+
+
+def _short_id(name: str) -> str:
+    """Ids are the provider's, and stand in every event."""
+    if len(name) <= MOST_OF_A_NAME:
+        return name
+    return f"{name[:32]}~{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def same_model(asked: str, got: str) -> bool:

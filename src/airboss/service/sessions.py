@@ -26,6 +26,7 @@ from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
 from airboss.model.events import SessionClosed, SessionOpened
+from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
 from airboss.model.ids import (
     PromptId,
     RunId,
@@ -70,6 +71,7 @@ class Sessions:
     loop_detection: LoopDetection = field(default_factory=LoopDetection)
     images: Images | None = None
     places: Places | None = None
+    max_block: int = MOST_CHARACTERS
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     # A lock is there as long as somebody holds it or waits for it.
@@ -168,12 +170,14 @@ class Sessions:
             queue,
             Loops(self.loop_detection),
             self.images,
+            self.max_block,
         )
 
     async def _give_up(self, writer: Writer, error: BaseException) -> None:
         reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
         with contextlib.suppress(StoreUnavailable):  # the next server finds it unfinished
-            await writer.append(SessionClosed(reason=self.redactor.text(reason), who="airboss"))
+            clean = excerpt(self.redactor, reason, MOST_OF_A_REASON)
+            await writer.append(SessionClosed(reason=clean, who="airboss"))
         writer.release()
 
     def _forget(self, session: SessionId) -> None:

@@ -22,6 +22,7 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
+from airboss.model.excerpt import left_out_words
 from airboss.model.inbox_events import ApprovalAsked, LimitReached, QuestionAsked
 from airboss.model.run_events import RunEnded
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskEnded
@@ -68,6 +69,8 @@ def _passage(at: int, event: Event, calls: dict[str, ToolStarted]) -> Passage | 
             call = calls.pop(event.block, None)
             brought = event.error.message if event.error else event.text
             said = f"{call.name if call else 'tool'}{' failed' if event.error else ''}"
+            if event.left_out:
+                said = f"{said}, {left_out_words(event.left_out)}"
             return Passage("tool", at, said, brought, _pretty(call.arguments) if call else "")
         case AsideAnswered():
             return Passage("note", at, f"{event.who} asked beside the work", _aside(event))

@@ -324,6 +324,7 @@ export type MessageEnded = {
   "block": string;
   "text": string;
   "cut": boolean;
+  "left_out"?: number | null;
 };
 
 export type MessageStarted = {
@@ -506,6 +507,7 @@ export type ReasoningEnded = {
   "block": string;
   "text": string;
   "cut": boolean;
+  "left_out"?: number | null;
 };
 
 export type ReasoningStarted = {
@@ -1052,7 +1054,7 @@ export type ToolDelta = {
   "kind": "tool.delta";
 };
 
-/** `text` is all that the tool's deltas said. A result's content is that same text. */
+/** `text` is all that the tool's deltas said. A result's content is that same text. Of an output that was too long, `left_out` counts the characters for which a mark stands in the text. */
 export type ToolEnded = {
   "kind": "tool.ended";
   "block": string;
@@ -1060,6 +1062,7 @@ export type ToolEnded = {
   "result"?: ToolResult | null;
   "error"?: ToolError | null;
   "cut": boolean;
+  "left_out"?: number | null;
 };
 
 /** Why a tool failed. */

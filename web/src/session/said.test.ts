@@ -17,6 +17,7 @@ const tool = (more: Partial<ToolBlock>): ToolBlock => ({
   vetoed: null,
   receiving: false,
   cut: false,
+  left_out: null,
   ended_at: null,
   parent: null,
   children: [],

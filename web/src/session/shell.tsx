@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import type { TextBlock, ToolBlock } from "../state/types";
-import { clock, fully, visible } from "../words";
+import { clock, fully, leftOut, visible } from "../words";
 
 import { useChoice } from "./remember";
 import { heading, opensItself, took } from "./said";
@@ -54,6 +54,12 @@ export function Shell({ block, summary, looks = "", beside, children }: ShellPro
           Cut off: it was ended before its time.
         </p>
       )}
+      {isOpen && block.left_out !== null && (
+        <p class="cut-off">
+          <Icon name="slashed" size="s" />
+          Too long to keep: {leftOut(block.left_out)} of its middle.
+        </p>
+      )}
     </article>
   );
 }
@@ -71,6 +77,7 @@ function Meta({ block }: { block: TextBlock | ToolBlock }) {
     >
       {isSaid ? clock(ended) : took(ended - block.at)}
       {block.cut && !isSaid && " · cut off"}
+      {block.left_out !== null && !isSaid && " · shortened"}
     </time>
   );
 }

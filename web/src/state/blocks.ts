@@ -29,6 +29,7 @@ const TEXT: Omit<TextBlock, "id" | "seq" | "at"> = {
   received: 0,
   receiving: true,
   cut: false,
+  left_out: null,
   ended_at: null,
   who: null,
   images: null,
@@ -46,6 +47,7 @@ const TOOL: Omit<ToolBlock, "id" | "seq" | "at"> = {
   vetoed: null,
   receiving: true,
   cut: false,
+  left_out: null,
   ended_at: null,
   parent: null,
   children: [],
@@ -123,6 +125,7 @@ function end(draft: Draft, recorded: Recorded, event: Ended): void {
   block.cut = event.cut ?? false;
   block.ended_at = recorded.at;
   block.received = characters(event.text);
+  block.left_out = event.left_out ?? null;
   if (block.kind !== "tool") {
     block.text = event.text;
     return;

@@ -29,6 +29,8 @@ export type TextBlock = Placed & {
   receiving: boolean;
   /** Ended by us before its time. */
   cut: boolean;
+  /** So many characters of it were too many; a mark stands for them in the text. */
+  left_out: number | null;
   ended_at: number | null;
   who: string | null;
   /** Those of a request; null where there are none. */
@@ -50,6 +52,8 @@ export type ToolBlock = Placed & {
   vetoed: string | null;
   receiving: boolean;
   cut: boolean;
+  /** So many characters of it were too many; a mark stands for them in the text. */
+  left_out: number | null;
   ended_at: number | null;
   /** The tool that called it, and those that it called, in order. */
   parent: string | null;

@@ -13,6 +13,7 @@ const said = (id: string, at: number): Block => ({
   received: 1,
   receiving: false,
   cut: false,
+  left_out: null,
   ended_at: at,
   who: null,
   images: null,

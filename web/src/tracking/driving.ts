@@ -95,6 +95,7 @@ const decided = (id: string, at: number, text: string): TextBlock => ({
   received: text.length,
   receiving: false,
   cut: false,
+  left_out: null,
   ended_at: at,
   who: null,
   images: null,
