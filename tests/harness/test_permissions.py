@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from airboss.harness.permissions import MustAsk, PolicyRule
+from airboss.harness.permissions import MustAsk, PolicyRule, unread
+from airboss.model.excerpt import Gapped
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
+from airboss.runtime.frames import TOO_LARGE
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import wish as wish_of
 from airboss.settings import POLICIES, Policy
 
 HOW = "Restart Airboss with --permissions approve-all to allow it."
@@ -145,3 +148,32 @@ def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_s
         for refused in (wish("read", "../secret"), wish("shell"), wish("teleport")):
             answer = PolicyRule(policy, folder, given=True).decide(refused).answer
             assert isinstance(answer, MustAsk) or HOW not in answer.reason
+
+
+LONG = Gapped("begin", 10**7, "end")
+
+
+@pytest.mark.parametrize(
+    ("policy", "request_", "is_refused"),
+    [
+        ("ask", {"kind": "shell", "fullCommandText": LONG}, True),
+        ("approve-all", {"kind": "shell", "fullCommandText": LONG}, True),
+        ("approve-all", {"kind": "mcp", "toolName": "t", "args": {"a": [LONG]}}, True),
+        ("ask", {"kind": "write", "fileName": "a", "diff": LONG}, True),
+        ("approve-all", {"kind": "write", "fileName": "a", "diff": LONG}, False),
+        ("ask", {"kind": "write", "fileName": "a", "diff": "+a", "newFileContents": LONG}, False),
+        (
+            "ask",
+            {"kind": "write", "fileName": "a", "diff": "+a", "fileEdits": [{"a": LONG}]},
+            False,
+        ),
+        ("ask", {"kind": "shell", "fullCommandText": "ls"}, False),
+    ],
+)
+def test_what_was_too_long_to_be_read_whole_is_decided_by_nobody(
+    folder: Path, policy: Policy, request_: dict[str, object], is_refused: bool
+) -> None:
+    """A file as it will be is no part of it: the change itself is shown."""
+    asked = wish_of({"requestId": "r", "permissionRequest": request_})
+    answer = unread(asked, PolicyRule(policy, folder).decide(asked))
+    assert answer == (PermissionAnswer(False, TOO_LARGE) if is_refused else None)

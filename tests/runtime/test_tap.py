@@ -1,11 +1,14 @@
 """A contract with the SDK's inside: when these fail, the SDK changed, and `tap.py` must follow."""
 
+import asyncio
 import inspect
 import io
+import json
 import os
 import select
 import subprocess
 import threading
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +27,7 @@ from airboss.runtime.tap import (
     is_lost,
     process_of,
 )
-from tests.runtime.conftest import Flight, Listener
+from tests.runtime.conftest import Flight, Listener, soon
 
 pytestmark = pytest.mark.anyio
 
@@ -37,6 +40,9 @@ def test_the_sdk_still_has_what_the_tap_holds_on_to() -> None:
     assert list(inspect.signature(handle).parameters) == ["self", "message"]
     read = inspect.getsource(JsonRpcClient._read_loop)  # pyright: ignore[reportPrivateUsage]
     assert "self._handle_message(message)" in read
+    assert "message = self._read_message()" in read
+    one: Any = getattr(JsonRpcClient, "_read_message", None)
+    assert "process.stdout.readline()" in inspect.getsource(one)
     write: Any = getattr(JsonRpcClient, "_send_message", None)
     alone = "with self._write_lock" in inspect.getsource(write)
     assert alone, "what the tap says is never in the middle of what the SDK says"
@@ -219,3 +225,43 @@ async def test_a_listener_that_fails_does_not_silence_the_others(
     await session.send("say two")
     await listener.until(TurnIdle)
     assert listener.all(MessageEnded)[0].text == "two "
+
+
+def framed(*messages: dict[str, Any]) -> bytes:
+    bodies = [json.dumps(message).encode() for message in messages]
+    return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+
+
+async def test_who_says_more_than_is_heard_has_to_wait() -> None:
+    """Else all of it would be in memory: here the loop is held while 40 MB are said."""
+    size, count = 100_000, 400
+    event = {"type": "tool.shell_output", "data": {"text": "x" * size}}
+    said = {"method": "session.event", "params": {"sessionId": "ses_1", "event": event}}
+    pipe = io.BufferedReader(io.BytesIO(framed(*[said] * count)))
+    wire: Any = JsonRpcClient(SimpleNamespace(stdout=pipe))
+    wire.notification_handler = print
+    client: Any = SimpleNamespace(_client=wire)
+    tap: Any = Tap(asyncio.get_running_loop())
+    assert tap.attach(client)
+    heard: list[int] = []
+
+    def hear(event: Mapping[str, Any]) -> None:
+        heard.append(len(event["data"]["text"]))
+
+    tap.routes["ses_1"] = hear
+    wire._running = True
+    reader = threading.Thread(target=wire._read_loop, daemon=True)
+    reader.start()
+    reader.join(0.5)  # nobody hears on this thread meanwhile
+    assert reader.is_alive()
+    assert len(tap._waiting) * size < 6_000_000
+    assert await soon(lambda: len(heard) == count, 20)
+    reader.join(5)
+    assert heard == [size] * count
+
+
+async def test_what_the_runtime_complains_about_is_kept_in_part(flight: Flight) -> None:
+    wire: Any = getattr((await flight.runtime.life()).client, "_client", None)
+    for number in range(1_000):
+        wire._stderr_output.append(f"{number}\n")
+    assert wire.get_stderr_output().startswith("800\n")

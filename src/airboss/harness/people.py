@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeAlias
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.harness.approvals import answer_of, approval_of, fingerprint
 from airboss.harness.limits import Budget, Reached, Stopwatch
-from airboss.harness.permissions import MustAsk, PolicyRule, record
+from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import question_of, told_of
 from airboss.harness.turn import Request
 from airboss.log.log import Writer, now_ms
@@ -95,7 +95,7 @@ class People:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
             ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
-        answer, by = ruling.answer, ruling.by
+        answer, by = unread(wish, ruling) or ruling.answer, ruling.by
         if isinstance(answer, MustAsk):
             settled = await self._leave(wish, answer.why)
             answer = answer_of(settled)

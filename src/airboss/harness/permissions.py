@@ -13,13 +13,17 @@ from typing import Final, TypeAlias
 from airboss.harness.protected import NOTHING, Protected, Touched, is_inside, names
 from airboss.harness.rules import UNDERSTOOD, first, paths_of, suggest
 from airboss.model.events import PermissionDecided
+from airboss.model.excerpt import excerpt
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
+from airboss.runtime.frames import TOO_LARGE
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 from airboss.settings import Policy
 
 # The kinds that are about files; which ones a command touches can be told in part only.
 _OF_FILES: Final = frozenset({"read", "write", "shell"})
+# A file as it will be; the change that leads to it is told as well.
+_UNSEEN: Final = frozenset({"newFileContents", "fileEdits"})
 _HOW_TO_ALLOW: Final = "Restart Airboss with --permissions approve-all to allow it."
 
 
@@ -141,6 +145,13 @@ class _About:
         return names(rule, self.wish, self.touched, self.rule.cwd)
 
 
+def unread(wish: PermissionWish, ruling: Ruling) -> PermissionAnswer | None:
+    """The answer to a wish that was too long to be read whole: nobody decides about what is not
+    seen. What a file becomes may be, where nobody looks at it, or the change itself is there."""
+    seen = _UNSEEN | {"diff"} if ruling.by == "policy approve-all" else _UNSEEN
+    return PermissionAnswer(False, TOO_LARGE) if wish.gaps - seen else None
+
+
 def record(
     wish: PermissionWish, answer: PermissionAnswer, by: str, redactor: Redactor
 ) -> PermissionDecided:
@@ -148,7 +159,7 @@ def record(
     return PermissionDecided(
         request=wish.request_id,
         wish=wish.kind,
-        about=redactor.text(wish.about),
+        about=excerpt(redactor, wish.about),
         allowed=answer.allowed,
         by=by,
         reason=answer.reason,

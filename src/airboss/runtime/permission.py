@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+from airboss.runtime.frames import has_gap
 from airboss.runtime.hooks import ASKED_BY_THE_GATE
 
 
@@ -20,6 +21,8 @@ class PermissionWish:
     url: str | None
     about: str
     raw: Mapping[str, Any]
+    # What of `raw` was too long to be read whole.
+    gaps: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ def wish(data: Mapping[str, Any], server: str | None = None) -> PermissionWish:
         url=_text(request, "url"),
         about=next((text for name in _ABOUT if (text := _text(request, name))), ""),
         raw=request,
+        gaps=frozenset(name for name, value in request.items() if has_gap(value)),
     )
 
 

@@ -3,8 +3,9 @@
 The SDK reads its pipe byte by byte and builds classes of every event, two of them a token: 0.25 ms
 each, and it has another thread write each word. Here the pipe is buffered, noise is dropped on the
 reader's thread, hooks that nobody has are answered there, what is short is written at once, and raw
-events come in batches to whoever listens. Where the SDK looks different, its public `on_event` is
-used instead.
+events come in batches to whoever listens. What is too large is not parsed (`frames.py`), and who
+says more than we hear has to wait. Where the SDK looks different, its public `on_event` is used
+instead.
 """
 
 import asyncio
@@ -15,9 +16,13 @@ import logging
 import select
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from airboss.runtime.frames import TOO_LARGE, PassedOver, Shortened, read_message
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -53,8 +58,14 @@ _FOR_THE_SDK = frozenset(
 )
 # The runtime asks for all hooks or none, and waits for each: six more in a session of one turn.
 _OUR_HOOK = "preToolUse"
-_AT_ONCE = 256
+# So long the loop is held at a time.
+_SLICE_SECONDS = 0.01
+# What was read and not heard yet: more than this stays in the pipe, and its writer waits.
+_MOST_WAITING_BYTES = 1024 * 1024
+# A loop that makes no room for so long is not waited for: it may be about to end.
+_ROOM_SECONDS = 10.0
 _PIPE_BYTES = 1 << 16
+_STDERR_LINES = 200
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +78,12 @@ class Tap:
         self.heard = 0
         self.attached = False
         self._loop = loop
-        self._waiting: deque[dict[str, Any]] = deque()
+        self._waiting: deque[tuple[dict[str, Any], int]] = deque()
+        # Only the reader adds to the one, and only the loop to the other.
+        self._bytes_read = 0
+        self._bytes_heard = 0
+        self._size = 0
+        self._room = threading.Event()
         self._due = threading.Event()
         self._generic: Callable[[str, dict[str, Any]], None] | None = None
 
@@ -79,19 +95,15 @@ class Tap:
         if not callable(handle) or not callable(self._generic):
             return False
 
-        def hear(message: dict[str, Any]) -> None:
-            self.heard += 1
-            match message.get("method"):
-                case "session.event":
-                    self._take(message["params"])
-                case "session.lifecycle":
-                    pass  # nobody listens, and the SDK would take 0.3 ms to read its two dates
-                case "hooks.invoke" if _says_nothing(wire, message):
-                    pass
-                case _:
-                    handle(message)
+        def read() -> Any:
+            message, self._size = read_message(wire.process.stdout, self._go_on)
+            return message
 
-        wire._handle_message = hear
+        wire._handle_message = partial(self._hear, wire, handle)
+        if hasattr(wire, "_read_message"):
+            wire._read_message = read
+        if isinstance(lines := getattr(wire, "_stderr_output", None), list):
+            wire._stderr_output = deque(cast("list[str]", lines), maxlen=_STDERR_LINES)
         send: Any = getattr(wire, "_send_message", None)
         if send is not None:
 
@@ -102,6 +114,53 @@ class Tap:
             wire._send_message = say
         self.attached = True
         return True
+
+    def _go_on(self) -> None:
+        """In the middle of a message: the watchdog takes no silence for a hang while it grows."""
+        self.heard += 1
+
+    def _hear(self, wire: Any, handle: Callable[..., object], message: Any) -> None:
+        """On the reader's thread: one message."""
+        self.heard += 1
+        if isinstance(message, PassedOver):
+            if (answer := self._pass_over(wire, message)) is not None:
+                handle(answer)
+            return
+        match message.get("method"):
+            case "session.event":
+                self._take(message["params"])
+            case "session.lifecycle":
+                pass  # nobody listens, and the SDK would take 0.3 ms to read its two dates
+            case "hooks.invoke" if _says_nothing(wire, message):
+                pass
+            case "hooks.invoke" if isinstance(message, Shortened) and _is_ours(message):
+                self._say(wire, _refusal(message["id"]))  # what nobody can check is a no
+            case _:
+                handle(message)
+
+    def _say(self, wire: Any, message: dict[str, Any]) -> None:
+        """From the reader's thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            asyncio.run_coroutine_threadsafe(wire._send_message(message), self._loop)
+
+    def _pass_over(self, wire: Any, said: PassedOver) -> dict[str, Any] | None:
+        """Whoever waits for a word gets one; the turn that it belongs to cannot go on. An answer
+        to something that we asked is for the SDK to hand on."""
+        _log.warning("%s It was %s.", said.words, said.event or said.method or "an answer")
+        if said.method == "hooks.invoke" and said.id is not None:
+            self._say(wire, _refusal(said.id))
+        elif said.method is not None and said.id is not None:
+            error = {"code": -32600, "message": said.words}
+            self._say(wire, {"jsonrpc": "2.0", "id": said.id, "error": error})
+        elif said.id is not None:
+            return {"id": said.id, "error": {"code": -32600, "message": said.words}}
+        elif said.session is not None:
+            error = {"errorType": "MessageTooLarge", "message": said.words}
+            kind = said.event or ""
+            if kind not in _NOISE and not kind.startswith("model."):
+                event = {"type": "session.error", "data": error}
+                self._take({"sessionId": said.session, "event": event})
+        return None
 
     def on_event(self, session: str) -> "Callable[[SessionEvent], None] | None":
         """The slower way, for `create_session(on_event=…)`; none where the wire is tapped."""
@@ -120,20 +179,37 @@ class Tap:
         kind = params["event"]["type"]
         if kind in _NOISE or kind.startswith("model."):
             return
-        self._waiting.append(params)
+        self._bytes_read += self._size
+        self._waiting.append((params, self._size))
         if not self._due.is_set():
             self._due.set()
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
                 self._loop.call_soon_threadsafe(self._drain)
+        self._wait_for_room()
+
+    def _wait_for_room(self) -> None:
+        """The loop is behind: the pipe fills, and the runtime waits too."""
+        end = time.monotonic() + _ROOM_SECONDS
+        while self._bytes_read - self._bytes_heard > _MOST_WAITING_BYTES:
+            self._room.clear()
+            if self._bytes_read - self._bytes_heard <= _MOST_WAITING_BYTES:
+                break
+            if not self._room.wait(max(0.0, end - time.monotonic())):
+                break
 
     def _drain(self) -> None:
         self._due.clear()  # before the look, so that what comes now wakes us again
-        for _ in range(min(len(self._waiting), _AT_ONCE)):
-            params = self._waiting.popleft()
+        end = time.monotonic() + _SLICE_SECONDS
+        while self._waiting:
+            params, size = self._waiting.popleft()
             event = params["event"]
             self._deliver(params["sessionId"], event)
             if event["type"] in _FOR_THE_SDK and self._generic is not None:
                 self._generic("session.event", params)
+            self._bytes_heard += size
+            if time.monotonic() > end:
+                break
+        self._room.set()
         if self._waiting and not self._due.is_set():
             self._due.set()
             self._loop.call_soon(self._drain)
@@ -150,9 +226,18 @@ class Tap:
 
 def _says_nothing(wire: Any, message: Mapping[str, Any]) -> bool:
     """Answer a hook that nobody has. The SDK answers what is left, in its own time."""
-    if message["params"]["hookType"] == _OUR_HOOK:
+    if _is_ours(message):
         return False
     return _says(wire, {"jsonrpc": "2.0", "id": message["id"], "result": {}})
+
+
+def _is_ours(message: Mapping[str, Any]) -> bool:
+    return message["params"]["hookType"] == _OUR_HOOK
+
+
+def _refusal(request: Any) -> dict[str, Any]:
+    output = {"permissionDecision": "deny", "permissionDecisionReason": TOO_LARGE}
+    return {"jsonrpc": "2.0", "id": request, "result": {"output": output}}
 
 
 def _says(wire: Any, message: Mapping[str, Any]) -> bool:

@@ -62,6 +62,8 @@ async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
             if exited.done() or life.dead.done():
                 return True
             now, seen = loop.time(), _sign(life)
+            if sign is not None and seen[0] != sign[0]:  # no silence at all
+                began = now
             if seen != sign or now - before > _LOOK + _LAG:
                 sign, sign_at = seen, now
             if now - sign_at > PING_LIMIT and await _threads_are_busy():
