@@ -16,6 +16,7 @@ from bench import (
     generator,
     inbox,
     jobs,
+    output,
     tail,
     tasks,
     turns,
@@ -28,7 +29,7 @@ from bench.table import RESULTS, Line, Neighbours, Say, page
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghijkl"
+EVERY_ROW = "abcdefghijklm"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -44,6 +45,7 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("b", "delays of the log alone", generator.measure),
     ("c", "viewers", viewers.measure),
     ("l", "the pages", website.measure),
+    ("m", "output without end", output.measure),
 )
 
 
@@ -71,7 +73,7 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to l; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to m; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
     asked = parser.parse_args()
     wanted = "".join(asked.rows) or EVERY_ROW
