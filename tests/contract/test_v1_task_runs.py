@@ -59,6 +59,7 @@ async def test_a_run_starts_and_its_place_is_told(tasker: TaskGuest) -> None:
         "path": None,
         "doing": "",
         "reason": None,
+        "unasked": False,
         "ended_at": None,
     }
     ended = await tasker.over(view["id"])
@@ -203,6 +204,7 @@ async def test_a_run_is_shown_with_all_that_it_did(tasker: TaskGuest) -> None:
             "holds": True,
             "content": f"Is it there?\n{SAY_SO}",
             "reason": "It is.",
+            "unasked": False,
         },
         {
             "at": 0,
@@ -211,6 +213,7 @@ async def test_a_run_is_shown_with_all_that_it_did(tasker: TaskGuest) -> None:
             "holds": True,
             "content": DOCUMENT,
             "reason": "All were called.",
+            "unasked": False,
         },
         {
             "at": 0,
@@ -219,6 +222,7 @@ async def test_a_run_is_shown_with_all_that_it_did(tasker: TaskGuest) -> None:
             "holds": True,
             "content": f"Is it so?\n{SAY_SO}",
             "reason": "It is.",
+            "unasked": False,
         },
     ]
     sessions = await tasker.opened_by(run)
@@ -430,6 +434,7 @@ async def test_a_run_is_stopped_with_its_agents_and_twice_is_as_good_as_once(
         "outcome": "canceled",
         "reason": "Stopped by owner.",
         "who": "owner",
+        "unasked": False,
     }
 
 

@@ -41,5 +41,17 @@ def test_a_branch_that_had_failed_when_the_run_was_stopped_is_a_culprit() -> Non
     assert find_culprits(within, {"0.0": False, "0.1.cond.0": False}) == ("0.0",)
 
 
+def test_a_condition_that_could_not_be_asked_is_a_culprit() -> None:
+    work = seq(A, alt(B, true=C, false=C))
+    ended = {"0.0": True, "0.1.cond": False}
+    assert find_culprits(work, ended) == ()
+    assert find_culprits(work, ended, ["0.1.cond"]) == ("0.1.cond",)
+    beside = par(A, alt(par(A, B), true=C))
+    ended = {"0.0": False, "0.1.cond.0": False, "0.1.cond.1": False}
+    assert find_culprits(beside, ended, ["0.1.cond.1"]) == ("0.0", "0.1.cond.1")
+    # No condition: it failed, and the tree with it.
+    assert find_culprits(seq(A, B), {"0.0": False}, ["0.0"]) == ("0.0",)
+
+
 def test_a_run_that_succeeded_has_none() -> None:
     assert find_culprits(seq(A, B), {"0.0": True, "0.1": True}) == ()

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 import pytest
 
 from airboss.engine.durable import FILE, Engine
+from airboss.engine.task import Verdict
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Work
 from airboss.errors import Conflict
 from tests.engine.workshop import Diary, Workshop, repeated
 
-GOOD, BAD, SLOW, THIRD = ref("good"), ref("bad"), ref("slow"), ref("third")
+GOOD, BAD, SLOW, THIRD, MUTE = (ref(name) for name in ("good", "bad", "slow", "third", "mute"))
 EVERYTHING = seq(
     GOOD,
     par(
@@ -102,9 +103,10 @@ async def test_a_task_is_done_act_by_act(engine: Engine, shop: Workshop) -> None
         ("0", "tell 3"),
         ("0", "put 4"),
         ("0", "put 4 done"),
-        ("0", "close 5"),
-        ("0", "close 5 done"),
         ("0", "tell 6"),
+        ("0", "close 7"),
+        ("0", "close 7 done"),
+        ("0", "tell 8"),
         ("0", "end"),
         ("", "end"),
     ]
@@ -386,6 +388,52 @@ async def test_an_exception_of_ours_fails_the_run_and_stops_its_siblings(
     )
     await make_engine().recover()
     await nothing_more(shop)
+
+
+@pytest.mark.parametrize(
+    ("work", "path"),
+    [
+        (alt(MUTE, true=GOOD, false=GOOD), "0.cond"),
+        (loop(GOOD, before=(False, MUTE)), "0.it1.pre"),
+        (par(SLOW, alt(seq(GOOD, MUTE), false=GOOD)), "0.1.cond.1"),
+        (alt(par(SLOW, MUTE), false=GOOD), "0.cond.1"),
+    ],
+)
+async def test_a_condition_that_could_not_be_asked_ends_the_run(
+    engine: Engine, shop: Workshop, work: Work, path: str
+) -> None:
+    ended = await run(engine, shop, work)
+    why = "The condition mute could not be asked: Nobody is there."
+    assert ("", "crash", f"{path}: {why}") in shop.diary.read("run_1")
+    assert [line for line in ended if "good" not in line][-1] == f"{path} failed"
+    await nothing_more(shop)
+    begun = {place for place, what, _ in shop.diary.read("run_1") if what == "begin"}
+    assert not [place for place in begun if place.endswith((".true", ".false"))]
+
+
+async def test_elsewhere_what_could_not_be_asked_has_failed(engine: Engine, shop: Workshop) -> None:
+    assert await run(engine, shop, seq(MUTE, GOOD)) == ["0.0 failed", "failed"]
+
+
+async def test_a_condition_that_could_not_be_asked_is_told_by_the_next_server(
+    make_engine: MakeEngine, shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that ended behind the task's end, and before the run's."""
+
+    async def wait_for_ever(run: str, path: str, verdict: Verdict) -> None:
+        await Workshop.end_task(shop, run, path, verdict)
+        await asyncio.Event().wait()
+
+    engine = make_engine()
+    with monkeypatch.context() as patch:
+        patch.setattr(shop, "end_task", wait_for_ever)
+        shop.works["run_1"] = alt(MUTE, false=GOOD)
+        await engine.start("run_1")
+        await until(shop, ("0.cond", "end"))
+        await engine.close()
+    await make_engine().recover()
+    await asyncio.wait_for(shop.end_of("run_1").wait(), 20)
+    assert [what for _, what, _ in shop.diary.read("run_1")].count("crash") == 1
 
 
 async def test_of_several_exceptions_the_first_is_told(engine: Engine, shop: Workshop) -> None:

@@ -44,6 +44,21 @@ BEFORE: dict[str, list[Done]] = {
     "prompt": [yes()],
     "criteria": [yes(), done()],
 }
+# What a failure of each mission comes to, in words, behind what the check of a condition says.
+MISSED = {kind: f"{kind}.condition could not be asked: " for kind in ("availability", "criteria")}
+
+
+def checked(kind: str, why: str) -> list[str]:
+    if kind == "prompt":
+        return []
+    told = f"{kind}.condition could not be asked.\nIt says: {GIVEN[kind]}\nReason: {why}"
+    return [f"[{kind.upper()}] {told}"]
+
+
+def unasked(reason: str) -> Verdict:
+    return Verdict(succeeded=False, reason=reason, unasked=True)
+
+
 EACH = pytest.mark.parametrize("kind", ["availability", "prompt", "criteria"])
 
 
@@ -97,19 +112,27 @@ def test_a_crash_in_any_mission_sends_that_mission_again(kind: str) -> None:
 
 
 @EACH
-def test_five_crashes_in_a_row_outside_a_retry_fail_the_task(kind: str) -> None:
+def test_five_crashes_in_a_row_where_no_retry_is_left_fail_the_task(kind: str) -> None:
     crashes = [Crashed(f"gone {number}") for number in range(1, 6)]
-    played = play(full(retries=3), *BEFORE[kind], *crashes)
+    played = play(full(), *BEFORE[kind], *crashes)
     assert played.texts[-5:] == [GIVEN[kind], *[AGAIN + GIVEN[kind]] * 4]
-    what = {"prompt": "The prompt"}.get(kind, f"{kind}.condition")
-    reason = f"{what} is exhausted after 5 crashes in a row, the last: gone 5"
-    assert played.story[-3:] == [
+    why = "5 crashes in a row, the last: gone 5"
+    reason = MISSED.get(kind, "The prompt is exhausted after ") + why
+    assert played.story[-3 - (kind != "prompt") :] == [
         "[SESSION CRASHED] Driving session ses_5: gone 5",
         "closes ses_5, failed",
+        *checked(kind, why),
         f"[TASK FAILED] {reason}",
     ]
-    assert played.verdict == Verdict(succeeded=False, reason=reason)
+    assert played.verdict == unasked(reason)
     assert played.opened == ["coder"] * 5
+
+
+@pytest.mark.parametrize("kind", ["availability", "prompt"])
+def test_what_crashes_before_there_is_something_to_check_costs_no_retry(kind: str) -> None:
+    played = play(full(retries=3), *BEFORE[kind], *[CRASH] * 5)
+    assert not played.verdict.succeeded
+    assert played.retried == []
 
 
 def test_four_crashes_in_a_row_are_survived_by_each_mission() -> None:
@@ -171,7 +194,7 @@ def test_an_exhausted_prompt_costs_only_its_retry() -> None:
         "[SESSION CRASHED] Driving session ses_5: gone",
         "closes ses_5, failed",
         f"[DECISION] Retry 1 of 2 is spent: {reason}",
-        "[DECISION] Retry 2 of 2.",
+        "[DECISION] Retry 2 of 2, since the last round could not be asked.",
         "[OPERATION] Sends the prompt, retry 2 of 2.",
         "opens ses_6 on coder, driving",
         "[SESSION STARTED] Driving session ses_6 on coder.",
@@ -186,21 +209,24 @@ def test_an_exhausted_condition_costs_only_its_retry() -> None:
     asked = criteria(DOCUMENT, condition=GOOD, retries=2)
     found = done((DOCUMENT, "a.md"))
     played = play(plan(criteria=asked), *(done(), no()), *(found, *[CRASH] * 5), *(done(), yes()))
-    reason = "criteria.condition is exhausted after 5 crashes in a row, the last: gone"
-    assert f"[DECISION] Retry 1 of 2 is spent: {reason}" in played.said
+    assert checked("criteria", "5 crashes in a row, the last: gone")[0] in played.said
+    assert played.said.count("[DECISION] Retry 2 of 2, since the last round could not be asked.")
     # The tools were checked in the retry that was spent: none was missing then.
     assert [text for text in played.prompts if AGAIN not in text] == [
         "Build it.",
         "Build it.\n## Required Tool Not Called: job_prepare_document",
         "Build it.",
     ]
-    assert [(check.field, check.round, check.holds) for check in played.checked] == [
-        ("criteria.toolExecuted", 0, False),
-        ("criteria.condition", 0, False),
-        ("criteria.toolExecuted", 1, True),
-        ("criteria.toolExecuted", 2, False),
-        ("criteria.condition", 2, True),
+    told = [(check.field, check.round, check.holds, check.unasked) for check in played.checked]
+    assert told == [
+        ("criteria.toolExecuted", 0, False, False),
+        ("criteria.condition", 0, False, False),
+        ("criteria.toolExecuted", 1, True, False),
+        ("criteria.condition", 1, False, True),
+        ("criteria.toolExecuted", 2, False, False),
+        ("criteria.condition", 2, True, False),
     ]
+    assert [retry.unasked for retry in played.retried] == [False, True]
     assert not played.verdict.succeeded
 
 
@@ -280,7 +306,8 @@ def test_with_several_models_a_crash_opens_a_session_of_the_same_kind(kind: str)
 @EACH
 def test_with_several_models_five_crashes_exhaust_too(kind: str) -> None:
     played = play(full(same=False), *BEFORE[kind], *[CRASH] * 5)
-    assert " is exhausted after 5 crashes in a row, the last: gone" in played.verdict.reason
+    assert played.verdict.reason.endswith("5 crashes in a row, the last: gone")
+    assert played.verdict.unasked
     assert played.opened[-5:] == ["coder" if kind == "prompt" else "driver"] * 5
 
 
@@ -308,7 +335,7 @@ def test_driving_retries_go_over_the_list_in_rounds(
     assert played.texts == [READY, *[AGAIN + READY] * (len(order) - 1)]
     crashes = "1 crash" if len(order) == 1 else f"{len(order)} crashes in a row"
     assert played.verdict.reason == (
-        f"availability.condition is exhausted after {crashes}, the last: gone"
+        f"availability.condition could not be asked: {crashes}, the last: gone"
     )
 
 
@@ -318,7 +345,7 @@ def test_driving_retries_begin_anew_with_each_condition() -> None:
     assert played.opened == ["A", "B", "coder", "A", "B", "coder", "coder", "A", "B"]
     assert "[OPERATION] Asks criteria.condition again, attempt 2 of 2." in played.said
     assert played.verdict.reason == (
-        "After 1 retry: criteria.condition is exhausted after 2 crashes in a row, the last: gone"
+        "After 1 retry: criteria.condition could not be asked: 2 crashes in a row, the last: gone"
     )
 
 
@@ -338,16 +365,22 @@ def test_driving_retries_are_not_for_a_single_session(same: bool | None) -> None
 def test_without_any_try_a_condition_is_exhausted_at_once(budgets: list[tuple[str, int]]) -> None:
     made = full(same=False, retries=3, driving_retries=driving(*budgets))
     played = play(made)
-    reason = "availability.condition cannot be asked: drivingSessionRetries allows no try."
-    assert played.story == [f"[TASK FAILED] {reason}"]
+    why = "drivingSessionRetries allows no try."
+    failed = f"[TASK FAILED] availability.condition could not be asked: {why}"
+    assert played.story == [*checked("availability", why), failed]
 
 
-def test_without_any_try_the_criteria_of_the_first_round_fail_the_task() -> None:
-    asked = criteria(condition=GOOD, same=False, retries=3)
-    played = play(plan(criteria=asked, driving_retries=driving(("A", 0))), done())
-    reason = "criteria.condition cannot be asked: drivingSessionRetries allows no try."
-    assert played.story[-2:] == ["closes ses_1, succeeded", f"[TASK FAILED] {reason}"]
-    assert played.retried == []
+def test_without_any_try_each_round_of_the_criteria_is_unasked() -> None:
+    asked = criteria(condition=GOOD, same=False, retries=1)
+    played = play(plan(criteria=asked, driving_retries=driving(("A", 0))), done(), done())
+    why = "drivingSessionRetries allows no try."
+    reason = f"criteria.condition could not be asked: {why}"
+    assert played.story[-3:] == [
+        "closes ses_2, succeeded",
+        *checked("criteria", why),
+        f"[TASK FAILED] After 1 retry: {reason}",
+    ]
+    assert [(retry.reason, retry.unasked) for retry in played.retried] == [(reason, True)]
 
 
 def test_a_huge_budget_costs_nothing_until_it_is_used() -> None:
@@ -362,31 +395,55 @@ def test_a_huge_budget_costs_nothing_until_it_is_used() -> None:
 
 @pytest.mark.parametrize("same", [None, False])
 @EACH
-def test_a_refusal_in_any_mission_fails_the_task_at_once(kind: str, same: bool | None) -> None:
-    played = play(full(same=same, retries=3), *BEFORE[kind], REFUSAL)
+def test_a_refusal_in_any_mission_is_not_tried_again(kind: str, same: bool | None) -> None:
+    played = play(full(same=same), *BEFORE[kind], REFUSAL)
     last = 1 if same is None else len(BEFORE[kind]) + 1
-    assert played.story[-3:] == [
+    reason = MISSED.get(kind, "") + "No such model."
+    closed = f"closes ses_{last}, failed"
+    told = checked(kind, "No such model.")
+    assert played.story[-3 - len(told) :] == [
         f"puts {kind} 0.1 to ses_{last}: {GIVEN[kind]}",
-        f"closes ses_{last}, failed",
-        "[TASK FAILED] No such model.",
+        *((closed, *told) if same is False else (*told, closed)),
+        f"[TASK FAILED] {reason}",
     ]
-    assert played.verdict == Verdict(succeeded=False, reason="No such model.")
+    assert played.verdict == unasked(reason)
+
+
+@pytest.mark.parametrize("same", [None, False])
+def test_a_refusal_of_the_criteria_costs_a_retry(same: bool | None) -> None:
+    played = play(full(same=same, retries=2), yes(), done(), REFUSAL, done(), yes())
+    assert played.verdict == Verdict(succeeded=True, reason="The criteria hold after 1 retry.")
+    [retry] = played.retried
+    assert (retry.reason, retry.unasked) == (f"{MISSED['criteria']}No such model.", True)
+    assert "[DECISION] Retry 1 of 2, since the last round could not be asked." in played.said
+    # The session that was refused is not the one that gets the prompt.
+    assert played.opened == (["coder"] if same is None else ["driver", "coder"] * 2 + ["driver"])
+
+
+@pytest.mark.parametrize("kind", ["availability", "prompt", "criteria"])
+def test_what_a_person_stopped_fails_the_task_whatever_retries_are_left(kind: str) -> None:
+    stop = Refused("Stopped by ann.", by_person=True)
+    played = play(full(retries=3), *BEFORE[kind], stop)
+    assert played.verdict == unasked("Stopped by ann.")
+    assert played.retried == []
 
 
 @EACH
 def test_a_session_that_is_refused_fails_the_task_at_once(kind: str) -> None:
     opens = {len(BEFORE[kind]) + 1: REFUSAL}
-    played = play(full(same=False, retries=3), *BEFORE[kind], opens=opens)
-    assert played.story[-2:] == [
+    played = play(full(same=False), *BEFORE[kind], opens=opens)
+    told = checked(kind, "No such model.")
+    assert played.story[-2 - len(told) :] == [
         f"opens nothing on {'coder' if kind == 'prompt' else 'driver'}"
         f"{'' if kind == 'prompt' else ', driving'}",
-        "[TASK FAILED] No such model.",
+        *told,
+        f"[TASK FAILED] {MISSED.get(kind, '')}No such model.",
     ]
 
 
-def test_a_refusal_in_a_retry_fails_the_task_though_retries_are_left() -> None:
+def test_a_prompt_refused_in_a_retry_fails_the_task_though_retries_are_left() -> None:
     played = play(full(retries=3), yes(), done(), no(), REFUSAL)
-    assert played.verdict == Verdict(succeeded=False, reason="No such model.")
+    assert played.verdict == unasked("No such model.")
 
 
 def test_a_refusal_after_a_crash_is_not_tried_again() -> None:
@@ -428,12 +485,15 @@ def test_in_a_borrowed_session_the_task_model_is_what_the_caller_said() -> None:
 @EACH
 def test_a_borrowed_session_that_crashes_fails_the_task_at_once(kind: str) -> None:
     played = play(full(borrowed=BORROWED, retries=3), *BEFORE[kind], CRASH)
-    assert played.story[-3:] == [
+    told = checked(kind, "The borrowed session crashed: gone")
+    reason = f"{MISSED.get(kind, '')}The borrowed session crashed: gone"
+    assert played.story[-3 - len(told) :] == [
         f"puts {kind} 0.1 to ses_lent: {GIVEN[kind]}",
         "[SESSION CRASHED] Borrowed session ses_lent: gone",
-        "[TASK FAILED] The borrowed session crashed: gone",
+        *told,
+        f"[TASK FAILED] {reason}",
     ]
-    assert played.verdict == Verdict(succeeded=False, reason="The borrowed session crashed: gone")
+    assert played.verdict == unasked(reason)
 
 
 @pytest.mark.parametrize("more", [[CRASH], [done(), CRASH]])
@@ -441,13 +501,16 @@ def test_a_borrowed_session_that_crashes_in_a_retry_fails_the_task(
     more: list[Done | Crashed],
 ) -> None:
     played = play(full(borrowed=BORROWED, retries=3), yes(), done(), no(), *more)
-    assert played.verdict == Verdict(succeeded=False, reason="The borrowed session crashed: gone")
+    assert played.verdict.reason.endswith("The borrowed session crashed: gone")
+    assert (played.verdict.unasked, len(played.retried)) == (True, 1)
 
 
 @EACH
-def test_a_refusal_in_a_borrowed_session_fails_the_task_at_once(kind: str) -> None:
-    played = play(full(borrowed=BORROWED, retries=3), *BEFORE[kind], REFUSAL)
-    assert played.story[-2:] == [
+def test_a_refusal_in_a_borrowed_session_is_not_tried_again(kind: str) -> None:
+    played = play(full(borrowed=BORROWED), *BEFORE[kind], REFUSAL)
+    told = checked(kind, "No such model.")
+    assert played.story[-2 - len(told) :] == [
         f"puts {kind} 0.1 to ses_lent: {GIVEN[kind]}",
-        "[TASK FAILED] No such model.",
+        *told,
+        f"[TASK FAILED] {MISSED.get(kind, '')}No such model.",
     ]

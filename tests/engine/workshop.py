@@ -1,7 +1,7 @@
 """Hands for the engine that do toy tasks and keep a diary: what was begun, done and ended, once.
 
-A task's name says what comes of it: `bad` is refused, `third` is refused before a loop's third
-round, `slow` takes its time, everything else is done.
+A task's name says what comes of it: `bad` says no, `third` says no before a loop's third round,
+`mute` cannot be asked, `slow` takes its time, everything else says yes.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Task, Work
 from airboss.model.ids import SessionId
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
-from tests.engine.player import done
+from tests.engine.player import TRUE, criteria, done
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS diary (
@@ -120,7 +120,9 @@ class Play:
         if isinstance(act, Open):
             return Opened(SessionId(f"ses_{path}"))
         if isinstance(act, Put):
-            return done(("job_boolean_true", "It is.")) if fate(self.task) else Refused("bad")
+            if self.task.ref.task_id == "mute":
+                return Refused("Nobody is there.")
+            return done((TRUE, "It is.")) if fate(self.task) else done()
         return None
 
 
@@ -160,7 +162,8 @@ class Workshop:
             raise RunOver
         previous = ", ".join(step.previous)
         self.diary.write(run, step.path, "begin", f"{step.ref.task_id} after {previous}")
-        task = Task(prompt=("Do it.",), require_user_input=False)
+        said = criteria(TRUE)
+        task = Task(prompt=("Do it.",), require_user_input=False, criteria=said)
         plan = TaskPlan(
             name=step.ref.task_id,
             task=task,

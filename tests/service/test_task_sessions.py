@@ -141,7 +141,7 @@ async def test_driving_retries_that_are_spent_fail_the_task(tasks: TaskHouse) ->
         "availability 0.3 reviewer",
     ]
     reason = (
-        f"availability.condition is exhausted after 3 crashes in a row, the last: {NO_RESPONSE}"
+        f"availability.condition could not be asked: 3 crashes in a row, the last: {NO_RESPONSE}"
     )
     assert story.view.reason == reason
 
@@ -247,14 +247,13 @@ async def test_a_model_that_is_not_offered_fails_the_task_at_once(
     ]
 
 
-async def test_a_driving_model_that_is_not_offered_fails_the_task_at_once(
-    tasks: TaskHouse,
-) -> None:
-    after = criteria(condition=asks("Is it so?"), retries=3, **SEVERAL)
+async def test_a_driving_model_that_is_not_offered_costs_the_retries(tasks: TaskHouse) -> None:
+    after = criteria(condition=asks("Is it so?"), retries=1, **SEVERAL)
     models = {"driving": "nobody", "coding": "coder"}
     story = await tasks.perform(task("Do it.", criteria=after, **CODER), models=models)
-    assert story.missions == ["prompt 0.1 coder"]
-    assert (story.view.reason or "").startswith("No model nobody is offered.")
+    assert story.missions == ["prompt 0.1 coder", "prompt 1.1 coder"]
+    reason = "After 1 retry: criteria.condition could not be asked: No model nobody is offered."
+    assert (story.view.reason or "").startswith(reason)
 
 
 async def test_an_override_that_is_not_offered_is_refused_before_anything_runs(
@@ -288,7 +287,8 @@ async def test_a_folder_that_vanishes_fails_the_task_at_once(
     await tasks.under_way(run)
     shutil.rmtree(folder)
     story = await tasks.ended(run)
-    refused = [] if several else ["refused"]  # with several models no session is opened for it
+    # With several models no session is opened for it. Else the retry's prompt is refused as well.
+    refused = [] if several else ["refused", "refused"]
     assert [attempt.outcome for attempt in story.attempts] == ["done", *refused]
     assert story.view.state == "failed"
     assert (story.view.reason or "").startswith(f"The folder {folder} does not exist.")

@@ -28,6 +28,8 @@ class Done:
     state: str = "running"
     ended_at: int | None = None
     waits_for: str | None = None
+    # It could not be asked, so it is neither true nor false.
+    unasked: bool = False
     usage: Json = field(default_factory=dict[str, Any])
     # The last that was decided in it.
     decision: str = ""
@@ -43,12 +45,13 @@ class Done:
     @property
     def is_condition(self) -> bool:
         """Its outcome is an answer, and none of them a failure."""
-        return self.path.rpartition(".")[2] in _CONDITIONS
+        return self.path.rpartition(".")[2] in _CONDITIONS and not self.unasked
 
     @property
     def has_failed(self) -> bool:
         """And the run, or what is around it, with it."""
-        return self.state == "failed" and _CONDITIONS.isdisjoint(self.path.split("."))
+        is_answer = not self.unasked and not _CONDITIONS.isdisjoint(self.path.split("."))
+        return self.state == "failed" and not is_answer
 
     def seconds(self, now: int) -> float:
         return max((self.ended_at or now) - self.started_at, 0) / 1000
@@ -94,7 +97,7 @@ class Story:
             work = story._begin(told, int(told["started_at"]))
             work.state = str(told["state"])
             work.ended_at, work.waits_for = told["ended_at"], told["waits_for"]
-            work.usage = told["usage"]
+            work.unasked, work.usage = bool(told.get("unasked")), told["usage"]
         return story
 
     @property
@@ -170,6 +173,7 @@ class Story:
     def work_stopped(self, at: int, event: Json) -> None:
         if work := self.works.get(str(event["path"])):
             work.state = "succeeded" if event["succeeded"] else "failed"
+            work.unasked = bool(event.get("unasked"))
             work.ended_at, work.waits_for, work.items = at, None, []
             work.usage = dict(event.get("usage") or {})
         self._weigh()

@@ -270,6 +270,8 @@ class Tree:
         told: list[str] = []
         if work.is_condition and work.state in ("succeeded", "failed"):
             told.append(_bool(work.state == "succeeded"))
+        elif work.unasked:
+            told.append("could not be asked")
         elif self.has_ids:
             told.append(state_words(work.state))
         told.append(duration(work.seconds(now)))

@@ -62,9 +62,10 @@ class Crashed:
 
 @dataclass(frozen=True)
 class Refused:
-    """A failure that is not worth another try: the task fails with this reason."""
+    """A failure that is not worth another try. Where a person wanted it, the task fails with it."""
 
     reason: str
+    by_person: bool = False
 
 
 Act: TypeAlias = Open | Put | Close | Tell

@@ -53,6 +53,20 @@ def check_condition(
     )
 
 
+def check_unasked(
+    of: Literal["availability", "criteria"], condition: Prompt, reason: str, retry: int = 0
+) -> TaskChecked:
+    """A condition that nobody could be asked: neither true nor false."""
+    return TaskChecked(
+        field=_CONDITIONS[of],
+        round=retry,
+        holds=False,
+        content="\n".join(condition),
+        reason=reason,
+        unasked=True,
+    )
+
+
 def missing_tools(named: Sequence[str], calls: Sequence[ToolCall]) -> tuple[str, ...]:
     """Those that were not called, in the file's order, each once."""
     called = {call.tool for call in calls}

@@ -1,12 +1,19 @@
 """Which tasks made a run fail: those are done again when it is retried."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from airboss.engine.walk import Branch, Ended, Endings, RunBranches, RunTask, Walk, Walked, walk
+from airboss.engine.walk import (
+    Branch,
+    Ended,
+    Endings,
+    RunBranches,
+    RunTask,
+    Walk,
+    Walked,
+    decides,
+    walk,
+)
 from airboss.entry.document import Work
-
-# Below these a failure is an answer.
-_CONDITIONS = {"cond", "pre", "post"}
 
 
 class _NotRun(Exception):
@@ -17,13 +24,17 @@ class _NotRun(Exception):
         self.culprits = culprits
 
 
-def find_culprits(work: Work, ended: Mapping[str, bool]) -> tuple[str, ...]:
+def find_culprits(
+    work: Work, ended: Mapping[str, bool], unasked: Collection[str] = ()
+) -> tuple[str, ...]:
     """The paths whose failure made the tree fail. `ended` says how each task went, by its path;
-    a condition that did not hold is an answer, and no fault."""
+    a condition that did not hold is an answer, and no fault; one that could not be asked is."""
+    asked = {path: went for path, went in ended.items() if not (path in unasked and decides(path))}
     try:
-        return _walked(walk(work), ended).culprits
+        return _walked(walk(work), asked).culprits
     except _NotRun as stopped:
-        return tuple(path for path in stopped.culprits if not _CONDITIONS & {*path.split(".")})
+        failed = tuple(path for path in stopped.culprits if not decides(path))
+        return failed + tuple(path for path in ended if path not in asked)
 
 
 def _walked(steps: Walk, ended: Mapping[str, bool]) -> Walked:

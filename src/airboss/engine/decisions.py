@@ -11,11 +11,6 @@ from airboss.entry.tools import PREREQUISITE_FAILED
 from airboss.model.ids import SessionId
 from airboss.model.task_events import MissionKind, TaskChecked, TaskDecided, TaskRetrying
 
-_SUBJECTS: Final[dict[MissionKind, str]] = {
-    "availability": "availability.condition",
-    "prompt": "The prompt",
-    "criteria": "criteria.condition",
-}
 _OPERATIONS: Final[dict[MissionKind, str]] = {
     "availability": "Asks availability.condition",
     "prompt": "Sends the prompt",
@@ -69,7 +64,7 @@ def checked(check: TaskChecked) -> TaskDecided:
     prefix = "[AVAILABILITY]" if check.field.startswith("availability.") else "[CRITERIA]"
     if check.holds:
         return TaskDecided(text=f"{prefix} {check.field} holds: {check.reason}")
-    told = f"{check.field} does not hold.\nIt says: {check.content or 'nothing'}"
+    told = f"{check.field} {_outcome(check)}.\nIt says: {check.content or 'nothing'}"
     return TaskDecided(text=f"{prefix} {told}\nReason: {check.reason}")
 
 
@@ -82,7 +77,8 @@ def prerequisite_failed(argument: str) -> TaskDecided:
 
 
 def retrying(retry: TaskRetrying) -> TaskDecided:
-    return TaskDecided(text=f"[DECISION] Retry {retry.retry} of {retry.of}.")
+    why = ", since the last round could not be asked" if retry.unasked else ""
+    return TaskDecided(text=f"[DECISION] Retry {retry.retry} of {retry.of}{why}.")
 
 
 def retry_spent(retry: TaskRetrying, reason: str) -> TaskDecided:
@@ -94,16 +90,23 @@ def ended(reason: str, *, succeeded: bool) -> TaskDecided:
 
 
 def exhausted(kind: MissionKind, crashes: int, last: str) -> str:
+    """Of a condition this is the reason that stands behind `could not be asked`."""
     counted = "1 crash" if crashes == 1 else f"{crashes} crashes in a row"
-    return f"{_SUBJECTS[kind]} is exhausted after {counted}, the last: {last}"
+    if kind == "prompt":
+        return f"The prompt is exhausted after {counted}, the last: {last}"
+    return f"{counted}, the last: {last}"
 
 
-def no_try(kind: MissionKind) -> str:
-    return f"{_SUBJECTS[kind]} cannot be asked: drivingSessionRetries allows no try."
+def no_try() -> str:
+    return "drivingSessionRetries allows no try."
 
 
 def unmet(check: TaskChecked) -> str:
-    return f"{check.field} does not hold: {check.reason}"
+    return f"{check.field} {_outcome(check)}: {check.reason}"
+
+
+def _outcome(check: TaskChecked) -> str:
+    return "could not be asked" if check.unasked else "does not hold"
 
 
 def counted_retries(retries: int) -> str:

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from airboss.engine import wire
 from airboss.engine.acts import Tell
-from airboss.engine.hands import Hands, RunOver, TaskPlay
+from airboss.engine.hands import ConditionUnasked, Hands, RunOver, TaskPlay
 from airboss.engine.ledger import Ledger
 from airboss.engine.task import Verdict
 from airboss.engine.walk import (
@@ -240,6 +240,9 @@ class Engine:
         play = await self._hands.begin_task(run, task)
         verdict = await self._play(play)
         await self._hands.end_task(run, task.path, verdict)
+        if verdict.unasked and task.decides:
+            name = task.ref.task_id
+            raise ConditionUnasked(f"The condition {name} could not be asked: {verdict.reason}")
         return verdict.succeeded
 
     async def _play(self, play: TaskPlay) -> Verdict:

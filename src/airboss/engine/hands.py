@@ -8,11 +8,18 @@ from airboss.engine.acts import Act, Answer, Close, Open, Put
 from airboss.engine.task import Verdict
 from airboss.engine.walk import RunTask
 from airboss.entry.document import Work
+from airboss.errors import AirbossError
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
 
 
 class RunOver(Exception):
     """Raised by any hand when the run has ended already: the engine lets go of it, and no more."""
+
+
+class ConditionUnasked(AirbossError):
+    """A task that a branch or a round depends on could not be asked: no way is right to go on."""
+
+    code = "condition_unasked"
 
 
 class TaskPlay(Protocol):
@@ -41,5 +48,6 @@ class Hands(Protocol):
     async def end_run(self, run: str, *, succeeded: bool) -> None: ...
 
     async def crash_run(self, run: str, path: str, error: Exception) -> None:
-        """An exception of ours, at this path: the run has failed, and is stopped after this."""
+        """An exception of ours, or a condition that could not be asked, at this path: the run has
+        failed, and is stopped after this."""
         ...

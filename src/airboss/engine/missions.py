@@ -32,12 +32,28 @@ CRASH_PREFIX: Final = "The session crashed, please redo and here is the last req
 class TaskFailed(Exception):
     """The task has failed; nothing else is tried."""
 
+    unasked = False
+
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-class Exhausted(TaskFailed):
+class Unasked(TaskFailed):
+    """A mission could not be put to any session to its end: it is neither done nor answered."""
+
+    unasked = True
+
+
+class Stopped(Unasked):
+    """A person ended it: nothing else is tried, whatever it was."""
+
+
+class BorrowedCrashed(Unasked):
+    """There is no other session to try it in."""
+
+
+class Exhausted(Unasked):
     """A mission crashed as often as it may. It costs a criteria's retry; outside one, the task."""
 
 
@@ -72,10 +88,10 @@ class Missions:
     _session: SessionId | None = None
 
     def run(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
-        """The job tools that completed. Raises `Exhausted`, or `TaskFailed` where no try helps."""
+        """The job tools that completed. Raises `Exhausted`, or `Unasked` where no try helps."""
         tries = self.prompt if kind == "prompt" else self.condition
         if not tries.total:
-            raise Exhausted(decisions.no_try(kind))
+            raise Exhausted(decisions.no_try())
         last, attempts = "", count(1)
         for spent, where in enumerate(tries):
             answer: Done | Crashed | Refused = Crashed("", is_restart=True)
@@ -89,7 +105,7 @@ class Missions:
             if isinstance(answer, Done):
                 return answer.calls
             if isinstance(answer, Refused):
-                raise TaskFailed(answer.reason)
+                raise Stopped(answer.reason) if answer.by_person else Unasked(answer.reason)
             last = answer.reason
         raise Exhausted(decisions.exhausted(kind, tries.total, last))
 
@@ -107,7 +123,7 @@ class Missions:
         answer = yield from put(Put(where, mission, text))
         if isinstance(answer, Crashed):
             yield from tell(decisions.borrowed_crashed(where, answer.reason))
-            raise TaskFailed(f"The borrowed session crashed: {answer.reason}")
+            raise BorrowedCrashed(f"The borrowed session crashed: {answer.reason}")
         return answer
 
     def _in_own(self, mission: Mission, wanted: Open, text: str) -> Acts[Done | Crashed | Refused]:
@@ -124,6 +140,6 @@ class Missions:
         if isinstance(answer, Crashed):
             yield from tell(decisions.session_crashed(wanted, session, answer.reason))
             yield from self.close(succeeded=False)
-        elif isinstance(answer, Done) and not self.keeps:
-            yield from self.close(succeeded=True)
+        elif not self.keeps:
+            yield from self.close(succeeded=isinstance(answer, Done))
         return answer

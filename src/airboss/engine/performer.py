@@ -18,7 +18,7 @@ from airboss.engine.acts import (
 )
 from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
-from airboss.harness.crashes import is_crash
+from airboss.harness.crashes import is_crash, is_stop
 from airboss.harness.turn import Asked, TurnReport
 from airboss.log.log import Writer
 from airboss.model.events import Event
@@ -164,7 +164,8 @@ class Performer:
             case TaskSessionStarted() as started:
                 return Opened(started.session)
             case TaskSessionFailed() as failed:
-                return _failure(failed.outcome, failed.reason)
+                is_crash = failed.outcome == "crashed"
+                return Crashed(failed.reason) if is_crash else Refused(failed.reason)
             case _:
                 return await self._open_anew(origin, act)
 
@@ -204,7 +205,9 @@ class Performer:
             raise TypeError(f"{origin} of {act.session} is no mission's end.")
         if ended.outcome == "done":
             return Done(ended.calls)
-        return _failure(ended.outcome, ended.reason or "", is_restart=ended.is_restart)
+        if ended.outcome == "refused":
+            return Refused(ended.reason or "", ended.by_person)
+        return Crashed(ended.reason or "", ended.is_restart)
 
     async def _ask(self, begun: str, act: Put) -> MissionEnded:
         text, prompt = self.redactor.text(act.text), new_prompt_id()
@@ -283,7 +286,7 @@ def _answer_of(report: TurnReport) -> Done | Crashed | Refused:
     if report.outcome == "done":
         return Done(report.calls)
     reason = report.error.message if report.error else _OUTCOMES[report.outcome]
-    return Crashed(reason) if is_crash(report) else Refused(reason)
+    return Crashed(reason) if is_crash(report) else Refused(reason, by_person=is_stop(report))
 
 
 def _refusal(error: AirbossError) -> Crashed | Refused:
@@ -299,10 +302,6 @@ def _not_woken(answer: Crashed | Refused) -> Crashed | Refused:
     return Crashed(answer.reason, is_restart=True) if isinstance(answer, Crashed) else answer
 
 
-def _failure(outcome: str, reason: str, *, is_restart: bool = False) -> Crashed | Refused:
-    return Crashed(reason, is_restart) if outcome == "crashed" else Refused(reason)
-
-
 def _ended(act: Put, answer: Done | Crashed | Refused, usage: Usage | None = None) -> MissionEnded:
     ended = MissionEnded(
         mission=act.mission, session=act.session, outcome="done", usage=usage or Usage()
@@ -314,4 +313,5 @@ def _ended(act: Put, answer: Done | Crashed | Refused, usage: Usage | None = Non
             told = {"reason": answer.reason, "is_restart": answer.is_restart}
             return ended.model_copy(update={"outcome": "crashed", **told})
         case Refused():
-            return ended.model_copy(update={"outcome": "refused", "reason": answer.reason})
+            told = {"reason": answer.reason, "by_person": answer.by_person}
+            return ended.model_copy(update={"outcome": "refused", **told})

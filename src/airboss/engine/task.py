@@ -5,10 +5,20 @@ No I/O, no clock, no chance: a durable engine plays it again with the answers th
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Literal
 
 from airboss.engine import checks, decisions
 from airboss.engine.acts import Act, Acts, Answer, Open, tell
-from airboss.engine.missions import CRASHES, Exhausted, Missions, TaskFailed, Tries
+from airboss.engine.missions import (
+    CRASHES,
+    BorrowedCrashed,
+    Exhausted,
+    Missions,
+    Stopped,
+    TaskFailed,
+    Tries,
+    Unasked,
+)
 from airboss.entry.document import DRIVING, DrivingRetry, Entry, Prompt, Task
 from airboss.entry.prompts import (
     REPORTED_DOCUMENT,
@@ -50,6 +60,16 @@ class TaskPlan:
 class Verdict:
     succeeded: bool
     reason: str
+    # Where it failed: something could not be asked, so that it has said neither yes nor no.
+    unasked: bool = False
+
+
+@dataclass(frozen=True)
+class _Unmet:
+    """Why the criteria do not hold after a round: empty where they do."""
+
+    reason: str
+    unasked: bool = False
 
 
 def plan_task(
@@ -94,7 +114,7 @@ def run_task(plan: TaskPlan) -> Generator[Act, Answer, Verdict]:
     try:
         verdict = Verdict(succeeded=True, reason=(yield from run.work()))
     except TaskFailed as failed:
-        verdict = Verdict(succeeded=False, reason=failed.reason)
+        verdict = Verdict(succeeded=False, reason=failed.reason, unasked=failed.unasked)
     yield from run.missions.close(succeeded=verdict.succeeded)
     yield from tell(decisions.ended(verdict.reason, succeeded=verdict.succeeded))
     return verdict
@@ -118,12 +138,13 @@ class _Run:
         yield from self._check_availability()
         unmet = yield from self._round(0)
         retry = 0
-        while unmet and retry < self._retries:
+        while unmet.reason and retry < self._retries:
             retry += 1
             unmet = yield from self._retry(retry, unmet)
         after = decisions.counted_retries(retry) if retry else ""
-        if unmet:
-            raise TaskFailed(f"After {after}: {unmet}" if after else unmet)
+        if unmet.reason:
+            reason = f"After {after}: {unmet.reason}" if after else unmet.reason
+            raise Unasked(reason) if unmet.unasked else TaskFailed(reason)
         if self._criteria is None:
             return "The prompt was done."
         return f"The criteria hold after {after}." if after else "The criteria hold."
@@ -134,39 +155,61 @@ class _Run:
             return
         if given.previous_tasks is not None:
             ended = self._plan.previous_tasks
-            yield from self._require(checks.check_previous_tasks(given.previous_tasks, ended))
+            check = checks.check_previous_tasks(given.previous_tasks, ended)
+            yield from self._tell(check)
+            yield from self._require(check)
         if given.condition is not None:
-            calls = yield from self._put("availability", 0, self._expand(given.condition))
-            yield from self._require(checks.check_condition("availability", given.condition, calls))
+            yield from self._require((yield from self._ask("availability", given.condition, 0)))
+
+    def _ask(
+        self, of: Literal["availability", "criteria"], condition: Prompt, retry: int
+    ) -> Acts[TaskChecked]:
+        """What a condition comes to. Raises `TaskFailed` where nothing may be tried any more."""
+        try:
+            calls = yield from self._put(of, retry, self._expand(condition))
+        except Stopped:
+            raise
+        except Unasked as unasked:
+            check = checks.check_unasked(of, condition, unasked.reason, retry)
+            is_last = isinstance(unasked, BorrowedCrashed)
+        else:
+            check, is_last = checks.check_condition(of, condition, calls, retry), False
+        yield from self._tell(check)
+        if is_last:
+            raise Unasked(decisions.unmet(check))
+        return check
 
     def _require(self, check: TaskChecked) -> Acts[None]:
-        yield from self._tell(check)
+        if check.unasked:
+            raise Unasked(decisions.unmet(check))
         if not check.holds:
             yield from tell(decisions.not_available(check.reason))
             raise TaskFailed(decisions.unmet(check))
 
-    def _round(self, retry: int) -> Acts[str]:
-        """Why the criteria do not hold after this round; empty where they do."""
+    def _round(self, retry: int) -> Acts[_Unmet]:
         calls = yield from self._put("prompt", retry, self._text(retry))
         for call in calls:
             if call.tool == PREREQUISITE_FAILED:
                 yield from tell(decisions.prerequisite_failed(call.argument))
         criteria = self._criteria
         if criteria is None:
-            return ""
+            return _Unmet("")
         done: list[TaskChecked] = []
         if criteria.tool_executed is not None:
             self._missing = checks.missing_tools(criteria.tool_executed, calls)
             done.append(checks.check_tools(criteria.tool_executed, self._missing, retry))
             yield from self._tell(done[-1])
         if criteria.condition is not None:
-            said = yield from self._put("criteria", retry, self._expand(criteria.condition))
-            done.append(checks.check_condition("criteria", criteria.condition, said, retry))
-            yield from self._tell(done[-1])
-        return " ".join(decisions.unmet(check) for check in done if not check.holds)
+            done.append((yield from self._ask("criteria", criteria.condition, retry)))
+        return _Unmet(
+            " ".join(decisions.unmet(check) for check in done if not check.holds),
+            unasked=any(check.unasked for check in done),
+        )
 
-    def _retry(self, number: int, why: str) -> Acts[str]:
-        retrying = TaskRetrying(retry=number, of=self._retries, reason=why)
+    def _retry(self, number: int, why: _Unmet) -> Acts[_Unmet]:
+        retrying = TaskRetrying(
+            retry=number, of=self._retries, reason=why.reason, unasked=why.unasked
+        )
         yield from tell(retrying)
         yield from tell(decisions.retrying(retrying))
         try:
@@ -174,7 +217,7 @@ class _Run:
         except Exhausted as exhausted:
             reason = exhausted.reason
         yield from tell(decisions.retry_spent(retrying, reason))
-        return reason
+        return _Unmet(reason, unasked=True)
 
     def _text(self, retry: int) -> str:
         lines = [self._expand(self._task.prompt)]

@@ -13,6 +13,8 @@ from airboss.entry.document import Alt, Loop, Par, Ref, Seq, Work
 
 # A root of its own, so that a job that is a single `Ref` has another path than its run.
 ROOT: Final = "0"
+# Parts of a path; below these an outcome is an answer.
+_CONDITIONS: Final = frozenset({"cond", "pre", "post"})
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,12 @@ class RunTask:
     ref: Ref
     # The tasks that ended last on the way here; several after a `Par`.
     previous: tuple[str, ...]
+
+    @property
+    def decides(self) -> bool:
+        """Whether the way depends on its outcome. Where it has none, since it could not be asked,
+        nobody answers this: the run ends."""
+        return decides(self.path)
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,11 @@ class Walked:
 Step: TypeAlias = RunTask | RunBranches
 Endings: TypeAlias = tuple[Ended | Walked, ...]
 Walk: TypeAlias = Generator[Step, Ended | Endings, Walked]
+
+
+def decides(path: str) -> bool:
+    """Whether this is a condition, or a part of one."""
+    return not _CONDITIONS.isdisjoint(path.split("."))
 
 
 def walk(work: Work, path: str = ROOT, previous: tuple[str, ...] = ()) -> Walk:

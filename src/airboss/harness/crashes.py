@@ -4,13 +4,14 @@ from typing import Final
 
 from airboss.harness.turn import TurnReport
 
+_LIMIT: Final = "LimitReached"
 # By name, whatever the status: another try meets the same no.
 _FINAL: Final = frozenset(
     {
         "authentication",
         "authorization",
         "context_limit",
-        "LimitReached",
+        _LIMIT,
         "quota",
         "ModelIdNotFound",
         "ModelReplaced",
@@ -27,6 +28,12 @@ _FINAL_WORDS: Final = (
     "No GitHub OAuth token",
     "conflicts with a built-in tool",
 )
+
+
+def is_stop(report: TurnReport) -> bool:
+    """Whether a person wanted it to end: the turn, the session, or the work at its limit."""
+    denied = report.error is not None and report.error.name == _LIMIT
+    return report.outcome in {"aborted", "dropped"} or denied
 
 
 def is_crash(report: TurnReport) -> bool:

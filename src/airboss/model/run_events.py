@@ -87,6 +87,8 @@ class WorkStopped(Frozen):
     path: Words
     task_run: TaskRunId
     succeeded: bool
+    # It could not be asked: it has said neither yes nor no.
+    unasked: bool = False
     usage: Usage = Usage()
 
 
@@ -109,7 +111,8 @@ class RunEnding(Frozen):
 
 
 class RunError(Frozen):
-    """A task crashed (which is not: failed), and the run with it."""
+    """A task crashed (which is not: failed), or a condition could not be asked; the run has failed
+    with it."""
 
     kind: Literal["run.error"] = "run.error"
     name: Words

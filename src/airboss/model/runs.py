@@ -152,6 +152,8 @@ class WorkTold(Frozen):
     # When each retry began; and once there is one, how many there may be.
     retried_at: tuple[int, ...] = ()
     retries: int | None = None
+    # It failed since it could not be asked.
+    unasked: bool = False
     usage: Usage = Usage()
 
 
@@ -190,7 +192,7 @@ class RunTeller:
             case WorkStopped():
                 state = "succeeded" if event.succeeded else "failed"
                 end = {"state": state, "ended_at": at, "waits_for": None, "usage": event.usage}
-                self._change(event.task_run, **end)
+                self._change(event.task_run, **end, unasked=event.unasked)
             case WorkCut():
                 self._change(event.task_run, usage=event.usage)
             case RunEnded():

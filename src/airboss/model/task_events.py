@@ -104,11 +104,14 @@ class MissionEnded(Frozen):
     reason: Words | None = None
     # Cut off by the end of a server, which is no fault of the mission.
     is_restart: bool = False
+    # Ended by a person, so nothing asks for the same again.
+    by_person: bool = False
     usage: Usage = Usage()
 
 
 class TaskChecked(Frozen):
-    """One field of availability or criteria was looked at: what it holds, and why (not)."""
+    """One field of availability or criteria was looked at: what it holds, and why (not). A
+    condition that could not be asked is neither true nor false; it does not count as held."""
 
     kind: Literal["task.checked"] = "task.checked"
     field: CheckedField
@@ -116,15 +119,19 @@ class TaskChecked(Frozen):
     holds: bool
     content: Words
     reason: Words
+    # The condition could not be asked.
+    unasked: bool = False
 
 
 class TaskRetrying(Frozen):
-    """The criteria do not hold, and the prompt is sent again."""
+    """The criteria do not hold, or could not be asked, and the prompt is sent again."""
 
     kind: Literal["task.retrying"] = "task.retrying"
     retry: int
     of: int
     reason: Words
+    # The prompt or the condition of the round before could not be asked.
+    unasked: bool = False
 
 
 class TaskDecided(Frozen):
@@ -151,6 +158,8 @@ class TaskEnded(Frozen):
     outcome: TaskOutcome
     reason: Words
     who: Words | None = None
+    # It failed since its prompt or a condition could not be asked: it has said neither yes nor no.
+    unasked: bool = False
     # What no mission's end has told: of one that was cut off, of agents that woke by themselves.
     usage: Usage = Usage()
 

@@ -58,6 +58,8 @@ class TaskRunView(Frozen):
     path: str | None = None
     doing: str = ""
     reason: str | None = None
+    # It failed since its prompt or a condition could not be asked.
+    unasked: bool = False
     ended_at: int | None = None
 
     @property
@@ -90,7 +92,8 @@ def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
             return {"reason": event.message}
         case TaskEnded():
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
-            return {**end, "sessions": (), "usage": view.usage + event.usage}
+            told = {"sessions": (), "unasked": event.unasked}
+            return {**end, **told, "usage": view.usage + event.usage}
         case _:
             return {}
 
@@ -134,6 +137,8 @@ class Check(Frozen):
     holds: bool
     content: str
     reason: str
+    # The condition could not be asked.
+    unasked: bool = False
 
 
 class Attempt(Frozen):

@@ -1,16 +1,15 @@
 """The tasks of runs: what the engine asks for is done here, once, on real sessions."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from airboss.engine.acts import Act, Answer, Close, Done, Open, Put, Refused
-from airboss.engine.hands import RunOver, TaskPlay
+from airboss.engine.acts import Act, Answer, Close, Open, Put
+from airboss.engine.hands import ConditionUnasked, RunOver, TaskPlay
 from airboss.engine.performer import Performer
-from airboss.engine.slots import CalledAway, Place, Slots
+from airboss.engine.slots import Slots
 from airboss.engine.task import Verdict, plan_task, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
@@ -24,11 +23,8 @@ from airboss.model.run_events import (
     RunEnding,
     RunError,
     WorkCut,
-    WorkGoing,
-    WorkRetrying,
     WorkStarted,
     WorkStopped,
-    WorkWaiting,
 )
 from airboss.model.runs import RunView
 from airboss.model.task_events import (
@@ -42,6 +38,7 @@ from airboss.model.task_events import (
 from airboss.model.task_runs import TaskRunView
 from airboss.model.usage import Usage
 from airboss.service.budgets import Budgets, untold_by
+from airboss.service.job_task import JobTask
 from airboss.service.own_sessions import OwnSessions
 from airboss.service.runs import Runs, run_of
 from airboss.service.sessions import Sessions
@@ -50,91 +47,8 @@ from airboss.settings import Policy
 
 _log = logging.getLogger(__name__)
 
-_STOP_SECONDS = 1.8
-
 if TYPE_CHECKING:
     from airboss.entry.document import Entry, Model, Work
-
-
-@dataclass
-class JobTask:
-    """One task of a run at work."""
-
-    started: WorkStarted
-    acts: Generator[Act, Answer, Verdict]
-    performer: Performer
-    slots: Slots
-    run_writer: Writer
-    # What the run says that it waits for; an earlier server may have said so.
-    waits_for: str | None = None
-    # Who stopped it, once somebody has: it fails with that.
-    stopped_by: str | None = None
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-    place: Place = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.place = self.slots.place(self.id, self._wait)
-
-    @property
-    def id(self) -> TaskRunId:
-        return self.started.task_run
-
-    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
-        self.performer.tell(number, event)
-        if isinstance(event, TaskRetrying):
-            path, retry = self.started.path, event.retry
-            told = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
-            self.run_writer.say_once(f"{self.id}/retry{retry}", told)
-
-    async def do(self, number: int, act: Open | Put | Close) -> Answer:
-        if not isinstance(act, Put):
-            return await self.performer.do(number, act)
-        answer: Answer = None
-        # What an earlier server began is answered, or waits for a person: it needs no place yet.
-        is_begun = self.performer.has_begun(number)
-        if self.stopped_by is None or is_begun:
-            with contextlib.suppress(CalledAway), self.place:
-                if not is_begun:
-                    await self.place.take()
-                    self._go()
-                answer = await self.performer.do(number, act)
-        if self.stopped_by is None or isinstance(answer, Done):
-            return answer
-        return Refused(f"Stopped by {self.stopped_by}.")
-
-    async def stop(self, who: str) -> None:
-        """It fails. This answers when it has, or soon."""
-        self.stopped_by = self.stopped_by or who
-        self.slots.call_away(self.id)
-        await self.performer.abort()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_STOP_SECONDS):
-                await self.over.wait()
-
-    # While its agent waits for a person.
-
-    def begin(self, reason: str) -> None:
-        self.place.give_back()
-        self._say_waiting(reason, for_person=True)
-
-    async def end(self) -> None:
-        await self.place.take()
-        self._go()
-
-    def _wait(self) -> None:
-        count = self.slots.count
-        self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
-
-    def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
-        if self.waits_for != reason:
-            self.waits_for = reason
-            waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
-            self.run_writer.say(waiting)
-
-    def _go(self) -> None:
-        if self.waits_for:
-            self.waits_for = None
-            self.run_writer.say(WorkGoing(path=self.started.path))
 
 
 @dataclass(frozen=True)
@@ -189,7 +103,7 @@ class JobTasks:
         name, time = run_of(run)
         view = await self._open_view(name)
         writer = await self.runs.writer(name)
-        over = self._came_to(writer, step.path, time, view.redo)
+        over = await self._came_to(writer, step.path, time, view.redo)
         if over is not None:
             return _Over(over)
         play = await self._begin(view, step, writer, time)
@@ -256,11 +170,13 @@ class JobTasks:
             path=path,
             task_run=play.id,
             succeeded=verdict.succeeded,
+            unasked=verdict.unasked,
             usage=usage + untold,
         )
         outcome = "succeeded" if verdict.succeeded else "failed"
         reason = self.redactor.text(verdict.reason)
-        own.say_once("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))
+        ended = TaskEnded(outcome=outcome, reason=reason, unasked=verdict.unasked, usage=untold)
+        own.say_once("end", ended)
         writer = await self.runs.writer(name)
         await writer.once(f"{path}/done@{time}", stopped)
         own.release()
@@ -296,7 +212,8 @@ class JobTasks:
         play = self._plays.get(name, {}).get(path)
         if play is not None:
             play.performer.writer.say_once("error", TaskError(**told))
-        ending = RunEnding(outcome="failed", reason=f"A task crashed: {told['message']}")
+        crashed = "" if isinstance(error, ConditionUnasked) else "A task crashed: "
+        ending = RunEnding(outcome="failed", reason=f"{crashed}{told['message']}")
         await self.runs.end_surely(name, ending)
 
     # What a person asks for.
@@ -356,7 +273,7 @@ class JobTasks:
 
     # What is known.
 
-    def _came_to(
+    async def _came_to(
         self, writer: Writer, path: str, time: int, redo: tuple[str, ...]
     ) -> Verdict | None:
         """What the task came to, now or in an earlier time that still counts."""
@@ -364,8 +281,16 @@ class JobTasks:
             stopped = writer.said_from(f"{path}/done@{earlier}")
             if isinstance(stopped, WorkStopped):
                 counts = earlier == time or stopped.succeeded or path not in redo
-                return Verdict(stopped.succeeded, "") if counts else None
+                return await self._verdict(stopped) if counts else None
         return None
+
+    async def _verdict(self, stopped: WorkStopped) -> Verdict:
+        if not stopped.unasked:
+            return Verdict(stopped.succeeded, "")
+        # The run is still to be ended with this reason.
+        view = await self.log.view(stopped.task_run)
+        told = view.reason if isinstance(view, TaskRunView) else None
+        return Verdict(stopped.succeeded, told or "", unasked=True)
 
     async def _open_view(self, run: RunId) -> RunView:
         view = await self.runs.show(run)

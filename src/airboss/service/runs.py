@@ -290,10 +290,12 @@ class Runs:
 
     async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
         entry = await self.entries.by_digest(view.entry)
-        latest = {work.path: work.state == "succeeded" for work in story.works if work.ended_at}
+        latest = {work.path: work for work in story.works if work.ended_at}
+        ended = {path: work.state == "succeeded" for path, work in latest.items()}
+        unasked = [path for path, work in latest.items() if work.unasked]
         from airboss.engine.culprits import find_culprits
 
-        return find_culprits(entry.jobs[view.job].work, latest)
+        return find_culprits(entry.jobs[view.job].work, ended, unasked)
 
     async def again(self, run: str, who: str) -> RunView:
         """The same job with the same input in the same folder, as a new run."""

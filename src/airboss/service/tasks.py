@@ -213,7 +213,8 @@ class TaskRuns:
             return _crashed(**in_detail(error, self.redactor))
         verdict = work.result()
         outcome = "succeeded" if verdict.succeeded else "failed"
-        return [TaskEnded(outcome=outcome, reason=self.redactor.text(verdict.reason))]
+        reason = self.redactor.text(verdict.reason)
+        return [TaskEnded(outcome=outcome, reason=reason, unasked=verdict.unasked)]
 
     async def show(self, run: str) -> TaskRunView:
         """The run as of its own seq: a stream that begins there misses and repeats nothing."""

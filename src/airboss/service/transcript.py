@@ -103,7 +103,8 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
         case TaskDecided():
             return event.text
         case TaskChecked():
-            return f"{event.field}: {'holds' if event.holds else 'does not hold'}: {event.reason}"
+            outcome = "could not be asked" if event.unasked else "does not hold"
+            return f"{event.field}: {'holds' if event.holds else outcome}: {event.reason}"
         case TaskEnded() | RunEnded():
             return f"{event.outcome}: {event.reason}"
         case _:

@@ -348,6 +348,7 @@ export type MissionEnded = {
   "calls": readonly (ToolCall)[];
   "reason"?: string | null;
   "is_restart": boolean;
+  "by_person": boolean;
   "usage": Usage;
 };
 
@@ -606,7 +607,7 @@ export type RunEnding = {
   "who"?: string | null;
 };
 
-/** A task crashed (which is not: failed), and the run with it. */
+/** A task crashed (which is not: failed), or a condition could not be asked; the run has failed with it. */
 export type RunError = {
   "kind": "run.error";
   "name": string;
@@ -885,7 +886,7 @@ export type TaskAccepted = {
   "previous_tasks": readonly (string)[];
 };
 
-/** One field of availability or criteria was looked at: what it holds, and why (not). */
+/** One field of availability or criteria was looked at: what it holds, and why (not). A condition that could not be asked is neither true nor false; it does not count as held. */
 export type TaskChecked = {
   "kind": "task.checked";
   "field": "availability.previousTasks" | "availability.condition" | "criteria.toolExecuted" | "criteria.condition";
@@ -893,6 +894,7 @@ export type TaskChecked = {
   "holds": boolean;
   "content": string;
   "reason": string;
+  "unasked": boolean;
 };
 
 /** A decision in words, with one of the prefixes of the entry language. */
@@ -907,6 +909,7 @@ export type TaskEnded = {
   "outcome": "succeeded" | "failed" | "canceled" | "crashed";
   "reason": string;
   "who"?: string | null;
+  "unasked": boolean;
   "usage": Usage;
 };
 
@@ -934,12 +937,13 @@ export type TaskList = {
   "items": readonly (TaskItem)[];
 };
 
-/** The criteria do not hold, and the prompt is sent again. */
+/** The criteria do not hold, or could not be asked, and the prompt is sent again. */
 export type TaskRetrying = {
   "kind": "task.retrying";
   "retry": number;
   "of": number;
   "reason": string;
+  "unasked": boolean;
 };
 
 /** A task run with all that it did: its decisions, checks and attempts. */
@@ -971,6 +975,7 @@ export type TaskRunDetail = {
   "path"?: string | null;
   "doing": string;
   "reason"?: string | null;
+  "unasked": boolean;
   "ended_at"?: number | null;
 };
 
@@ -1004,6 +1009,7 @@ export type TaskRunView = {
   "path"?: string | null;
   "doing": string;
   "reason"?: string | null;
+  "unasked": boolean;
   "ended_at"?: number | null;
 };
 
@@ -1211,6 +1217,7 @@ export type WorkStopped = {
   "path": string;
   "task_run": string;
   "succeeded": boolean;
+  "unasked": boolean;
   "usage": Usage;
 };
 
@@ -1226,6 +1233,7 @@ export type WorkTold = {
   "waits_for"?: string | null;
   "retried_at": readonly (number)[];
   "retries"?: number | null;
+  "unasked": boolean;
   "usage": Usage;
 };
 
@@ -1245,6 +1253,7 @@ export type airboss__model__task_runs__Check = {
   "holds": boolean;
   "content": string;
   "reason": string;
+  "unasked": boolean;
 };
 
 /** One thing the doctor looked at. */

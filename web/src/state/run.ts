@@ -134,7 +134,7 @@ class Works {
       case "run.work.started": {
         const { kind: _kind, ...begun } = event;
         const times = { started_at: at, ended_at: null, waits_for: null };
-        const tries = { retried_at: [], retries: null };
+        const tries = { retried_at: [], retries: null, unasked: false };
         this.#put({ ...begun, ...times, ...tries, state: "running", usage: NO_USAGE });
         return;
       }
@@ -153,6 +153,7 @@ class Works {
           state,
           ended_at: at,
           waits_for: null,
+          unasked: event.unasked ?? false,
           usage: usageOf(event.usage),
         });
         return;

@@ -31,6 +31,7 @@ function beginTask(id: string, { seq, at, event }: Recorded): TaskState | null {
     usage: NO_USAGE,
     doing: "",
     reason: null,
+    unasked: false,
     ended_at: null,
     user_input: event.user_input,
     decisions: [],
@@ -98,7 +99,7 @@ function ended(task: TaskState, at: number, event: Of<"task.mission.ended">) {
 
 function checked(task: TaskState, at: number, event: Of<"task.checked">) {
   const { kind: _kind, ...check } = event;
-  return { checks: [...task.checks, { at, ...check }] };
+  return { checks: [...task.checks, { at, ...check, unasked: check.unasked ?? false }] };
 }
 
 function changes(task: TaskState, at: number, event: Event): Partial<TaskState> {
@@ -123,6 +124,7 @@ function changes(task: TaskState, at: number, event: Event): Partial<TaskState> 
       return {
         state: event.outcome,
         reason: event.reason,
+        unasked: event.unasked ?? false,
         ended_at: at,
         sessions: [],
         usage: addUsage(task.usage, event.usage),

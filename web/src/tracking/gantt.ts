@@ -73,7 +73,7 @@ function lookOfWork(work: WorkTold, step: Step): Segment["look"] {
     case "succeeded":
       return step.asks ? "cd" : "ok";
     case "failed":
-      return step.asks ? "cd" : "bad";
+      return step.asks && !work.unasked ? "cd" : "bad";
     case "canceled":
       return "off";
     default:
@@ -85,6 +85,7 @@ function wordsOf(work: WorkTold, times: number): string {
   const look = lookOf(work);
   const round = roundOf(work.path);
   const number = times > 1 && round !== null ? `${round} ` : "";
+  if (work.unasked) return `${number}not asked`;
   if (look === "failed") return `${number}failed`;
   if (look === "canceled") return `${number}canceled`;
   return number.trim();

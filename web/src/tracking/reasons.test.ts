@@ -4,13 +4,14 @@ import { reasonsOf, summaryOf } from "./reasons";
 
 type Check = TaskState["checks"][number];
 
-const check = (round: number, holds: boolean, reason: string): Check => ({
+const check = (round: number, holds: boolean, reason: string, unasked = false): Check => ({
   at: 1_000 + round,
   field: "criteria.condition",
   round,
   holds,
   content: "",
   reason,
+  unasked,
 });
 
 const task = (more: Partial<TaskState>): TaskState =>
@@ -33,6 +34,22 @@ const mission = (kind: "prompt" | "criteria", round: number, ended_at: number | 
   }) as unknown as TaskState["attempts"][number];
 
 describe("why a task stands as it stands", () => {
+  it("tells what could not be asked from what does not hold", () => {
+    const unasked = task({
+      state: "failed",
+      retries: 1,
+      checks: [check(0, false, "exits with 2"), check(1, false, "HTTP 401", true)],
+    });
+    expect(reasonsOf(unasked).map(({ outcome }) => outcome)).toEqual([
+      "does not hold",
+      "could not be asked",
+      "used up",
+    ]);
+    expect(summaryOf(unasked, false)).toBe(
+      "condition could not be asked in the last attempt, and no retry is left.",
+    );
+  });
+
   it("has a row for each check, with its attempt", () => {
     const failed = task({ checks: [check(0, false, "exits with 2"), check(1, true, "fine")] });
     expect(reasonsOf(failed).map(({ attempt, outcome }) => [attempt, outcome])).toEqual([

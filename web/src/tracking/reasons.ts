@@ -1,9 +1,9 @@
 /** Why a task stands as it stands: every check, its outcome and its reason. Pure. */
 
 import type { TaskState } from "../state/types";
-import { checkName, clipped } from "./told";
+import { checkName, clipped, outcomeOf } from "./told";
 
-export type Outcome = "holds" | "does not hold" | "not yet" | "used up";
+export type Outcome = "holds" | "does not hold" | "could not be asked" | "not yet" | "used up";
 
 export type Reason = {
   check: string;
@@ -21,7 +21,7 @@ export function reasonsOf(task: TaskState): Reason[] {
     (check): Reason => ({
       check: checkName(check.field),
       attempt: check.field.startsWith("availability.") ? "–" : `#${check.round + 1}`,
-      outcome: check.holds ? "holds" : "does not hold",
+      outcome: outcomeOf(check),
       reason: clipped(check.reason, 1_000),
       at: check.at,
       field: check.field,
@@ -82,7 +82,7 @@ export function summaryOf(task: TaskState, forYou: boolean): string {
         : `The checks held in attempt #${task.retries + 1}, after ${count(task.retries, "retry", "retries")}.`;
     case "failed":
       if (last.length === 0) return clipped(task.reason ?? "It failed.");
-      return `${count(last.length, "check", "checks")} did not hold in the last attempt, and no retry is left.`;
+      return `${missed(last)} in the last attempt, and no retry is left.`;
     case "crashed":
       return `It crashed: ${clipped(task.reason ?? "")}`;
     case "canceled":
@@ -96,6 +96,18 @@ export function summaryOf(task: TaskState, forYou: boolean): string {
       return `${before}${now}${forYou ? " and waits for your decision" : ""}.`;
     }
   }
+}
+
+/** Which of the checks did not hold, and which nobody could be asked. */
+function missed(checks: TaskState["checks"]): string {
+  const unasked = checks.filter((check) => check.unasked);
+  const failed = checks.length - unasked.length;
+  const names = unasked.map((check) => checkName(check.field)).join(", ");
+  const parts = [
+    failed > 0 ? `${count(failed, "check", "checks")} did not hold` : "",
+    unasked.length > 0 ? `${names} could not be asked` : "",
+  ];
+  return parts.filter((part) => part !== "").join(" and ");
 }
 
 const isChecked = (task: TaskState) => task.attempts.at(-1)?.mission.kind === "criteria";

@@ -62,7 +62,8 @@ const STATES: Record<WorkTold["state"], string> = {
 };
 
 function NodeHead({ step, executions, execution, task, choice }: Props & { step: Step }) {
-  const answer = step.asks && execution?.ended_at != null && execution.state !== "canceled";
+  const isOver = execution?.ended_at != null && execution.state !== "canceled";
+  const answer = step.asks && isOver && !execution.unasked;
   return (
     <div class="nodehead">
       <div class="row">
@@ -70,6 +71,7 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
           {visible(step.label)}
         </h2>
         {execution !== null && !answer && <Status state={STATES[execution.state]} />}
+        {execution?.unasked && <span class="st failed">could not be asked</span>}
         {execution !== null && answer && (
           <span class={execution.state === "succeeded" ? "st ok" : "st failed"}>
             <Icon name={execution.state === "succeeded" ? "tick" : "cross"} />

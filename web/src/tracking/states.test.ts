@@ -25,6 +25,7 @@ function told(work: number, state: WorkTold["state"], more: Partial<WorkTold> = 
     started_at: 1_000,
     ended_at: ended ? 73_000 : null,
     retried_at: [],
+    unasked: false,
     usage: NOTHING_USED,
     ...more,
   };
@@ -133,6 +134,17 @@ it("says which way was taken as soon as the condition is known", () => {
   expect(taken("true", told(1, "succeeded"), told(2, "succeeded"))).toBe(true);
   expect(taken("true", told(1, "failed"))).toBe(false);
   expect(taken("false", told(1, "failed"))).toBe(true);
+  expect(taken("false", told(1, "failed", { unasked: true }))).toBeNull();
+});
+
+it("takes a condition that could not be asked for a failure, and for no answer", () => {
+  const asks = step(1, { asks: true });
+  const answered = run(told(1, "failed"));
+  expect(shownOf(asks, answered, 0).sub).toBe("1:12 · false");
+  expect(outcomeOf(asks, answered)).toBe("succeeded");
+  const unasked = run(told(1, "failed", { unasked: true }));
+  expect(shownOf(asks, unasked, 0).sub).toBe("1:12 · not asked");
+  expect(outcomeOf(asks, unasked)).toBe("failed");
 });
 
 it("counts the works that have their last word", () => {

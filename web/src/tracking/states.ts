@@ -67,7 +67,8 @@ export type Shown = {
 
 export function outcomeOf(step: Step, progress: Progress): Outcome {
   const look = lookOf(progress.get(step.work)?.at(-1));
-  if (look === "succeeded" || (look === "failed" && step.asks)) return "succeeded";
+  const isAnswer = look === "failed" && step.asks && !progress.get(step.work)?.at(-1)?.unasked;
+  if (look === "succeeded" || isAnswer) return "succeeded";
   return look === "failed" ? "failed" : "other";
 }
 
@@ -106,7 +107,8 @@ function subOf(step: Step, last: WorkTold, now: number): string {
   if (last.state === "waiting") words.push("waits");
   else if (last.state === "canceled") words.push("canceled");
   else if (words.length < 2) words.push(duration((last.ended_at ?? now) - last.started_at));
-  if (step.asks && last.state === "succeeded") words.push("true");
+  if (last.unasked) words.push("not asked");
+  else if (step.asks && last.state === "succeeded") words.push("true");
   else if (step.asks && last.state === "failed") words.push("false");
   else if (words.length < 2 && last.usage.requests > 0) words.push(requests(last.usage.requests));
   return words.join(" · ");
@@ -145,7 +147,9 @@ function shownStack(stack: Stack, progress: Progress): Shown {
 /** Whether a way was taken; null as long as nobody knows. */
 export function isTaken(line: Line, progress: Progress): boolean | null {
   if (line.label === null || line.decidedBy.length === 0) return null;
-  const looks = line.decidedBy.map((step) => lookOf(progress.get(step.work)?.at(-1)));
+  const last = line.decidedBy.map((step) => progress.get(step.work)?.at(-1));
+  if (last.some((execution) => execution?.unasked)) return null;
+  const looks = last.map(lookOf);
   const said = looks.includes("failed")
     ? "false"
     : looks.every((look) => look === "succeeded")

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get } from "../api/client";
-import type { InboxItem, RunDetail, TaskRunView } from "../api/types.gen";
+import type { InboxItem, RunDetail, TaskRunView, WorkTold } from "../api/types.gen";
 import { Icon, type IconName } from "../parts/icon";
 import { visible } from "../words";
 import { clipped } from "./told";
@@ -44,9 +44,17 @@ export function Strip({ run, waits, nameOf, onDecide }: Props) {
   );
 }
 
+/** A condition that could not be asked ended the run, whatever else failed; of the others the last.
+ * What was done again counts no more. */
+function culpritOf(run: RunDetail): WorkTold | undefined {
+  const latest = [...new Map(run.works.map((work) => [work.path, work])).values()];
+  const failed = latest.filter((work) => work.state === "failed");
+  return failed.findLast((work) => work.unasked) ?? failed.at(-1);
+}
+
 /** The task that failed knows better why than the run does. */
 function Failed({ run, nameOf }: Pick<Props, "run" | "nameOf">) {
-  const failed = run.works.findLast((work) => work.state === "failed");
+  const failed = culpritOf(run);
   const name = failed === undefined ? "The job" : (nameOf(failed.path) ?? failed.task);
   const why = useSignal<string | null>(null);
   useEffect(() => {
@@ -60,7 +68,10 @@ function Failed({ run, nameOf }: Pick<Props, "run" | "nameOf">) {
     <div class="strip fail" role="status">
       <Icon name="cross" />
       <span class="cut grow" title={reason}>
-        <b>{visible(name)} failed:</b> {reason}
+        <b>
+          {visible(name)} {failed?.unasked ? "could not be asked" : "failed"}:
+        </b>{" "}
+        {reason}
         {/[.!?]$/.test(reason) ? "" : "."} Finished tasks are kept.
       </span>
     </div>

@@ -40,7 +40,11 @@ export function tellRun(event: Event): Told {
     case "run.work.retrying":
       return told(event.path, "Tries again:", `attempt ${event.retry + 1} of ${event.of + 1}`);
     case "run.work.stopped":
-      return told(event.path, event.succeeded ? "Succeeded" : "Failed", "");
+      return told(
+        event.path,
+        event.succeeded ? "Succeeded" : "Failed",
+        event.unasked ? "could not be asked" : "",
+      );
     case "run.work.cut":
       return told(event.path, "Cut off", "by the end of the run");
     case "run.ending":
@@ -64,6 +68,10 @@ const FIELDS: Record<string, string> = {
 /** What a check is called on the page. */
 export const checkName = (field: string): string => FIELDS[field] ?? visible(field);
 
+/** A condition that could not be asked is neither true nor false. */
+export const outcomeOf = (check: { holds: boolean; unasked?: boolean }) =>
+  check.holds ? "holds" : check.unasked ? "could not be asked" : "does not hold";
+
 export function tellTask(event: Event): Told {
   switch (event.kind) {
     case "task.accepted":
@@ -79,11 +87,7 @@ export function tellTask(event: Event): Told {
     case "task.mission.ended":
       return told(null, `Answered (${event.mission.kind}), ${event.outcome}`, event.reason ?? "");
     case "task.checked":
-      return told(
-        null,
-        `${checkName(event.field)} ${event.holds ? "holds" : "does not hold"}:`,
-        event.reason,
-      );
+      return told(null, `${checkName(event.field)} ${outcomeOf(event)}:`, event.reason);
     case "task.retrying":
       return told(null, `Retry ${event.retry} of ${event.of}:`, event.reason);
     case "task.decided":

@@ -16,6 +16,7 @@ type Props = {
 const LOOKS: Record<Outcome, [string, IconName]> = {
   holds: ["ok", "tick"],
   "does not hold": ["failed", "cross"],
+  "could not be asked": ["failed", "question"],
   "not yet": ["waiting", "clock"],
   "used up": ["failed", "cross"],
 };

@@ -1,0 +1,98 @@
+"""One task of a run at work: which place it takes, who stopped it, and what its run says of it."""
+
+import asyncio
+import contextlib
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from airboss.engine.acts import Act, Answer, Close, Done, Open, Put, Refused
+from airboss.engine.performer import Performer
+from airboss.engine.slots import CalledAway, Place, Slots
+from airboss.engine.task import Verdict
+from airboss.log.log import Writer
+from airboss.model.ids import TaskRunId
+from airboss.model.run_events import WorkGoing, WorkRetrying, WorkStarted, WorkWaiting
+from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
+
+_STOP_SECONDS = 1.8
+
+
+@dataclass
+class JobTask:
+    """One task of a run at work."""
+
+    started: WorkStarted
+    acts: Generator[Act, Answer, Verdict]
+    performer: Performer
+    slots: Slots
+    run_writer: Writer
+    # What the run says that it waits for; an earlier server may have said so.
+    waits_for: str | None = None
+    # Who stopped it, once somebody has: it fails with that.
+    stopped_by: str | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    place: Place = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.place = self.slots.place(self.id, self._wait)
+
+    @property
+    def id(self) -> TaskRunId:
+        return self.started.task_run
+
+    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        self.performer.tell(number, event)
+        if isinstance(event, TaskRetrying):
+            path, retry = self.started.path, event.retry
+            told = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
+            self.run_writer.say_once(f"{self.id}/retry{retry}", told)
+
+    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+        if not isinstance(act, Put):
+            return await self.performer.do(number, act)
+        answer: Answer = None
+        # What an earlier server began is answered, or waits for a person: it needs no place yet.
+        is_begun = self.performer.has_begun(number)
+        if self.stopped_by is None or is_begun:
+            with contextlib.suppress(CalledAway), self.place:
+                if not is_begun:
+                    await self.place.take()
+                    self._go()
+                answer = await self.performer.do(number, act)
+        if self.stopped_by is None or isinstance(answer, Done):
+            return answer
+        return Refused(f"Stopped by {self.stopped_by}.", by_person=True)
+
+    async def stop(self, who: str) -> None:
+        """It fails. This answers when it has, or soon."""
+        self.stopped_by = self.stopped_by or who
+        self.slots.call_away(self.id)
+        await self.performer.abort()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self.over.wait()
+
+    # While its agent waits for a person.
+
+    def begin(self, reason: str) -> None:
+        self.place.give_back()
+        self._say_waiting(reason, for_person=True)
+
+    async def end(self) -> None:
+        await self.place.take()
+        self._go()
+
+    def _wait(self) -> None:
+        count = self.slots.count
+        self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
+
+    def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
+        if self.waits_for != reason:
+            self.waits_for = reason
+            waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
+            self.run_writer.say(waiting)
+
+    def _go(self) -> None:
+        if self.waits_for:
+            self.waits_for = None
+            self.run_writer.say(WorkGoing(path=self.started.path))
