@@ -31,6 +31,11 @@ TASKS: dict[str, Any] = {
             DOCUMENT, condition=asks("Is it so?"), runConditionInSameSession=False, retries=1
         ),
     ),
+    "judged": task(
+        "Do it.",
+        model={"category": "coding"},
+        criteria=criteria(condition=asks("Is it gone?"), runConditionInSameSession=False),
+    ),
     "picky": task(
         "Do it.", availability={"previousTasks": ["plan"], "condition": asks("Is it gone?")}
     ),

@@ -368,6 +368,15 @@ async def test_a_managed_task_on_several_models(tasker: TaskGuest) -> None:
     ]
 
 
+async def test_a_driving_session_stops_as_its_condition_came_out(tasker: TaskGuest) -> None:
+    run = await tasker.run("judged")
+    heard = await tasker.hear_task(run)
+    first, second = await sessions_of(tasker, run)
+    stopped = [one for one in heard if one.get("callback") == "taskSessionStopped"]
+    assert stopped == [closed(first, succeeded=True), closed(second, succeeded=False)]
+    assert heard[-2:] == [{"callback": "taskFailed"}, CLOSED]
+
+
 async def test_a_managed_task_whose_session_crashes(tasker: TaskGuest) -> None:
     run = await tasker.run("stumble")
     heard = await tasker.hear_task(run)

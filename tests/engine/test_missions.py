@@ -13,7 +13,9 @@ from tests.engine.player import (
     BORROWED,
     CRASH,
     DOCUMENT,
+    FALSE,
     REFUSAL,
+    TRUE,
     available,
     criteria,
     done,
@@ -260,7 +262,7 @@ def test_with_several_models_each_mission_has_a_session_of_its_own() -> None:
         "opens ses_3 on driver, driving",
         "[SESSION STARTED] Driving session ses_3 on driver.",
         f"puts criteria 0.1 to ses_3: {GOOD}",
-        "closes ses_3, succeeded",
+        "closes ses_3, failed",
         f"[CRITERIA] criteria.condition does not hold.\nIt says: {GOOD}\nReason: Bad.",
         "[DECISION] Retry 1 of 1.",
         "[OPERATION] Sends the prompt, retry 1 of 1.",
@@ -276,6 +278,26 @@ def test_with_several_models_each_mission_has_a_session_of_its_own() -> None:
         "[CRITERIA] criteria.condition holds: It is.",
         "[TASK SUCCEEDED] The criteria hold after 1 retry.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (yes(), "succeeded"),
+        (no(), "failed"),
+        (done(), "failed"),
+        (done((TRUE, ""), (FALSE, "")), "failed"),
+        (done((FALSE, ""), (DOCUMENT, "a.md"), (TRUE, "")), "succeeded"),
+    ],
+)
+def test_a_driving_session_ends_as_its_condition_does(answer: Done, outcome: str) -> None:
+    asked = criteria(condition=GOOD, same=False)
+    played = play(plan(criteria=asked), done(), answer)
+    assert [line for line in played.story if line.startswith("closes")] == [
+        "closes ses_1, succeeded",
+        f"closes ses_2, {outcome}",
+    ]
+    assert played.verdict.succeeded == (outcome == "succeeded")
 
 
 def test_several_models_without_a_condition_still_send_the_prompt_in_a_task_session() -> None:

@@ -30,13 +30,18 @@ def check_previous_tasks(named: Sequence[str], ended: Sequence[str]) -> TaskChec
     )
 
 
+def said_yes(calls: Sequence[ToolCall]) -> bool:
+    """The last boolean tool that was called decides; without any the answer is no."""
+    said = [call.tool for call in calls if call.tool in BOOLEAN_TOOLS]
+    return bool(said) and said[-1] == BOOLEAN_TRUE
+
+
 def check_condition(
     of: Literal["availability", "criteria"],
     condition: Prompt,
     calls: Sequence[ToolCall],
     retry: int = 0,
 ) -> TaskChecked:
-    """The last boolean tool that was called decides."""
     said = [call for call in calls if call.tool in BOOLEAN_TOOLS]
     if not said:
         reason = f"Neither {BOOLEAN_TRUE} nor {BOOLEAN_FALSE} was called."
@@ -47,7 +52,7 @@ def check_condition(
     return TaskChecked(
         field=_CONDITIONS[of],
         round=retry,
-        holds=bool(said) and said[-1].tool == BOOLEAN_TRUE,
+        holds=said_yes(calls),
         content="\n".join(condition),
         reason=reason,
     )

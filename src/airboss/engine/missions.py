@@ -1,6 +1,7 @@
 """Missions put to sessions: opened when needed, replaced after a crash, closed in the end.
 
-What is asked, and what follows from an answer, is not known here.
+What is asked, and what follows from an answer, is not known here; only whether a session that
+judged said yes, since that is how it went.
 """
 
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from airboss.engine import decisions
+from airboss.engine import checks, decisions
 from airboss.engine.acts import (
     Acts,
     Crashed,
@@ -141,5 +142,10 @@ class Missions:
             yield from tell(decisions.session_crashed(wanted, session, answer.reason))
             yield from self.close(succeeded=False)
         elif not self.keeps:
-            yield from self.close(succeeded=isinstance(answer, Done))
+            yield from self.close(succeeded=_went_well(mission.kind, answer))
         return answer
+
+
+def _went_well(kind: MissionKind, answer: Done | Refused) -> bool:
+    """Of a session for one mission: it did what it was asked for, or its condition holds."""
+    return isinstance(answer, Done) and (kind == "prompt" or checks.said_yes(answer.calls))

@@ -76,7 +76,8 @@ class TaskSessionFailed(Frozen):
 
 
 class TaskSessionStopped(Frozen):
-    """A session of the task's own was closed."""
+    """A session of the task's own was closed. It has succeeded where the task has; one that was
+    opened for a single condition, where that holds; for a single prompt, where that was done."""
 
     kind: Literal["task.session.stopped"] = "task.session.stopped"
     session: SessionId

@@ -1040,7 +1040,7 @@ export type TaskSessionStarted = {
   "is_driving": boolean;
 };
 
-/** A session of the task's own was closed. */
+/** A session of the task's own was closed. It has succeeded where the task has; one that was opened for a single condition, where that holds; for a single prompt, where that was done. */
 export type TaskSessionStopped = {
   "kind": "task.session.stopped";
   "session": string;
