@@ -52,13 +52,13 @@ def test_without_a_terminal_there_is_a_line_for_each_change(stage: Portal) -> No
     assert lines_of(done.stdout) == [
         f"0:00 Run run of the job two in {stage.work} was started by owner.",
         "0:00 first began (tsk).",
-        f"0:00 first: {prompt}",
         "0:00 first: [SESSION STARTED] Driving session ses on rehearsal.",
+        f"0:00 first: {prompt}",
         "0:00 first: [TASK SUCCEEDED] The prompt was done.",
         "0:00 first succeeded after 0:00 (usage).",
         "0:00 second began (tsk).",
-        f"0:00 second: {prompt}",
         "0:00 second: [SESSION STARTED] Driving session ses on rehearsal.",
+        f"0:00 second: {prompt}",
         "0:00 second: [TASK SUCCEEDED] The prompt was done.",
         "0:00 second succeeded after 0:00 (usage).",
         "0:00 The run succeeded: All that had to succeed did. (usage)",
@@ -148,7 +148,7 @@ def test_a_terminal_shows_the_tree_in_place(stage: Portal) -> None:
         terminal.see("napping · running")
         terminal.see("├ ✓ first")
         terminal.see("· second")
-        terminal.see("[SESSION STARTED] Driving session")
+        terminal.see("[OPERATION] Sends the prompt.")
         terminal.see("\x1b[4A")  # back up, over the four lines
         terminal.see("succeeded")
         terminal.see("3 done")
@@ -190,7 +190,7 @@ def test_a_loop_shows_its_round_and_show_has_all_of_them(own_stage: Portal) -> N
 def test_ctrl_c_stops_the_run_and_ends_with_3(stage: Portal) -> None:
     with Terminal(stage, "run", "slow") as terminal:
         terminal.see("sleep  0:0")
-        terminal.see("[SESSION STARTED]")
+        terminal.see("[OPERATION]")
         terminal.press_ctrl_c()
         terminal.see("Stopping the run")
         terminal.see("canceled")

@@ -121,8 +121,8 @@ def test_what_the_agent_said_is_the_output_and_the_decisions_stand_beside_it(
     assert lines[0] == (
         f"Task run {view['id']} · look · rehearsal · {portal.work} · permissions read-only"
     )
-    assert lines[1] == "[OPERATION] Sends the prompt."
-    assert lines[2].startswith("[SESSION STARTED] Driving session ses_")
+    assert lines[1].startswith("[SESSION STARTED] Driving session ses_")
+    assert lines[2] == "[OPERATION] Sends the prompt."
     assert lines[3:] == ["[TASK SUCCEEDED] The prompt was done."]
     assert no_session_is_at_work(portal)
 
@@ -190,8 +190,8 @@ def test_json_is_the_events_of_the_run(portal: Portal) -> None:
     assert {record["task_run"] for record in told} == {runs(portal)[0]["id"]}
     assert [record["event"]["kind"] for record in told] == [
         "task.accepted",
-        "task.decided",
         "task.session.started",
+        "task.decided",
         "task.decided",
         "task.mission.sent",
         "task.mission.ended",
@@ -380,8 +380,8 @@ def test_a_run_is_shown_with_its_decisions_its_attempts_and_the_answer(portal: P
         "State        succeeded after 0:00",
     ]
     assert said[-7:] == [
-        "[OPERATION] Sends the prompt.",
         f"[SESSION STARTED] Driving session {session} on rehearsal.",
+        "[OPERATION] Sends the prompt.",
         "[TASK SUCCEEDED] The prompt was done.",
         "",
         f"1. prompt, round 0, attempt 1: done, no job tool, {session}",

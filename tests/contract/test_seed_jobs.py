@@ -132,14 +132,14 @@ async def test_each_task_of_a_job_can_be_followed(guest: JobGuest) -> None:
     heard = await guest.run_job(seq(YES, NO))
     first, second = (told["taskId"] for told in heard if told.get("callback") == "workStarted")
     told = [await guest.seed(f"copilot/task/{first}/live") for _ in range(7)]
-    session = told[1]["sessionId"]
+    session = told[0]["sessionId"]
     assert told == [
-        {"callback": "taskDecision", "reason": "[OPERATION] Sends the prompt."},
         {"callback": "taskSessionStarted", "sessionId": session, "isDriving": True},
         {
             "callback": "taskDecision",
             "reason": f"[SESSION STARTED] Driving session {session} on driver.",
         },
+        {"callback": "taskDecision", "reason": "[OPERATION] Sends the prompt."},
         {
             "callback": "taskDecision",
             "reason": "[CRITERIA] criteria.toolExecuted holds: All were called.",

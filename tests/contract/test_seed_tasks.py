@@ -267,8 +267,8 @@ async def test_a_managed_task_that_succeeds(tasker: TaskGuest) -> None:
     heard = await tasker.hear_task(run)
     [session] = await sessions_of(tasker, run)
     assert heard == [
-        *decided("[OPERATION] Sends the prompt."),
         *opened(session, "driver"),
+        *decided("[OPERATION] Sends the prompt."),
         *decided("[CRITERIA] criteria.toolExecuted holds: All were called."),
         closed(session, succeeded=True),
         *decided("[TASK SUCCEEDED] The criteria hold."),
@@ -286,8 +286,8 @@ async def test_a_managed_task_that_fails(tasker: TaskGuest) -> None:
     heard = await tasker.hear_task(run)
     [session] = await sessions_of(tasker, run)
     assert heard == [
-        *decided("[OPERATION] Sends the prompt."),
         *opened(session, "driver"),
+        *decided("[OPERATION] Sends the prompt."),
         *decided(UNMET),
         closed(session, succeeded=False),
         *decided(f"[TASK FAILED] {NOT_CALLED}"),
@@ -315,8 +315,8 @@ async def test_a_managed_task_that_is_retried(tasker: TaskGuest) -> None:
     heard = await tasker.hear_task(run)
     [session] = await sessions_of(tasker, run)
     assert heard == [
-        *decided("[OPERATION] Sends the prompt."),
         *opened(session, "driver"),
+        *decided("[OPERATION] Sends the prompt."),
         *decided(
             UNMET,
             "[DECISION] Retry 1 of 2.",
@@ -344,20 +344,16 @@ async def test_a_managed_task_on_several_models(tasker: TaskGuest) -> None:
     heard = await tasker.hear_task(run)
     first, second, third = await sessions_of(tasker, run)
     assert heard == [
-        *decided("[OPERATION] Asks availability.condition."),
         *opened(first, "driver"),
+        *decided("[OPERATION] Asks availability.condition."),
         closed(first, succeeded=True),
-        *decided(
-            "[AVAILABILITY] availability.condition holds: It is.",
-            "[OPERATION] Sends the prompt.",
-        ),
+        *decided("[AVAILABILITY] availability.condition holds: It is."),
         *opened(second, "coder", driving=False),
+        *decided("[OPERATION] Sends the prompt."),
         closed(second, succeeded=True),
-        *decided(
-            "[CRITERIA] criteria.toolExecuted holds: All were called.",
-            "[OPERATION] Asks criteria.condition.",
-        ),
+        *decided("[CRITERIA] criteria.toolExecuted holds: All were called."),
         *opened(third, "driver"),
+        *decided("[OPERATION] Asks criteria.condition."),
         closed(third, succeeded=True),
         *decided(
             "[CRITERIA] criteria.condition holds: It is.",
@@ -383,12 +379,12 @@ async def test_a_managed_task_whose_session_crashes(tasker: TaskGuest) -> None:
     first, second = await sessions_of(tasker, run)
     why = "No response was returned. Send your message again to retry."
     assert heard == [
-        *decided("[OPERATION] Sends the prompt."),
         *opened(first, "driver"),
+        *decided("[OPERATION] Sends the prompt."),
         *decided(f"[SESSION CRASHED] Driving session {first}: {why}"),
         closed(first, succeeded=False),
-        *decided("[OPERATION] Sends the prompt again, attempt 2 of 5."),
         *opened(second, "driver"),
+        *decided("[OPERATION] Sends the prompt again, attempt 2 of 5."),
         *decided(UNMET),
         closed(second, succeeded=False),
         *decided(f"[TASK FAILED] {NOT_CALLED}"),
@@ -427,8 +423,8 @@ async def test_a_managed_task_that_is_stopped_says_nothing_more(
     assert await tasker.task_stop(run, method) == {"result": "Closed"}
     assert (await tasker.over(run))["state"] == "canceled"
     assert [first, *await tasker.hear_task(run)] == [
-        *decided("[OPERATION] Sends the prompt."),
         *opened(session, "driver"),
+        *decided("[OPERATION] Sends the prompt."),
         CLOSED,
     ]
     assert await tasker.task_live(run) == NOT_FOUND
@@ -444,7 +440,8 @@ async def test_whoever_waits_is_told_of_the_stop_at_once(tasker: TaskGuest) -> N
     run = await tasker.run("slow")
     await tasker.under_way(run)
     await tasker.hear_task(run, "taskSessionStarted")
-    await tasker.task_live(run)
+    for _ in range(2):  # what the session is for
+        await tasker.task_live(run)
     waiting = asyncio.create_task(tasker.task_live(run))
     await asyncio.sleep(0.2)
     began = time.monotonic()
@@ -478,7 +475,7 @@ async def test_a_task_run_is_no_session(tasker: TaskGuest) -> None:
         told = await tasker.seed(f"copilot/session/{run}/{call}", "hello")
         assert told == {"error": "SessionNotFound"}, call
     assert await tasker.try_borrow("plan", run) == {"error": "SessionNotFound"}
-    assert names(await tasker.drained(run))[0] == "taskDecision"
+    assert names(await tasker.drained(run))[0] == "taskSessionStarted"
 
 
 # live itself
@@ -536,7 +533,6 @@ async def test_after_a_restart_task_runs_go_on_being_drained(own_task_portal: Po
         assert await guest.task_live(drained) == NOT_FOUND
         whole = heard[read] + await guest.drained(read)
         assert names(whole) == [
-            "taskDecision",
             "taskSessionStarted",
             "taskDecision",  # two of them
             "taskSessionStopped",

@@ -184,14 +184,14 @@ async def test_a_run_is_shown_with_all_that_it_did(tasker: TaskGuest) -> None:
     run = await tasker.run("several")
     view = await tasker.over(run)
     assert [decision["text"].partition("]")[0] for decision in view["decisions"]] == [
-        "[OPERATION",
         "[SESSION STARTED",
+        "[OPERATION",
         "[AVAILABILITY",
-        "[OPERATION",
         "[SESSION STARTED",
+        "[OPERATION",
         "[CRITERIA",
-        "[OPERATION",
         "[SESSION STARTED",
+        "[OPERATION",
         "[CRITERIA",
         "[TASK SUCCEEDED",
     ]
@@ -250,7 +250,7 @@ async def test_a_run_at_work_shows_what_it_does(tasker: TaskGuest) -> None:
     session = await tasker.under_way(run)
     view = await tasker.show_run(run)
     assert (view["state"], view["sessions"], view["missions"]) == ("running", [session], 1)
-    assert view["doing"] == f"[SESSION STARTED] Driving session {session} on driver."
+    assert view["doing"] == "[OPERATION] Sends the prompt."
     [attempt] = view["attempts"]
     assert (attempt["outcome"], attempt["ended_at"], attempt["calls"]) == (None, None, [])
     await tasker.stop_run(run)
@@ -355,8 +355,8 @@ async def test_events_are_read_page_by_page(tasker: TaskGuest) -> None:
     whole = await tasker.run_page(run, limit=1000)
     assert kinds(whole["items"]) == [
         "task.accepted",
-        "task.decided",
         "task.session.started",
+        "task.decided",
         "task.decided",
         "task.mission.sent",
         "task.mission.ended",

@@ -1,5 +1,6 @@
 """A data folder of an earlier version, with runs in the middle: today's server finishes them."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.anyio
 async def test_the_runs_of_the_first_version_are_finished(tmp_path: Path) -> None:
     restore(tmp_path)
     portal = portal_in(tmp_path)
+    began = time.time() * 1000
     portal.start()
     try:
         async with JobGuest.of(portal) as guest:
@@ -26,6 +28,11 @@ async def test_the_runs_of_the_first_version_are_finished(tmp_path: Path) -> Non
                 told = await guest.run_events(view["id"])
                 assert kinds(told).count("run.ended") == 1
                 assert view["restarts"] == (name not in ("done", "stopped"))
+                for work in view["works"]:
+                    shown = await guest.task_run(work["task_run"])
+                    mine = await guest.sessions_of(work["task_run"])
+                    made = {one["id"] for one in mine if one["created_at"] > began}
+                    assert made <= set(shown["opened"]), f"{name}: its own rules are gone on with"
             assert await guest.open_sessions() == []
     finally:
         portal.stop()

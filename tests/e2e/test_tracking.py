@@ -288,7 +288,7 @@ def test_decisions_of_the_task_stand_among_what_its_driving_sessions_said(
     driving = page.get_by_role("log", name="Driving")
     expect(driving.get_by_text("(TaskDecision)").first).to_be_attached()
     driving.evaluate("(it) => it.scrollTo(0, 0)")
-    expect(driving.locator("article").first).to_contain_text("[OPERATION]")
+    expect(driving.locator("article").first).to_contain_text("[SESSION STARTED]")
     texts = driving.locator("article").all_inner_texts()
     asked = [n for n, text in enumerate(texts) if "Does the web part build?" in text]
     decided = [n for n, text in enumerate(texts) if "criteria.condition does not hold" in text]

@@ -194,7 +194,7 @@ def whole(page: Page) -> tuple[list[str], dict[str, str]]:
     texts = "(all) => all.map((it) => [it.dataset.block, it.innerText])"
     said = dict(blocks.evaluate_all(texts))
     driving.evaluate("(it) => it.scrollTo(0, 0)")
-    expect(blocks.first).to_contain_text("[OPERATION] Sends the prompt.")
+    expect(blocks.first).to_contain_text("[SESSION STARTED]")
     said |= dict(blocks.evaluate_all(texts))
     parts = page.locator(".left, .nodehead, .why, [role=tablist]").all_inner_texts()
     return parts, said

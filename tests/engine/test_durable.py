@@ -97,9 +97,9 @@ async def test_a_task_is_done_act_by_act(engine: Engine, shop: Workshop) -> None
     assert await run(engine, shop, GOOD) == ["0 succeeded", "succeeded"]
     assert [(path, what) for path, what, _ in shop.diary.read("run_1")] == [
         ("0", "begin"),
-        ("0", "tell 1"),
-        ("0", "open 2"),
-        ("0", "open 2 done"),
+        ("0", "open 1"),
+        ("0", "open 1 done"),
+        ("0", "tell 2"),
         ("0", "tell 3"),
         ("0", "put 4"),
         ("0", "put 4 done"),
@@ -186,7 +186,7 @@ async def test_runs_go_on_beside_each_other(engine: Engine, shop: Workshop) -> N
         (loop(GOOD, after=(True, par(GOOD, alt(SLOW)))), ("0.it1.post.1.cond", "put 4")),
         (seq(*[GOOD] * 50), ("0.0", "begin")),
         (seq(*[GOOD] * 50), ("0.1", "end")),
-        (par(*[SLOW] * 20), ("0.3", "open 2")),
+        (par(*[SLOW] * 20), ("0.3", "open 1")),
     ],
     ids=["alone", "second", "branches", "deep", "beginning", "between", "many"],
 )

@@ -84,17 +84,38 @@ def test_one_session_does_everything_on_the_task_model(same: bool | None) -> Non
 def test_a_session_that_crashed_is_replaced_and_asked_again() -> None:
     played = play(plan(), CRASH, done())
     assert played.story == [
-        "[OPERATION] Sends the prompt.",
         "opens ses_1 on coder, driving",
         "[SESSION STARTED] Driving session ses_1 on coder.",
+        "[OPERATION] Sends the prompt.",
         "puts prompt 0.1 to ses_1: Build it.",
         "[SESSION CRASHED] Driving session ses_1: gone",
         "closes ses_1, failed",
+        "opens ses_2 on coder, driving",
+        "[SESSION STARTED] Driving session ses_2 on coder.",
+        "[OPERATION] Sends the prompt again, attempt 2 of 5.",
+        f"puts prompt 0.2 to ses_2: {AGAIN}Build it.",
+        "closes ses_2, succeeded",
+        "[TASK SUCCEEDED] The prompt was done.",
+    ]
+
+
+def test_a_task_that_began_by_the_first_rules_is_played_by_them_to_its_end() -> None:
+    opens: dict[int, Answer] = {1: Crashed("no runtime")}
+    assert play(plan(rules=1), CRASH, done(), opens=opens).story == [
+        "[OPERATION] Sends the prompt.",
+        "opens nothing on coder, driving",
+        "[SESSION CRASHED] No driving session on coder could be opened: no runtime",
         "[OPERATION] Sends the prompt again, attempt 2 of 5.",
         "opens ses_2 on coder, driving",
         "[SESSION STARTED] Driving session ses_2 on coder.",
         f"puts prompt 0.2 to ses_2: {AGAIN}Build it.",
-        "closes ses_2, succeeded",
+        "[SESSION CRASHED] Driving session ses_2: gone",
+        "closes ses_2, failed",
+        "[OPERATION] Sends the prompt again, attempt 3 of 5.",
+        "opens ses_3 on coder, driving",
+        "[SESSION STARTED] Driving session ses_3 on coder.",
+        f"puts prompt 0.3 to ses_3: {AGAIN}Build it.",
+        "closes ses_3, succeeded",
         "[TASK SUCCEEDED] The prompt was done.",
     ]
 
@@ -145,12 +166,12 @@ def test_four_crashes_in_a_row_are_survived_by_each_mission() -> None:
 def test_a_session_that_cannot_be_opened_counts_as_a_crash() -> None:
     played = play(plan(), done(), opens={1: Crashed("no runtime")})
     assert played.story == [
-        "[OPERATION] Sends the prompt.",
         "opens nothing on coder, driving",
+        "[OPERATION] Sends the prompt.",
         "[SESSION CRASHED] No driving session on coder could be opened: no runtime",
-        "[OPERATION] Sends the prompt again, attempt 2 of 5.",
         "opens ses_2 on coder, driving",
         "[SESSION STARTED] Driving session ses_2 on coder.",
+        "[OPERATION] Sends the prompt again, attempt 2 of 5.",
         f"puts prompt 0.2 to ses_2: {AGAIN}Build it.",
         "closes ses_2, succeeded",
         "[TASK SUCCEEDED] The prompt was done.",
@@ -197,9 +218,9 @@ def test_an_exhausted_prompt_costs_only_its_retry() -> None:
         "closes ses_5, failed",
         f"[DECISION] Retry 1 of 2 is spent: {reason}",
         "[DECISION] Retry 2 of 2, since the last round could not be asked.",
-        "[OPERATION] Sends the prompt, retry 2 of 2.",
         "opens ses_6 on coder, driving",
         "[SESSION STARTED] Driving session ses_6 on coder.",
+        "[OPERATION] Sends the prompt, retry 2 of 2.",
         "puts prompt 2.1 to ses_6: Build it.\n## Required Tool Not Called: job_prepare_document",
         "[CRITERIA] criteria.toolExecuted holds: All were called.",
         "closes ses_6, succeeded",
@@ -247,32 +268,32 @@ def test_the_last_retry_exhausted_fails_the_task() -> None:
 def test_with_several_models_each_mission_has_a_session_of_its_own() -> None:
     played = play(full(same=False, retries=1), yes(), done(), no("Bad."), done(), yes())
     assert played.story == [
-        "[OPERATION] Asks availability.condition.",
         "opens ses_1 on driver, driving",
         "[SESSION STARTED] Driving session ses_1 on driver.",
+        "[OPERATION] Asks availability.condition.",
         f"puts availability 0.1 to ses_1: {READY}",
         "closes ses_1, succeeded",
         "[AVAILABILITY] availability.condition holds: It is.",
-        "[OPERATION] Sends the prompt.",
         "opens ses_2 on coder",
         "[SESSION STARTED] Task session ses_2 on coder.",
+        "[OPERATION] Sends the prompt.",
         "puts prompt 0.1 to ses_2: Build it.",
         "closes ses_2, succeeded",
-        "[OPERATION] Asks criteria.condition.",
         "opens ses_3 on driver, driving",
         "[SESSION STARTED] Driving session ses_3 on driver.",
+        "[OPERATION] Asks criteria.condition.",
         f"puts criteria 0.1 to ses_3: {GOOD}",
         "closes ses_3, failed",
         f"[CRITERIA] criteria.condition does not hold.\nIt says: {GOOD}\nReason: Bad.",
         "[DECISION] Retry 1 of 1.",
-        "[OPERATION] Sends the prompt, retry 1 of 1.",
         "opens ses_4 on coder",
         "[SESSION STARTED] Task session ses_4 on coder.",
+        "[OPERATION] Sends the prompt, retry 1 of 1.",
         "puts prompt 1.1 to ses_4: Build it.",
         "closes ses_4, succeeded",
-        "[OPERATION] Asks criteria.condition, retry 1 of 1.",
         "opens ses_5 on driver, driving",
         "[SESSION STARTED] Driving session ses_5 on driver.",
+        "[OPERATION] Asks criteria.condition, retry 1 of 1.",
         f"puts criteria 1.1 to ses_5: {GOOD}",
         "closes ses_5, succeeded",
         "[CRITERIA] criteria.condition holds: It is.",
@@ -302,9 +323,10 @@ def test_a_driving_session_ends_as_its_condition_does(answer: Done, outcome: str
 
 def test_several_models_without_a_condition_still_send_the_prompt_in_a_task_session() -> None:
     played = play(plan(criteria=criteria(DOCUMENT, same=False)), done())
-    assert played.story[1:5] == [
+    assert played.story[:5] == [
         "opens ses_1 on coder",
         "[SESSION STARTED] Task session ses_1 on coder.",
+        "[OPERATION] Sends the prompt.",
         "puts prompt 0.1 to ses_1: Build it.",
         "closes ses_1, succeeded",
     ]
@@ -455,9 +477,11 @@ def test_a_session_that_is_refused_fails_the_task_at_once(kind: str) -> None:
     opens = {len(BEFORE[kind]) + 1: REFUSAL}
     played = play(full(same=False), *BEFORE[kind], opens=opens)
     told = checked(kind, "No such model.")
-    assert played.story[-2 - len(told) :] == [
+    asks = "Sends the prompt" if kind == "prompt" else f"Asks {kind}.condition"
+    assert played.story[-3 - len(told) :] == [
         f"opens nothing on {'coder' if kind == 'prompt' else 'driver'}"
         f"{'' if kind == 'prompt' else ', driving'}",
+        f"[OPERATION] {asks}.",
         *told,
         f"[TASK FAILED] {MISSED.get(kind, '')}No such model.",
     ]

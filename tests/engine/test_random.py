@@ -71,6 +71,7 @@ PLANS = st.builds(
     borrowed=st.none() | st.just(BORROWED),
     checks_availability=st.booleans(),
     previous_tasks=NAMES,
+    rules=st.sampled_from([1, 2]),
 )
 CALLS = st.lists(st.builds(ToolCall, tool=st.sampled_from(JOB_TOOLS), argument=TEXT), max_size=3)
 # How an attempt goes: rarely refused, since that is the end.

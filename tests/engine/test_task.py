@@ -33,9 +33,9 @@ ASK = "Is it good? job_boolean_true or job_boolean_false?"
 def test_a_task_without_criteria_sends_its_prompt_in_one_session_and_succeeds() -> None:
     played = play(plan(), done())
     assert played.story == [
-        "[OPERATION] Sends the prompt.",
         "opens ses_1 on coder, driving",
         "[SESSION STARTED] Driving session ses_1 on coder.",
+        "[OPERATION] Sends the prompt.",
         "puts prompt 0.1 to ses_1: Build it.",
         "closes ses_1, succeeded",
         "[TASK SUCCEEDED] The prompt was done.",
@@ -58,9 +58,9 @@ def test_a_task_with_everything_in_one_session() -> None:
     )
     assert played.story == [
         "[AVAILABILITY] availability.previousTasks holds: The last task before was design.",
-        "[OPERATION] Asks availability.condition.",
         "opens ses_1 on coder, driving",
         "[SESSION STARTED] Driving session ses_1 on coder.",
+        "[OPERATION] Asks availability.condition.",
         "puts availability 0.1 to ses_1: Is there a design? job_boolean_true",
         "[AVAILABILITY] availability.condition holds: Here it is.",
         "[OPERATION] Sends the prompt.",
@@ -448,6 +448,7 @@ def test_an_answer_that_does_not_fit_the_act_is_an_error(kind: type[Act], answer
 def test_telling_is_answered_by_nothing() -> None:
     sequence = run_task(plan())
     next(sequence)
+    sequence.send(Opened(SessionId("ses_1")))
     with pytest.raises(TypeError, match=r"Tell cannot be answered by Refused\."):
         sequence.send(Refused("no"))
 

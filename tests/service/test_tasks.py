@@ -35,8 +35,8 @@ async def test_without_criteria_a_task_succeeds_when_its_prompt_is_done(tasks: T
     story = await tasks.perform(task("Say something."))
     assert outcome(story) == ("succeeded", "The prompt was done.")
     assert story.said == [
-        "[OPERATION] Sends the prompt.",
         "[SESSION STARTED] Driving session S1 on driver.",
+        "[OPERATION] Sends the prompt.",
         "[TASK SUCCEEDED] The prompt was done.",
     ]
     assert story.texts == ["Say something."]
@@ -44,8 +44,8 @@ async def test_without_criteria_a_task_succeeds_when_its_prompt_is_done(tasks: T
     assert (story.view.missions, story.view.crashes, story.view.retries) == (1, 0, 0)
     assert [event.kind for event in story.events] == [
         "task.accepted",
-        "task.decided",
         "task.session.started",
+        "task.decided",
         "task.decided",
         "task.mission.sent",
         "task.mission.ended",
@@ -228,8 +228,8 @@ async def test_a_condition_that_holds_makes_the_task_available(tasks: TaskHouse)
     story = await tasks.perform(task("Do it.", availability=before))
     assert outcome(story) == ("succeeded", "The prompt was done.")
     assert story.said == [
-        "[OPERATION] Asks availability.condition.",
         "[SESSION STARTED] Driving session S1 on driver.",
+        "[OPERATION] Asks availability.condition.",
         "[AVAILABILITY] availability.condition holds: It is.",
         "[OPERATION] Sends the prompt.",
         "[TASK SUCCEEDED] The prompt was done.",

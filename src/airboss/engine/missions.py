@@ -24,7 +24,7 @@ from airboss.engine.acts import (
     tell,
 )
 from airboss.model.ids import SessionId
-from airboss.model.task_events import Mission, MissionKind, ToolCall
+from airboss.model.task_events import Mission, MissionKind, TaskDecided, ToolCall
 
 CRASHES: Final = 5
 CRASH_PREFIX: Final = "The session crashed, please redo and here is the last request:"
@@ -86,6 +86,8 @@ class Missions:
     keeps: bool
     # How many retries the criteria give; only said.
     retries: int
+    # A session is opened before it is told what it is for.
+    opens_first: bool
     _session: SessionId | None = None
 
     def run(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
@@ -99,10 +101,10 @@ class Missions:
             while isinstance(answer, Crashed) and answer.is_restart:
                 attempt = next(attempts)
                 said = decisions.Tried(attempt > 1, spent + 1, tries.total)
-                yield from tell(decisions.operation(kind, said, retry, self.retries))
+                operation = decisions.operation(kind, said, retry, self.retries)
                 mission = Mission(kind=kind, round=retry, attempt=attempt)
                 asked = f"{CRASH_PREFIX}\n{text}" if attempt > 1 else text
-                answer = yield from self._attempt(mission, where, asked)
+                answer = yield from self._attempt(mission, where, asked, operation)
             if isinstance(answer, Done):
                 return answer.calls
             if isinstance(answer, Refused):
@@ -117,26 +119,33 @@ class Missions:
             yield from close(session, succeeded=succeeded)
 
     def _attempt(
-        self, mission: Mission, where: Open | SessionId, text: str
+        self, mission: Mission, where: Open | SessionId, text: str, operation: TaskDecided
     ) -> Acts[Done | Crashed | Refused]:
         if isinstance(where, Open):
-            return (yield from self._in_own(mission, where, text))
+            return (yield from self._in_own(mission, where, text, operation))
+        yield from tell(operation)
         answer = yield from put(Put(where, mission, text))
         if isinstance(answer, Crashed):
             yield from tell(decisions.borrowed_crashed(where, answer.reason))
             raise BorrowedCrashed(f"The borrowed session crashed: {answer.reason}")
         return answer
 
-    def _in_own(self, mission: Mission, wanted: Open, text: str) -> Acts[Done | Crashed | Refused]:
+    def _in_own(
+        self, mission: Mission, wanted: Open, text: str, operation: TaskDecided
+    ) -> Acts[Done | Crashed | Refused]:
+        is_told = not self.opens_first
+        if is_told:
+            yield from tell(operation)
         session = self._session
         if session is None:
             opened = yield from open_session(wanted)
-            if isinstance(opened, Crashed):
-                yield from tell(decisions.session_not_opened(wanted, opened.reason))
             if not isinstance(opened, Opened):
+                yield from _not_opened(wanted, opened, None if is_told else operation)
                 return opened
             session = self._session = opened.session
             yield from tell(decisions.session_started(wanted, session))
+        if not is_told:
+            yield from tell(operation)
         answer = yield from put(Put(session, mission, text))
         if isinstance(answer, Crashed):
             yield from tell(decisions.session_crashed(wanted, session, answer.reason))
@@ -144,6 +153,15 @@ class Missions:
         elif not self.keeps:
             yield from self.close(succeeded=_went_well(mission.kind, answer))
         return answer
+
+
+def _not_opened(
+    wanted: Open, opened: Crashed | Refused, operation: TaskDecided | None
+) -> Acts[None]:
+    if operation is not None:
+        yield from tell(operation)
+    if isinstance(opened, Crashed):
+        yield from tell(decisions.session_not_opened(wanted, opened.reason))
 
 
 def _went_well(kind: MissionKind, answer: Done | Refused) -> bool:

@@ -5,7 +5,7 @@ No I/O, no clock, no chance: a durable engine plays it again with the answers th
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from airboss.engine import checks, decisions
 from airboss.engine.acts import Act, Acts, Answer, Open, tell
@@ -38,6 +38,11 @@ from airboss.errors import NotFound
 from airboss.model.ids import SessionId
 from airboss.model.task_events import MissionKind, TaskChecked, TaskRetrying, ToolCall
 
+# One more whenever the same answers lead to other acts, or to the same ones in another order. A
+# task under way goes on by the rules that it began with. Version 1 told of a mission before it
+# opened the session for it.
+RULES: Final = 2
+
 
 @dataclass(frozen=True)
 class TaskPlan:
@@ -54,6 +59,7 @@ class TaskPlan:
     checks_availability: bool
     # Those that ended last on the path to this one; several after a `Par`.
     previous_tasks: tuple[str, ...]
+    rules: int = RULES
 
 
 @dataclass(frozen=True)
@@ -255,12 +261,13 @@ class _Run:
 def _missions(plan: TaskPlan, retries: int) -> Missions:
     """Which sessions the missions are put to, and how often each is tried."""
     criteria = plan.task.criteria
+    opens_first = plan.rules > 1
     if plan.borrowed is not None:
         one = Tries(((plan.borrowed, 1),))
-        return Missions(prompt=one, condition=one, keeps=True, retries=retries)
+        return Missions(one, one, keeps=True, retries=retries, opens_first=opens_first)
     if criteria is None or criteria.run_condition_in_same_session is not False:
         own = Tries(((Open(plan.task_model, is_driving=True), CRASHES),))
-        return Missions(prompt=own, condition=own, keeps=True, retries=retries)
+        return Missions(own, own, keeps=True, retries=retries, opens_first=opens_first)
     driving = [(plan.driving_model, CRASHES)]
     if plan.driving_retries is not None:
         driving = [(given.model_id, given.retries) for given in plan.driving_retries]
@@ -269,4 +276,5 @@ def _missions(plan: TaskPlan, retries: int) -> Missions:
         condition=Tries(tuple((Open(model, is_driving=True), tries) for model, tries in driving)),
         keeps=False,
         retries=retries,
+        opens_first=opens_first,
     )

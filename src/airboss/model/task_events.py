@@ -54,6 +54,8 @@ class TaskAccepted(Frozen):
     run: RunId | None = None
     path: Words | None = None
     previous_tasks: tuple[Words, ...] = ()
+    # The version of the rules that it is played by to its end: its acts are known by their numbers.
+    rules: int = 1
 
 
 class TaskSessionStarted(Frozen):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from airboss.engine.acts import Act, Answer, Close, Open, Put
@@ -144,12 +144,14 @@ class JobTasks:
             run=view.id,
             path=step.path,
             previous_tasks=step.previous,
+            rules=plan.rules,
         )
         name = started.task_run
         own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
         await self.budgets.begin_job_task(name, task_id, view, entry)
         # Nothing runs before the session that it asks for is on disk, and this with it.
-        own.say_once("accepted", accepted)
+        accepted = cast("TaskAccepted", own.say_once("accepted", accepted))
+        plan = replace(plan, rules=accepted.rules)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
         performer = Performer(own, agents, self.redactor)
         waits_for = _waits_for(view, step.path) if is_begun else None

@@ -158,6 +158,7 @@ class TaskRuns:
             who=wish.who,
             session=plan.borrowed,
             checks_availability=plan.checks_availability,
+            rules=plan.rules,
         )
         return accepted, plan, installed.entry
 

@@ -884,6 +884,7 @@ export type TaskAccepted = {
   "run"?: string | null;
   "path"?: string | null;
   "previous_tasks": readonly (string)[];
+  "rules": number;
 };
 
 /** One field of availability or criteria was looked at: what it holds, and why (not). A condition that could not be asked is neither true nor false; it does not count as held. */
