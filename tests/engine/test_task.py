@@ -356,6 +356,11 @@ def test_variables_have_the_values_that_were_reported_before_each_sending() -> N
     ]
 
 
+@pytest.mark.parametrize(("given", "sent"), [("", "<MISSING>"), (" ", " "), ("it", "it")])
+def test_an_input_that_is_empty_is_missing(given: str, sent: str) -> None:
+    assert play(plan("Do: $user-input", user_input=given), done()).texts == [f"Do: {sent}"]
+
+
 def test_a_condition_is_shown_as_it_is_written() -> None:
     asked = criteria(condition="Is $reported-document good? job_boolean_true")
     played = play(plan(criteria=asked), done((DOCUMENT, "a.md")), no())

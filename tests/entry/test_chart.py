@@ -126,6 +126,21 @@ def test_a_loop_goes_back_to_the_mark_of_its_condition() -> None:
     assert nodes(work)[5] == cond(5, "d", 2, to(0, "true", back=True), to(6, "false"))
 
 
+def test_a_condition_of_one_task_is_that_task_also_in_a_sequence() -> None:
+    alone, one = ref("a"), Seq(works=(ref("a"),))
+    assert (
+        nodes(alt(one))
+        == nodes(alt(alone))
+        == [
+            cond(0, "a", 0, to(1, "true"), to(1, "false")),
+            mark(1, "AltEnd"),
+        ]
+    )
+    for before, after in (((True, one), (True, alone)), ((False, one), (False, alone))):
+        assert nodes(loop(ref("b"), before=before)) == nodes(loop(ref("b"), before=after))
+        assert nodes(loop(ref("b"), after=before)) == nodes(loop(ref("b"), after=after))
+
+
 def test_any_other_condition_stands_as_it_is() -> None:
     assert nodes(alt(par(ref("a"), ref("b")), true=ref("c"))) == [
         mark(0, "ParBegin", to(1), to(2)),
@@ -134,10 +149,6 @@ def test_any_other_condition_stands_as_it_is() -> None:
         mark(3, "ParEnd", to(4, "true"), to(5, "false")),
         task(4, "c", 2, to(5)),
         mark(5, "AltEnd"),
-    ]
-    assert nodes(alt(Seq(works=(ref("a"),)))) == [
-        task(0, "a", 0, to(1, "true"), to(1, "false")),
-        mark(1, "AltEnd"),
     ]
     assert nodes(alt(loop(ref("a"))))[1] == mark(1, "LoopEnd", to(2, "true"), to(2, "false"))
 

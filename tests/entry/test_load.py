@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from airboss.entry.load import MAX_BYTES, Format, check_file, check_text, load_entry
-from airboss.entry.validate import validate_entry
+from airboss.entry.validate import check_entry, validate_entry
 from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable, Violation
 from tests.entry.example import entry
 
@@ -209,12 +209,19 @@ def test_deep_nesting_is_refused_in_words_with_its_place(form: Format, levels: i
     ]
 
 
-def test_half_a_character_in_json_becomes_a_whole_one() -> None:
+@pytest.mark.parametrize("half", ["\ud800", "x\udc00"])
+def test_half_a_character_is_refused_on_every_way_in(half: str) -> None:
     data = entry()
-    data["tasks"]["build"]["prompt"] = ["\ud83d\ude00 \ud800"]
-    checked = check_text(json.dumps(data), "json")
-    assert checked.entry is not None
-    assert checked.entry.tasks["build"].prompt == ("\N{GRINNING FACE} \N{REPLACEMENT CHARACTER}",)
+    data["tasks"]["build"]["prompt"] = ["\N{GRINNING FACE}", half]
+    why = 'entry.tasks["build"].prompt[1]: Should have no halves of characters.'
+    text, raw = json.dumps(data), json.dumps(data, ensure_ascii=False)
+    for written in (text, raw):
+        place = written.index(json.dumps(half, ensure_ascii=written is text)) + 1
+        assert told(written, "json") == [(1, place, why)]
+    assert [str(one) for one in check_entry(data).violations] == [why]
+    for written in (text, raw):
+        with pytest.raises(EntryUnparsed, match="Is not YAML: "):
+            check_text(written, "yaml")
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
@@ -238,3 +245,41 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
     assert said(large).startswith(f"{large}: is larger than 8 MiB, and an entry is not. Split it")
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize(
+    ("written", "number"), [("3.0", 3), ("1e0", 1), ("1.0e+1", 10), ("0.0", 0), ("30e-1", 3)]
+)
+def test_a_whole_number_may_be_written_with_a_fraction_of_nothing(
+    form: Format, written: str, number: int
+) -> None:
+    data = entry()
+    data["tasks"]["build"]["criteria"] = {"failureAction": {"retryTimes": "HERE"}}
+    data["drivingSessionRetries"] = [{"modelId": data["models"]["driving"], "retries": "HERE"}]
+    checked = check_text(json.dumps(data).replace('"HERE"', written), form)
+    assert checked.entry is not None, checked.violations
+    criteria, retries = checked.entry.tasks["build"].criteria, checked.entry.driving_session_retries
+    assert criteria is not None
+    assert retries is not None
+    assert (
+        repr((criteria.failure_action.retry_times, retries[0].retries)) == f"({number}, {number})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("3.5", "whole number"),
+        ("true", "whole number"),
+        ('"3"', "whole number"),
+        ("-1.0", "0 or more"),
+        ("1e999", ""),
+    ],
+)
+def test_what_is_no_whole_number_is_refused(written: str, why: str) -> None:
+    data = entry()
+    data["tasks"]["build"]["criteria"] = {"failureAction": {"retryTimes": "HERE"}}
+    [(_, _, said)] = told(json.dumps(data).replace('"HERE"', written), "json")
+    assert "retryTimes: Should be" in said
+    assert why in said

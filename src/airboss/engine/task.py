@@ -134,7 +134,9 @@ class _Run:
         self._task = plan.task
         self._criteria = plan.task.criteria
         self._retries = self._criteria.failure_action.retry_times if self._criteria else 0
-        self._values = {USER_INPUT: plan.user_input, TASK_MODEL: plan.task_model}
+        self._values = {TASK_MODEL: plan.task_model}
+        if plan.user_input:
+            self._values[USER_INPUT] = plan.user_input
         # Of the last round that was checked: one that crashed says nothing about its tools.
         self._missing: tuple[str, ...] = ()
         self.missions = _missions(plan, self._retries)

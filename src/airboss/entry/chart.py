@@ -147,6 +147,8 @@ class _Drafts:
         return Block("par", begin, end, tuple(parts))
 
     def _condition(self, work: Work) -> Block:
+        if isinstance(work, Seq) and len(work.works) == 1 and isinstance(work.works[0], Ref):
+            work = work.works[0]
         if isinstance(work, Ref):
             return self._ref(work, "CondNode")
         if not isinstance(work, Seq) or len(work.works) < 2:

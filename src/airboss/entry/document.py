@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -24,7 +25,16 @@ Policy: TypeAlias = Literal["ask", "approve-all", "read-only", "deny-all"]
 Prompt: TypeAlias = tuple[StrictStr, ...]
 # Names are checked by the rules; editors offer these.
 ToolName: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"enum": [*JOB_TOOLS]})]
-Count: TypeAlias = Annotated[StrictInt, Field(ge=0)]
+
+
+def _whole(number: object) -> object:
+    is_whole = isinstance(number, float) and number.is_integer()
+    return int(number) if is_whole else number
+
+
+# JSON has one kind of number: 3.0 and 3e0 are as whole as 3.
+Whole: TypeAlias = Annotated[StrictInt, BeforeValidator(_whole)]
+Count: TypeAlias = Annotated[StrictInt, Field(ge=0), BeforeValidator(_whole)]
 
 
 def _plain(number: float) -> float | int:
@@ -126,7 +136,7 @@ class Ref(Part):
     """Runs one task. The number is given when the entry is loaded, never by people."""
 
     kind: Literal["Ref"] = "Ref"
-    work_id_in_job: StrictInt | None = None
+    work_id_in_job: Whole | None = None
     task_id: StrictStr
     model_override: Model | None = None
 

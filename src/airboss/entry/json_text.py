@@ -8,7 +8,7 @@ from json import decoder
 from typing import Any, Final, cast
 
 from airboss.entry.source import Growing, Source, Spot
-from airboss.entry.violations import ROOT, EntryUnparsed, Violation, mended
+from airboss.entry.violations import ROOT, EntryUnparsed, Violation
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -127,7 +127,7 @@ class _Reader:
             text, self._at = _SCAN(self._text, spot + 1)
         except json.JSONDecodeError as error:
             raise self._refuse(_lower(error.msg), error.pos) from None
-        return mended(text)
+        return text
 
     def _scalar(self) -> object:
         word = _WORD.match(self._text, self._at)

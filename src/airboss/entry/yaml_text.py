@@ -18,7 +18,7 @@ from airboss.entry.source import (
     Source,
     Spot,
 )
-from airboss.entry.violations import ROOT, EntryUnparsed, Violation, mended
+from airboss.entry.violations import ROOT, EntryUnparsed, Violation, has_half
 
 # A YAML of words and numbers as JSON has them: `yes`, `on` and 2026-01-31 are text.
 _PLAIN: Final = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -35,7 +35,7 @@ _LOADER: Final = cast("Any", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 def parse_yaml(text: str, prefix: str = "", most_parts: int = MAX_PARTS) -> Source:
     """The data and its places; not YAML is an error with its own place."""
-    return _Reader(prefix, most_parts).read(mended(text))
+    return _Reader(prefix, most_parts).read(text)
 
 
 def _position(spot: Spot) -> tuple[int, int]:
@@ -68,6 +68,8 @@ class _Reader:
         )
 
     def read(self, text: str) -> Source:
+        if has_half(text):
+            raise self._refuse("it has half of a character", None)
         try:
             for event in _events(text):
                 self._take(event)
