@@ -41,20 +41,24 @@ WORK = group(
 class Teller:
     """Tells a story event by event, a second between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, job: str = "deliver") -> None:
         self.story = Story(RUN)
         self.at = 0
-        self.say("run.accepted", job="deliver", cwd="/work", who="owner")
+        self.runs: dict[str, str] = {}
+        given = {"entry": "digest", "cwd": "/work", "user_input": ""}
+        self.say("run.accepted", job=job, who="owner", **given)
 
     def say(self, kind: str, **event: Any) -> None:
         self.at += 1000
         self.story.hear(Record(self.at, self.at, {"kind": kind, **event}))
 
-    def begin(self, path: str, task: str, task_run: str = "tsk") -> None:
-        self.say("run.work.started", path=path, task=task, task_run=task_run)
+    def begin(self, path: str, task: str, task_run: str | None = None) -> None:
+        task_run = self.runs[path] = task_run or f"tsk_{path}"
+        self.say("run.work.started", work=0, path=path, task=task, task_run=task_run)
 
     def end(self, path: str, succeeded: bool = True, **usage: Any) -> None:
-        self.say("run.work.stopped", path=path, succeeded=succeeded, usage=usage)
+        told = {"work": 0, "task_run": self.runs[path], "succeeded": succeeded}
+        self.say("run.work.stopped", path=path, usage=usage, **told)
 
     def do(self, path: str, task: str, succeeded: bool = True) -> None:
         self.begin(path, task, f"tsk_{path}")
@@ -195,8 +199,7 @@ def test_a_retry_takes_the_place_of_what_failed_and_its_cost_counts() -> None:
 
 
 def test_names_and_decisions_cannot_drive_the_terminal() -> None:
-    teller = Teller()
-    teller.say("run.accepted", job="de\x1b[31mliver", cwd="/", who="owner")
+    teller = Teller("de\x1b[31mliver")
     teller.begin("0", "ta\nsk\u202e")
     teller.story.works["0"].decision = "[DECISION] \x1b]0;title\x07\nnext"
     drawn = "\n".join(teller.draw(work=None))

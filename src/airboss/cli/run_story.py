@@ -1,42 +1,65 @@
-"""What a run has done so far, told by its events or by the server's answer."""
+"""What a run has done so far, told by its events or by the server's answer. How events fold is the
+model's to know; here is only what a terminal adds: decisions, questions, and earlier times."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from airboss.cli.client import Json
 from airboss.cli.stream import Record
 
+if TYPE_CHECKING:
+    from airboss.model.runs import RunView, WorkTold
+    from airboss.model.usage import Usage
+
 OVER: Final = ("succeeded", "failed", "canceled")
 FOR_PERSON: Final = "waiting-for-person"
 _CONDITIONS: Final = frozenset(("pre", "post", "cond"))
-_COUNTED: Final = ("requests", "input_tokens", "output_tokens", "cost")
-
-
-def _sum(usages: list[Json]) -> Json:
-    return {name: sum(usage.get(name, 0) for usage in usages) for name in _COUNTED}
 
 
 @dataclass
 class Done:
     """One work of a run: begun, waiting, or over."""
 
-    path: str
-    task: str
-    task_run: str
-    started_at: int
-    state: str = "running"
-    ended_at: int | None = None
-    waits_for: str | None = None
-    # It could not be asked, so it is neither true nor false.
-    unasked: bool = False
-    usage: Json = field(default_factory=dict[str, Any])
+    told: "WorkTold"
+    # What it has used so far, as long as it is at work: its end tells all of it.
+    used: "Usage | None" = None
     # The last that was decided in it.
     decision: str = ""
     # What it asks of a person.
     items: list[Json] = field(default_factory=list[Json])
     # The task runs of earlier times: a retry does a failed work again.
     earlier: list["Done"] = field(default_factory=list["Done"])
+
+    @property
+    def path(self) -> str:
+        return self.told.path
+
+    @property
+    def task(self) -> str:
+        return self.told.task
+
+    @property
+    def task_run(self) -> str:
+        return self.told.task_run
+
+    @property
+    def state(self) -> str:
+        return self.told.state
+
+    @property
+    def waits_for(self) -> str | None:
+        return self.told.waits_for
+
+    @property
+    def unasked(self) -> bool:
+        """It could not be asked, so it is neither true nor false."""
+        return self.told.unasked
+
+    @property
+    def attempt(self) -> str:
+        """Which of its attempts this is; nothing for the first."""
+        retried = len(self.told.retried_at)
+        return f"attempt {retried + 1} of {(self.told.retries or retried) + 1}" if retried else ""
 
     @property
     def is_over(self) -> bool:
@@ -53,52 +76,111 @@ class Done:
         is_answer = not self.unasked and not _CONDITIONS.isdisjoint(self.path.split("."))
         return self.state == "failed" and not is_answer
 
+    @property
+    def usage(self) -> "Usage":
+        return self.told.usage if self.used is None else self.used
+
     def seconds(self, now: int) -> float:
-        return max((self.ended_at or now) - self.started_at, 0) / 1000
+        return max((self.told.ended_at or now) - self.told.started_at, 0) / 1000
+
+    def change(self, told: "WorkTold") -> None:
+        self.told = told
+        if self.is_over or told.usage.requests:
+            self.used = None
+        if told.waits_for is None:
+            self.items = []
 
 
-@dataclass
 class Story:
     """A run as far as it is known here."""
 
-    id: str
-    job: str = ""
-    cwd: str = ""
-    state: str = "waiting"
-    waits_for: str | None = None
-    reason: str | None = None
-    started_at: int = 0
-    ended_at: int | None = None
-    restarts: int = 0
-    time: int = 1
-    is_ending: bool = False
-    # By their paths, in the order of their beginning.
-    works: dict[str, Done] = field(default_factory=dict[str, Done])
-    # The round that each loop is in, by its path.
-    rounds: dict[str, int] = field(default_factory=dict[str, int])
+    def __init__(self, run: str) -> None:
+        # Not above: it takes longer than all that a terminal needs otherwise.
+        from airboss.model.states import RunTold
+
+        self.id = run
+        self._told: RunTold = RunTold(run)
+        # By their paths, in the order of their beginning.
+        self.works: dict[str, Done] = {}
+        # The round that each loop is in, by its path.
+        self.rounds: dict[str, int] = {}
 
     @classmethod
     def told(cls, detail: Json) -> "Story":
         """As the server tells it at once."""
-        story = cls(
-            id=str(detail["id"]),
-            job=str(detail["job"]),
-            cwd=str(detail["cwd"]),
-            state=str(detail["state"]),
-            waits_for=detail["waits_for"],
-            reason=detail["reason"],
-            started_at=int(detail["created_at"]),
-            ended_at=detail["ended_at"],
-            restarts=int(detail["restarts"]),
-            time=int(detail["time"]),
-            is_ending=detail["ending"] is not None,
-        )
+        from airboss.model.runs import RunView, WorkTold
+
+        story = cls(str(detail["id"]))
+        story._told.view = RunView.model_validate(detail, extra="ignore")
         for told in cast("list[Json]", detail["works"]):
-            work = story._begin(told, int(told["started_at"]))
-            work.state = str(told["state"])
-            work.ended_at, work.waits_for = told["ended_at"], told["waits_for"]
-            work.unasked, work.usage = bool(told.get("unasked")), told["usage"]
+            story._begin(WorkTold.model_validate(told, extra="ignore"))
         return story
+
+    def hear(self, record: Record) -> None:
+        """What a newer server says beyond what we know is passed over."""
+        from pydantic import ValidationError
+
+        from airboss.model.run_events import RUN_EVENTS
+
+        known = RUN_EVENTS.get(record.kind)
+        if known is None:
+            return
+        try:
+            event = known.model_validate(record.event, extra="ignore")
+        except ValidationError:
+            return
+        for told in self._told.hear(record.seq, record.at, event):
+            work = self.works.get(told.path)
+            if work is not None and work.task_run == told.task_run:
+                work.change(told)
+            else:
+                self._begin(told)
+
+    def _begin(self, told: "WorkTold") -> None:
+        before = self.works.pop(told.path, None)
+        earlier = [*before.earlier, before] if before else []
+        self.works[told.path] = Done(told, earlier=earlier)
+        for loop, number in rounds_of(told.path):
+            self.rounds[loop] = number
+
+    @property
+    def _view(self) -> "RunView | None":
+        from airboss.model.runs import RunView
+
+        view = self._told.view
+        return view if isinstance(view, RunView) else None
+
+    @property
+    def job(self) -> str:
+        return self._view.job if self._view else ""
+
+    @property
+    def state(self) -> str:
+        return self._view.state if self._view else "waiting"
+
+    @property
+    def waits_for(self) -> str | None:
+        return self._view.waits_for if self._view else None
+
+    @property
+    def reason(self) -> str | None:
+        return self._view.reason if self._view else None
+
+    @property
+    def started_at(self) -> int:
+        return self._view.created_at if self._view else 0
+
+    @property
+    def restarts(self) -> int:
+        return self._view.restarts if self._view else 0
+
+    @property
+    def time(self) -> int:
+        return self._view.time if self._view else 1
+
+    @property
+    def is_ending(self) -> bool:
+        return self._view is not None and self._view.ending is not None
 
     @property
     def is_over(self) -> bool:
@@ -116,104 +198,22 @@ class Story:
         return sum(work.state in ("succeeded", "failed") for work in works) - failed, failed
 
     def seconds(self, now: int) -> float:
-        return max((self.ended_at or now) - self.started_at, 0) / 1000
+        ended = self._view.ended_at if self._view else None
+        return max((ended or now) - self.started_at, 0) / 1000
 
     @property
-    def usage(self) -> Json:
-        """Of all that was done, what was done twice included."""
-        works = [one for work in self.works.values() for one in (work, *work.earlier)]
-        sub_agents = _sum([work.usage.get("sub_agents") or {} for work in works])
-        return {**_sum([work.usage for work in works]), "sub_agents": sub_agents}
+    def usage(self) -> "Usage":
+        """Of all that was done, what was done twice included, and of what is at work so far."""
+        from airboss.model.usage import Usage
 
-    def hear(self, record: Record) -> None:
-        if tell := _TOLD.get(record.kind):
-            tell(self, record.at, record.event)
-        # A newer server may say more than we know.
-
-    def _begin(self, told: Mapping[str, Any], at: int) -> Done:
-        path = str(told["path"])
-        work = Done(path, str(told["task"]), str(told["task_run"]), at)
-        if before := self.works.pop(path, None):
-            work.earlier = [*before.earlier, before]
-        self.works[path] = work
-        for loop, number in rounds_of(path):
-            self.rounds[loop] = number
-        return work
-
-    def accepted(self, at: int, event: Json) -> None:
-        self.job, self.cwd = str(event["job"]), str(event["cwd"])
-        self.started_at = at
-
-    def resumed(self, at: int, event: Json) -> None:
-        del at, event
-        self.restarts += 1
-
-    def retried(self, at: int, event: Json) -> None:
-        del at
-        self.time, self.state = int(event["time"]), "waiting"
-        self.reason = self.ended_at = None
-
-    def work_started(self, at: int, event: Json) -> None:
-        self._begin(event, at)
-        self._weigh()
-
-    def work_waiting(self, at: int, event: Json) -> None:
-        del at
-        if work := self.works.get(str(event["path"])):
-            work.state = FOR_PERSON if event.get("for_person") else "waiting"
-            work.waits_for = str(event["reason"])
-        self._weigh()
-
-    def work_going(self, at: int, event: Json) -> None:
-        del at
-        if work := self.works.get(str(event["path"])):
-            work.state, work.waits_for, work.items = "running", None, []
-        self._weigh()
-
-    def work_stopped(self, at: int, event: Json) -> None:
-        if work := self.works.get(str(event["path"])):
-            work.state = "succeeded" if event["succeeded"] else "failed"
-            work.unasked = bool(event.get("unasked"))
-            work.ended_at, work.waits_for, work.items = at, None, []
-            work.usage = dict(event.get("usage") or {})
-        self._weigh()
-
-    def _weigh(self) -> None:
-        """A run waits when all that it has begun waits; for a person, when one of them does."""
-        works = self.running
-        if not works or not all(work.waits_for for work in works):
-            self.state, self.waits_for = "running", None
-            return
-        first = next((work for work in works if work.state == FOR_PERSON), works[0])
-        self.state, self.waits_for = first.state, first.waits_for
-
-    def ending(self, at: int, event: Json) -> None:
-        del at
-        self.is_ending, self.reason = True, str(event["reason"])
-
-    def crashed(self, at: int, event: Json) -> None:
-        del at
-        self.reason = str(event["message"])
-
-    def ended(self, at: int, event: Json) -> None:
-        self.state, self.reason, self.ended_at = str(event["outcome"]), str(event["reason"]), at
-        self.waits_for, self.is_ending = None, False
-        for work in self.running:
-            work.state, work.ended_at, work.waits_for = "canceled", at, None
+        used = self._view.usage if self._view else Usage()
+        return sum((work.used for work in self.running if work.used is not None), start=used)
 
 
-_TOLD: Final[dict[str, Callable[[Story, int, Json], None]]] = {
-    "run.accepted": Story.accepted,
-    "run.resumed": Story.resumed,
-    "run.retried": Story.retried,
-    "run.work.started": Story.work_started,
-    "run.work.waiting": Story.work_waiting,
-    "run.work.going": Story.work_going,
-    "run.work.stopped": Story.work_stopped,
-    "run.ending": Story.ending,
-    "run.error": Story.crashed,
-    "run.ended": Story.ended,
-}
+def usage_of(told: Json) -> "Usage":
+    from airboss.model.usage import Usage
+
+    return Usage.model_validate(told, extra="ignore")
 
 
 def rounds_of(path: str) -> list[tuple[str, int]]:

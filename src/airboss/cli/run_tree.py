@@ -136,7 +136,7 @@ class Tree:
         if story.works:
             done, failed = story.counts
             parts.append(f"{done} done, {failed} failed" if failed else f"{done} done")
-        parts += [words for words in (usage_words(story.usage),) if words]
+        parts += [words for words in (usage_words(story.usage.model_dump()),) if words]
         if story.time > 1:
             parts.append(f"time {story.time}")
         if story.restarts:
@@ -275,9 +275,11 @@ class Tree:
         elif self.has_ids:
             told.append(state_words(work.state))
         told.append(duration(work.seconds(now)))
+        if work.attempt:
+            told.append(work.attempt)
         if self.has_ids:
             told += [work.task_run, *(f"before {one.task_run}" for one in work.earlier)]
-        if words := usage_words(work.usage):
+        if words := usage_words(work.usage.model_dump()):
             told.append(words)
         if work.waits_for:
             # Before the reason: of a line that is too long the end is not shown.

@@ -15,7 +15,7 @@ from airboss.cli.client import Client, Json
 from airboss.cli.frame import Frame
 from airboss.cli.item_page import command_of
 from airboss.cli.run_items import Items, tell_items
-from airboss.cli.run_story import FOR_PERSON, Done, Story
+from airboss.cli.run_story import FOR_PERSON, Done, Story, usage_of
 from airboss.cli.run_tree import Signs, Tree, told_name, usage_words, work_of
 from airboss.cli.screen import Pen, aside, duration, out, print_json, visible, visible_line
 from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
@@ -231,7 +231,7 @@ class Watching:
             return
         work.decision = str(detail["doing"])
         if not work.is_over:
-            work.usage = detail["usage"]
+            work.used = usage_of(detail["usage"])
         for text in texts:
             self._line(f"{told_name(work)}: {text}")
 
@@ -296,7 +296,7 @@ class Watching:
             case "run.error":
                 return f"{event['name']}: {event['message']}"
             case "run.ended":
-                words = usage_words(self._story.usage)
+                words = usage_words(self._story.usage.model_dump())
                 told = f"The run {ended_words(str(event['outcome']))}: {event['reason']}"
                 return f"{told} ({words})" if words else told
             case _:
@@ -312,9 +312,11 @@ def _work_told(kind: str, work: Done) -> str:
             return f"{name} waits for {work.waits_for}."
         case "run.work.going":
             return f"{name} goes on."
+        case "run.work.retrying":
+            return f"{name} tries again: {work.attempt}."
         case "run.work.stopped":
-            words = usage_words(work.usage)
-            came = work.state
+            words = usage_words(work.usage.model_dump())
+            came = "could not be asked" if work.unasked else work.state
             if work.is_condition:
                 came = f"answered {'true' if came == 'succeeded' else 'false'}"
             told = f"{name} {came} after {duration(work.seconds(0))}"

@@ -1,6 +1,6 @@
 """The events of a run, one execution of a job: which work began, which ended, and how."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from airboss.model.ids import RunId, TaskRunId
 from airboss.model.usage import Usage
@@ -144,3 +144,7 @@ RunEvent: TypeAlias = (
     | RunError
     | RunEnded
 )
+
+RUN_EVENTS: dict[str, type[RunEvent]] = {
+    kind.model_fields["kind"].default: kind for kind in get_args(RunEvent)
+}

@@ -177,46 +177,48 @@ class RunTeller:
     def story(self) -> RunStory:
         return RunStory(user_input=self._user_input, works=tuple(self._works.values()))
 
-    def tell(self, at: int, event: Event) -> None:
+    def tell(self, at: int, event: Event) -> list[WorkTold]:
+        """The works that it is about, as they are now."""
         match event:
             case RunAccepted():
                 self._user_input = event.user_input
+                return []
             case WorkStarted():
                 begun = event.model_dump(exclude={"kind"})
-                self._works[event.task_run] = WorkTold(state="running", started_at=at, **begun)
+                work = WorkTold(state="running", started_at=at, **begun)
+                self._works[event.task_run] = work
                 self._open[event.task_run] = None
+                return [work]
             case WorkWaiting() | WorkGoing():
-                self._wait(event)
+                reason = event.reason if isinstance(event, WorkWaiting) else None
+                names = [name for name in self._open if self._works[name].path == event.path]
+                return self._change(names, state=_state_of(event), waits_for=reason)
             case WorkRetrying():
-                self._retry(at, event)
+                return self._retry(at, event)
             case WorkStopped():
                 state = "succeeded" if event.succeeded else "failed"
                 end = {"state": state, "ended_at": at, "waits_for": None, "usage": event.usage}
-                self._change(event.task_run, **end, unasked=event.unasked)
+                return self._change([event.task_run], **end, unasked=event.unasked)
             case WorkCut():
-                self._change(event.task_run, usage=event.usage)
+                return self._change([event.task_run], usage=event.usage)
             case RunEnded():
-                for name in list(self._open):
-                    self._change(name, state="canceled", ended_at=at, waits_for=None)
+                return self._change([*self._open], state="canceled", ended_at=at, waits_for=None)
             case _:
-                pass
+                return []
 
-    def _change(self, name: str, **change: object) -> None:
-        if name in self._works:
+    def _change(self, names: list[str], **change: object) -> list[WorkTold]:
+        known = [name for name in names if name in self._works]
+        for name in known:
             self._works[name] = self._works[name].model_copy(update=change)
-        if "ended_at" in change:
-            self._open.pop(name, None)
+            if "ended_at" in change:
+                self._open.pop(name, None)
+        return [self._works[name] for name in known]
 
-    def _retry(self, at: int, event: WorkRetrying) -> None:
-        if event.task_run in self._works:
-            begun = (*self._works[event.task_run].retried_at, at)
-            self._change(event.task_run, retried_at=begun, retries=event.of)
-
-    def _wait(self, event: WorkWaiting | WorkGoing) -> None:
-        reason = event.reason if isinstance(event, WorkWaiting) else None
-        for name in self._open:
-            if self._works[name].path == event.path:
-                self._change(name, state=_state_of(event), waits_for=reason)
+    def _retry(self, at: int, event: WorkRetrying) -> list[WorkTold]:
+        if event.task_run not in self._works:
+            return []
+        begun = (*self._works[event.task_run].retried_at, at)
+        return self._change([event.task_run], retried_at=begun, retries=event.of)
 
 
 def tell_run(events: Iterable[Recorded]) -> RunStory:

@@ -5,9 +5,9 @@ from typing import Any, Protocol
 from airboss.model.blocks import AskBlock, Block, NoteBlock, told
 from airboss.model.conversation import Conversation
 from airboss.model.digest import digest
-from airboss.model.events import BlockDelta, Recorded
+from airboss.model.events import BlockDelta, Event, Recorded
 from airboss.model.inbox import InboxView
-from airboss.model.runs import RunTeller, RunView
+from airboss.model.runs import RunTeller, RunView, WorkTold
 from airboss.model.task_runs import TaskRunView, TaskTeller
 from airboss.model.views import View, fold
 
@@ -94,6 +94,14 @@ class RunTold(_Viewed):
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._teller = RunTeller()
+
+    def hear(self, seq: int, at: int, event: Event) -> list[WorkTold]:
+        """The works that this event changed. What was told before is passed over."""
+        if seq <= self.head:
+            return []
+        self.head = seq
+        self.view = fold(self.view, self.stream, seq, at, event)
+        return self._teller.tell(at, event)
 
     def _tell_more(self, recorded: Recorded) -> None:
         self._teller.tell(recorded.at, recorded.event)
