@@ -238,6 +238,19 @@ async def test_a_resumed_session_knows_its_history_and_an_unknown_one_is_gone(
         await flight.session(Listener(), id=new_session_id(), resume=True)
 
 
+async def test_instructions_that_were_changed_reach_the_next_session(flight: Flight) -> None:
+    for word in ("the heron", "the magpie"):
+        (flight.folder / "AGENTS.md").write_text(f"The bird of this house is {word}.\n", "utf-8")
+        listener = Listener()
+        session = await flight.session(listener)
+        await session.send("say hello")
+        await listener.until(TurnIdle)
+        await session.close()
+        seen = json.dumps(flight.stage.requests[-1]["messages"])
+        assert f"The bird of this house is {word}." in seen
+    assert "the heron" not in seen
+
+
 async def deafen(flight: Flight, session: RuntimeSession, *kinds: str) -> None:
     """Fault injection: these events of the runtime never arrive."""
     life = await flight.runtime.life()

@@ -45,6 +45,8 @@ def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
         "enable_session_store": False,
         "excluded_tools": list(_EXCLUDED),
         "enable_mcp_apps": False,
+        # Left out, the instructions of a folder are read once in the life of the runtime.
+        **({} if asked.resume else {"refresh_custom_instructions": True}),
         "enable_session_telemetry": False,
         # A model that the runtime does not know would not be shown images.
         "model_capabilities": asked.provider
