@@ -270,6 +270,7 @@ async def test_a_question_beside_the_work_costs_the_turn_nothing(guest: Guest) -
 async def test_a_question_that_cannot_be_answered_is_refused_in_words(guest: Guest) -> None:
     """BTW-4: an empty answer is an error."""
     session = await guest.open()
+    await guest.turn(session, "greet")
     status, words = await call(guest, "POST", f"{session}/asides", {"question": "silence"})
     assert (status, words) == (503, "The model gave no answer to the question.")
     status, words = await call(guest, "POST", f"{session}/asides", {"question": "unlucky"})
@@ -283,6 +284,21 @@ async def test_a_question_that_cannot_be_answered_is_refused_in_words(guest: Gue
     status, words = await call(guest, "POST", f"{session}/asides", {"question": "number 1"})
     assert (status, words) == (409, "The session is closed. Resume it, or start a new one.")
     assert (await call(guest, "POST", "ses_x/asides", {"question": "number 1"}))[0] == 404
+
+
+async def test_a_question_before_any_request_is_refused_at_once(guest: Guest) -> None:
+    session = await guest.open()
+    began = time.monotonic()
+    told = await call(guest, "POST", f"{session}/asides", {"question": "number 1"})
+    assert time.monotonic() - began < 2
+    assert told[0] == 409
+    assert told[1] == (
+        "Nothing was asked in this session yet, so there is no history to answer from. "
+        "Send a request first, or send this question as one."
+    )
+    assert only("aside.answered", await guest.events(session)) == []
+    await guest.turn(session, "greet")
+    assert (await call(guest, "POST", f"{session}/asides", {"question": "number 1"}))[0] == 200
 
 
 async def test_many_steer_at_once_and_each_is_read_once(approved: Guest) -> None:

@@ -55,6 +55,10 @@ _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
 _NOTICED_SECONDS = 2.0
 _CLOSED = "The session was closed."
+_NO_HISTORY = (
+    "Nothing was asked in this session yet, so there is no history to answer from. "
+    "Send a request first, or send this question as one."
+)
 _TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER)
 
 _log = logging.getLogger(__name__)
@@ -344,6 +348,9 @@ class Conversation:
     async def aside(self, question: str, who: str) -> str:
         """Answered from the session's history, which stays as it is; a running turn goes on."""
         self._must_be_open()
+        view = self._writer.view
+        if isinstance(view, SessionView) and not view.turns and view.turn is None:
+            raise Conflict(_NO_HISTORY)
         told = await answered(self._agent, self._redactor, question, who)
         self._must_be_open()
         await self._writer.append(told)
