@@ -80,19 +80,6 @@ def test_a_session_without_long_outputs_leaves_no_folder(places: Places) -> None
     assert [place.name for place in (places.folder / "outputs").iterdir()] == ["closed"]
 
 
-def test_a_long_path_leaves_room_for_sockets_and_is_deleted_all_the_same(tmp_path: Path) -> None:
-    places = Places(tmp_path / ("a" * 80))
-    temporary = places.begin(LIFE)
-    assert len(str(temporary)) < 64
-    assert mode_of(temporary) == "700"
-    (temporary / "scratch").write_text("x", "utf-8")
-    places.join(LIFE, "ses_a")
-    places.end(LIFE)
-    assert temporary.exists()
-    places.forget("ses_a")
-    assert not temporary.exists()
-
-
 def test_a_folder_that_cannot_be_made_is_an_error_in_words(places: Places) -> None:
     (places.folder / "tmp").write_text("a file is in the way", "utf-8")
     with pytest.raises(StoreUnavailable, match="cannot be made"):

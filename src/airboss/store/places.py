@@ -12,7 +12,7 @@ All of it is for the server's user only. A session that is resumed finds what it
 import contextlib
 import os
 import shutil
-import tempfile
+import threading
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +24,8 @@ _LIVING = ".living"
 _CLOSED = "closed"
 # Of a life's name, its end: programs put sockets there, whose paths have 107 characters at most.
 _NAME = 10
-_LONGEST = 64
-_ELSEWHERE = "airboss-"
+# Sessions are deleted and lives begin on threads, at the same time.
+_ALONE = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -52,27 +52,21 @@ class Places:
 
     def begin(self, life: str) -> Path:
         """The temporary folder of a life that begins now."""
-        with _words_for(self._temporary):
-            return self._begin(life)
-
-    def _begin(self, life: str) -> Path:
         place = self._temporary / life[-_NAME:]
-        for folder in (self._temporary, _of(place)):
-            _private(folder)
-        (_of(place) / _LIVING).touch(mode=0o600)
-        if len(str(place)) <= _LONGEST:
+        with _ALONE, _words_for(place):
+            for folder in (self._temporary, _of(place)):
+                _private(folder)
+            (_of(place) / _LIVING).touch(mode=0o600)
             _private(place)
-            return place
-        elsewhere = Path(tempfile.mkdtemp(prefix=_ELSEWHERE))
-        place.symlink_to(elsewhere)
-        return elsewhere
+        return place
 
     def join(self, life: str, session: str) -> Path:
         """A session is opened on this life: where its long outputs go, with what is there yet."""
-        with _words_for(self.outputs_of(session)):
-            (_of(self._temporary / life[-_NAME:]) / session).touch(mode=0o600)
-            for folder in (self._outputs, self.outputs_of(session)):
+        with _ALONE, _words_for(self.outputs_of(session)):
+            of = _of(self._temporary / life[-_NAME:])
+            for folder in (of, self._outputs, self.outputs_of(session)):
                 _private(folder)
+            (of / session).touch(mode=0o600)
             _move(self._outputs / _CLOSED / session, self.outputs_of(session))
         return self.outputs_of(session)
 
@@ -104,15 +98,11 @@ class Places:
 
     def _clear(self) -> None:
         """Delete the temporary folders that nobody uses and no session could come back to."""
-        for of in self._temporary.glob(f"*{_OF}"):
-            if any(of.iterdir()):
-                continue
-            place = of.with_name(of.name.removesuffix(_OF))
-            if place.is_symlink():
-                _remove_elsewhere(place)
-            else:
-                remove(place)
-            remove(of)
+        with _ALONE:
+            for of in self._temporary.glob(f"*{_OF}"):
+                if not any(of.iterdir()):
+                    remove(of.with_name(of.name.removesuffix(_OF)))
+                    remove(of)
 
 
 @contextlib.contextmanager
@@ -145,15 +135,6 @@ def _move(source: Path, target: Path) -> None:
             if not (target / file.name).exists():
                 file.rename(target / file.name)
         remove(source)
-
-
-def _remove_elsewhere(link: Path) -> None:
-    """Only what we made there."""
-    target = Path(os.readlink(link))
-    with contextlib.suppress(OSError):
-        if target.name.startswith(_ELSEWHERE) and target.lstat().st_uid == link.lstat().st_uid:
-            shutil.rmtree(target)
-    link.unlink(missing_ok=True)
 
 
 def remove(place: Path) -> None:
