@@ -1,6 +1,7 @@
 """Limits and what is used, on the real runtime: a limit asks, and a person says yes or no."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,8 @@ class LimitHouse(House):
         await self.services.decisions.decide(item.id, "deny", "ada")
 
     async def install(self, **more: Any) -> None:
-        await self.services.entry_desk.install_document({**ENTRY, **more})
+        body = json.dumps({"entry": {**ENTRY, **more}}).encode()
+        await self.services.entry_desk.install_request(body)
 
     async def job(self, name: str) -> str:
         return (await self.services.runs.start(RunWish(name, "", str(self.work), ME))).id
