@@ -17,6 +17,7 @@ from airboss.http.services import Services
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog, now_ms
 from airboss.model.redaction import Redactor
+from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.environment import agents_environment
 from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
@@ -102,6 +103,7 @@ async def opened_services(
         rules = Rules(RuleStore(database), redactor)
         await rules.load()
         budgets = Budgets(log)
+        max_tasks = settings.max_tasks or agents_that_fit(await asyncio.to_thread(free_memory))
         inbox = Inbox(log, lambda: rules.current, budgets)
         await inbox.open()
         sessions = Sessions(
@@ -136,7 +138,9 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             keys=RunKeys(database),
-            make_room=functools.partial(_engine_room, settings, folder, sessions, budgets),
+            make_room=functools.partial(
+                _engine_room, settings, folder, sessions, budgets, max_tasks
+            ),
         )
         tasks = TaskRuns(
             log=log,
@@ -207,13 +211,18 @@ async def opened_services(
 
 
 def _engine_room(
-    settings: Settings, folder: DataFolder, sessions: Sessions, budgets: Budgets, runs: Runs
+    settings: Settings,
+    folder: DataFolder,
+    sessions: Sessions,
+    budgets: Budgets,
+    max_tasks: int,
+    runs: Runs,
 ) -> EngineRoom:
     from airboss.engine.durable import Engine
     from airboss.engine.slots import Slots
     from airboss.service.job_tasks import JobTasks
 
-    slots = Slots(settings.max_tasks)
+    slots = Slots(max_tasks)
     hands = JobTasks(runs, sessions, slots, settings.permissions, budgets)
     return EngineRoom(Engine(folder.path, hands), hands, slots)
 

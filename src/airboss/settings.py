@@ -140,7 +140,8 @@ class Settings(_Frozen):
     # counts what was left out. One command can print gigabytes.
     max_block_characters: int = Field(default=512 * 1024, ge=4096, le=64 * 1024 * 1024)
     # So many agents of jobs work at once; each is a conversation that costs money and memory.
-    max_tasks: int = Field(default=4, gt=0)
+    # Without it 16, or as many as fit into the memory that is free at the start.
+    max_tasks: int | None = Field(default=None, gt=0)
     # More open sessions than this are refused: each costs memory in the runtime.
     max_sessions: int = Field(default=200, gt=0)
     # What ended before so many days is deleted; without it nothing is, for nobody asked for that.

@@ -80,7 +80,8 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     teller.begin("0.1.1.0", "right")
     teller.say("run.work.waiting", path="0.1.1.0", reason="a free place")
     assert teller.draw() == [
-        "deliver · running · 0:05 · 1 done",
+        "deliver · running · 0:05 · 1 done · 1 of 2 tasks wait for a free place "
+        "(more at once: airboss serve --max-tasks N)",
         "├ ✓ plan (planning)  0:01",
         "├ at the same time",
         "│ ├ ⠙ left  0:02",
@@ -100,7 +101,10 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
         "    └ · ship",
     ]
     teller.say("run.work.waiting", path="0.1.0", reason="a free place")
-    assert teller.draw()[0] == "deliver · waiting · 0:06 · 1 done · waits for a free place"
+    assert teller.draw()[0] == (
+        "deliver · waiting · 0:06 · 1 done · 2 of 2 tasks wait for a free place "
+        "(more at once: airboss serve --max-tasks N)"
+    )
     teller.say("run.work.going", path="0.1.0")
     assert teller.draw()[0].startswith("deliver · running")
     teller.say("run.ending", outcome="canceled", reason="Stopped by owner.")

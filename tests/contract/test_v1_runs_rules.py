@@ -15,7 +15,13 @@ from tests.contract.job_guest import SCRIPT, JobGuest, entry_of, job_portal_in, 
 from tests.portal import Portal
 
 YES, SLOW, MOMENT = ref("yes"), ref("slow"), ref("moment")
-JOBS = {"yes": YES, "slow": SLOW, "moments": seq(MOMENT, YES), "both": par(SLOW, SLOW)}
+JOBS = {
+    "yes": YES,
+    "slow": SLOW,
+    "moments": seq(MOMENT, YES),
+    "both": par(SLOW, SLOW),
+    "ten": par(*[SLOW] * 10),
+}
 ONE_PLACE = "a free place: 1 of 1 agents of jobs are at work"
 MakePortal: TypeAlias = Callable[..., Portal]
 
@@ -57,6 +63,16 @@ async def went_at(guest: JobGuest, run: str) -> int:
 
 
 # So many at once.
+
+
+async def test_ten_branches_work_at_once_where_nobody_says_otherwise(
+    make_portal: MakePortal,
+) -> None:
+    async with served(make_portal()) as guest:
+        run = await begun(guest, "ten")
+        assert len(await guest.at_work(run, 10)) == 10
+        assert only("run.work.waiting", await guest.run_events(run)) == []
+        await guest.do_run(run, "stop")
 
 
 async def test_a_run_without_a_place_waits_says_so_and_goes_in_its_turn(

@@ -141,8 +141,8 @@ class Tree:
             parts.append(f"time {story.time}")
         if story.restarts:
             parts.append(f"restarts: {story.restarts}")
-        if story.waits_for and not story.is_over:
-            parts.append(f"waits for {story.waits_for}")
+        if waits := _waiting_words(story):
+            parts.append(waits)
         if story.reason and story.state != "succeeded":
             parts.append(story.reason)
         style = _STYLES.get(story.state, "bold")
@@ -288,6 +288,18 @@ class Tree:
         elif work.decision and work.state != "succeeded":
             told.append(work.decision)
         return told
+
+
+def _waiting_words(story: Story) -> str:
+    """What a run waits for; of works that wait for a place, also where only some of them do."""
+    if story.is_over or story.is_ending:
+        return ""
+    running = story.running
+    parked = [work for work in running if work.waits_for and work.state != FOR_PERSON]
+    if not parked or story.state == FOR_PERSON:
+        return f"waits for {story.waits_for}" if story.waits_for else ""
+    who = f"{len(parked)} of {len(running)} tasks wait"
+    return f"{who} for {parked[0].waits_for} (more at once: airboss serve --max-tasks N)"
 
 
 def state_words(state: str) -> str:

@@ -10,7 +10,7 @@ import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
-import { doneOf, type Progress, requests, tasks } from "./states";
+import { doneOf, type Progress, parkedOf, requests, tasks } from "./states";
 import { Strip } from "./strip";
 
 export type Title = "running" | "succeeded" | "failed" | "canceled" | "preview";
@@ -75,6 +75,7 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
     location.assign(`/jobTracking.html?${asked}`);
   }
 
+  const waiting = parkedOf(run);
   const isStopping = busy.value === "stop" || run.ending != null;
   return (
     <>
@@ -120,6 +121,11 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
         <p class="small muted cut num" title={run.id}>
           {subOf(run, works, progress)}
         </p>
+        {waiting !== null && (
+          <p class="small parked" role="status">
+            <Icon name="clock" size="s" /> {waiting}
+          </p>
+        )}
       </div>
       {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
       <Strip run={run} waits={waits} nameOf={nameOf} onDecide={onDecide} />

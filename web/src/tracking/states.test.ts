@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunDetail, WorkTold } from "../api/types.gen";
 import type { Stack, Step } from "./blocks";
-import { doneOf, isTaken, outcomeOf, progressOf, shownOf } from "./states";
+import { doneOf, isTaken, outcomeOf, parkedOf, progressOf, shownOf } from "./states";
 
 const NOTHING_USED = {
   requests: 0,
@@ -149,4 +149,16 @@ it("takes a condition that could not be asked for a failure, and for no answer",
 
 it("counts the works that have their last word", () => {
   expect(doneOf(run(told(1, "succeeded"), told(2, "failed"), told(3, "running")))).toBe(2);
+});
+
+it("says of a run how many of its tasks wait for a place, and how to have more", () => {
+  const place = "a free place: 2 of 2 agents of jobs are at work";
+  const work = (waits_for: string | null, for_person = false) => ({ waits_for, for_person });
+  const waits = (...running: ReturnType<typeof work>[]) =>
+    parkedOf({ running, ended_at: null, ending: null } as unknown as RunDetail);
+  expect(waits()).toBeNull();
+  expect(waits(work(null), work("a person", true))).toBeNull();
+  expect(waits(work(null), work(place), work(place))).toBe(
+    `2 of 3 tasks wait for ${place}. More at once: start the server with --max-tasks N, or set max_tasks in settings.toml.`,
+  );
 });

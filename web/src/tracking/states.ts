@@ -1,7 +1,7 @@
 /** What a run says about each node of its chart. Pure: the time is given. */
 
 import type { RunDetail, WorkTold } from "../api/types.gen";
-import { duration } from "../words";
+import { duration, visible } from "../words";
 import type { Stack, Step } from "./blocks";
 import type { Outcome } from "./fold";
 import type { Line } from "./shapes";
@@ -169,4 +169,16 @@ export function doneOf(progress: Progress): number {
     if (look === "succeeded" || look === "failed") done += 1;
   }
   return done;
+}
+
+/** How many tasks wait for one of the places for agents, why, and what to do; null where none. */
+export function parkedOf(run: RunDetail): string | null {
+  if (run.ended_at != null || run.ending != null) return null;
+  const parked = run.running.filter((work) => work.waits_for && !work.for_person);
+  const [first] = parked;
+  if (first === undefined) return null;
+  const some = `${parked.length} of ${tasks(run.running.length)}`;
+  const wait = parked.length === 1 ? "waits" : "wait";
+  const why = visible(first.waits_for ?? "");
+  return `${some} ${wait} for ${why}. More at once: start the server with --max-tasks N, or set max_tasks in settings.toml.`;
 }

@@ -82,7 +82,8 @@ function informationOf(run: RunDetail): { icon: IconName; words: string } | null
   if (run.state === "canceled") return { icon: "slashed", words: visible(run.reason ?? "") };
   if (run.ended_at != null) return null;
   if (run.ending != null) return { icon: "slashed", words: "It is being stopped." };
-  if (run.state === "waiting" && run.waits_for != null) {
+  // What waits for a place is told in the heading.
+  if (run.state === "waiting" && run.waits_for != null && run.running.length === 0) {
     return { icon: "clock", words: `Waits for ${visible(run.waits_for)}.` };
   }
   if (run.restarts > 0) {
