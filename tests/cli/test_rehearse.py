@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -131,4 +132,16 @@ def test_an_end_in_order_ends_the_server_too(project: Portal) -> None:
         rehearsal.wait_for("no model costs anything", beside=True)
         rehearsal.process.send_signal(signal.SIGHUP)
         assert rehearsal.end() == 3
+    assert is_clean(project)
+
+
+def test_a_kill_ends_the_server_too(project: Portal) -> None:
+    with running(project, "rehearse", "slow", "--script", "play.yaml") as rehearsal:
+        rehearsal.wait_for("no model costs anything", beside=True)
+        assert not is_clean(project)
+        rehearsal.process.kill()
+        assert rehearsal.end() == -signal.SIGKILL
+    until = time.monotonic() + 20
+    while not is_clean(project) and time.monotonic() < until:
+        time.sleep(0.1)
     assert is_clean(project)

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.running import running
 from tests.cli.stage import stage_in, started, told_of
 from tests.cli.terminal import Terminal
+from tests.e2e.visit import asked
 from tests.portal import Portal
 
 
@@ -345,3 +346,19 @@ def test_deleting_is_for_good_and_wants_a_yes(stage: Portal) -> None:
     other = started(stage, "two")
     stage.run("watch", other)
     assert stage.run("delete", other, "--yes").returncode == 0
+
+
+def test_a_session_is_deleted_too(stage: Portal) -> None:
+    session = str(asked(stage, "POST", "/api/v1/sessions", {"model": "rehearsal"}).json()["id"])
+    refused = stage.run("delete", session, "--yes")
+    assert refused.returncode == 2
+    assert "The session is open. Close it first." in refused.stderr
+    asked(stage, "POST", f"/api/v1/sessions/{session}/close")
+    assert "Say --yes" in stage.run("delete", session).stderr
+    with Terminal(stage, "delete", session) as terminal:
+        terminal.see(f"Delete {session} on rehearsal, begun")
+        terminal.type("y\n")
+        terminal.see(f"The session {session} is deleted.")
+        assert terminal.leave() == 0
+    assert stage.run("delete", session, "--yes").returncode == 2
+    assert "airboss delete RUN" in stage.run("delete", "tsk_x", "--yes").stderr

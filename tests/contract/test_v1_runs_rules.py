@@ -62,6 +62,25 @@ async def went_at(guest: JobGuest, run: str) -> int:
     return at
 
 
+# What a run is called.
+
+
+async def test_a_run_is_called_as_its_job_was_in_the_grid(make_portal: MakePortal) -> None:
+    async with JobGuest.of(make_portal()) as guest:
+        cell = {"name": "Say yes once", "jobName": "yes"}
+        again = {"name": "Say it again", "jobName": "yes"}
+        grid = [{"keyword": "Say", "jobs": [None, cell, again]}]
+        await guest.install(entry_of(JOBS) | {"grid": grid})
+        first, other = await begun(guest, "yes"), await begun(guest, "moments")
+        for run, title in ((first, "Say yes once"), (other, "")):
+            assert (await guest.over(run))["title"] == title
+        found = await guest.http.get("/api/v1/runs", params={"text": "yes ONCE"})
+        assert [view["id"] for view in found.json()["items"]] == [first]
+        # It keeps that name, whatever the grid says later.
+        await guest.install(entry_of(JOBS))
+        assert (await guest.show_run(first))["title"] == "Say yes once"
+
+
 # So many at once.
 
 

@@ -140,9 +140,14 @@ def serve(
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The settings. [DATA/settings.toml]")
     ] = None,
+    with_parent: Annotated[
+        Path | None,
+        typer.Option(hidden=True, help="End with standard input, and remove this folder then."),
+    ] = None,
 ) -> None:
     """Run the server."""
     from airboss.cli.folder import data_folder
+    from airboss.cli.parent import Parent
     from airboss.settings import load_settings
 
     if settings is not None and not settings.is_file():
@@ -174,7 +179,11 @@ def serve(
 
     gc.enable()
 
-    raise typer.Exit(run_server(chosen))
+    parent = Parent() if with_parent else None
+    code = run_server(chosen)
+    if parent and with_parent:
+        parent.clean_up(with_parent)
+    raise typer.Exit(code)
 
 
 @app.command()

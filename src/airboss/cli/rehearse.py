@@ -157,10 +157,10 @@ def _server(folder: Path, cwd: Path, options: list[str]) -> Generator[None]:
     with _leaving_in_order(), log.open("wb") as said:
         # In a group of its own: Ctrl-C is for us, and the server is stopped when we are done.
         process = subprocess.Popen(  # noqa: S603 - this very program
-            [*words, "--data", str(data.path), *options],
+            [*words, "--data", str(data.path), "--with-parent", str(folder), *options],
             cwd=cwd,
             env={name: text for name, text in os.environ.items() if name not in _LEFT_OUT},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # closed with us, whatever ends us: then the server ends
             stdout=said,
             stderr=said,
             process_group=0 if os.name == "posix" else None,

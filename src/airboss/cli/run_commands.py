@@ -106,14 +106,14 @@ def again(
 
 @app.command()
 def delete(
-    name: RunId,
+    name: Annotated[str, typer.Argument(metavar="ID", help="A run, or a session.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     data: Data = None,
 ) -> None:
-    """Delete a run that has ended, with its sessions, for good."""
-    from airboss.cli.run_listing import delete as delete_run
+    """Delete a run that has ended, with its sessions, or a session that is not open, for good."""
+    from airboss.cli.run_listing import delete as delete_for_good
 
-    raise typer.Exit(delete_run(reach(data)(), name, is_sure=yes))
+    raise typer.Exit(delete_for_good(reach(data)(), name, is_sure=yes))
 
 
 @app.command()

@@ -161,17 +161,28 @@ def stop(client: Client, name: str) -> Exit:
     raise Trouble("The run may not have stopped.", Exit.STOPPED)
 
 
-def delete(client: Client, run: str, *, is_sure: bool) -> Exit:
-    """With its tasks and their sessions, for good; a person is asked before."""
+def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
+    """A run with its tasks and their sessions, or a session, for good; a person is asked before."""
+    if name.startswith("tsk_"):
+        raise Refused("A task run is deleted with its run: airboss delete RUN")
+    is_session = name.startswith("ses_")
+    address = address_of(name) if is_session else f"{RUNS}/{name}"
     if not is_sure:
-        view = client.get(f"{RUNS}/{run}")
+        view = client.get(address)
         if not sys.stdin.isatty():
             raise Refused("Deleting is for good. Say --yes to do it without being asked.")
-        told = f"{run} of the job {view['job']}, begun {moment(view['created_at'])}"
-        aside().write(f"Delete {visible_line(told)}, with its sessions, for good? [y/N] ")
+        told = _session_words(view) if is_session else f"of the job {view['job']}"
+        told = f"{name} {told}, begun {moment(view['created_at'])}"
+        more = "" if is_session else ", with its sessions"
+        aside().write(f"Delete {visible_line(told)}{more}, for good? [y/N] ")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             aside().line("Nothing was deleted.")
             return Exit.STOPPED
-    client.delete(f"{RUNS}/{run}")
-    aside().line(f"The run {visible_line(run)} is deleted.")
+    client.delete(address)
+    kind = "session" if is_session else "run"
+    aside().line(f"The {kind} {visible_line(name)} is deleted.")
     return Exit.DONE
+
+
+def _session_words(view: Json) -> str:
+    return f"“{view['title']}”" if view["title"] else f"on {view['model']}"

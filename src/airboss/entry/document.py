@@ -218,3 +218,8 @@ class Entry(Part):
     driving_session_retries: Annotated[tuple[DrivingRetry, ...], Field(min_length=1)] | None = None
     permissions: Policy | None = None
     limits: Limits | None = None
+
+    def name_in_grid(self, job: str) -> str:
+        """What a job's button says; of several the first, and empty where there is none."""
+        cells = (cell for row in self.grid for cell in row.jobs if cell is not None)
+        return next((cell.name for cell in cells if cell.job_name == job), "")

@@ -23,6 +23,8 @@ class RunAccepted(Frozen):
     trusted: bool = False
     # The run that this one repeats, where it does.
     again: RunId | None = None
+    # What the job is called in the entry's grid; empty where it is not in there.
+    title: Words = ""
 
 
 class RunResumed(Frozen):

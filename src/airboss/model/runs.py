@@ -53,6 +53,8 @@ class RunView(Frozen):
     updated_at: int
     seq: int
     again: RunId | None = None
+    # What its job is called in the grid, where it is in there.
+    title: str = ""
     running: tuple[RunningWork, ...] = ()
     works_succeeded: int = 0
     works_failed: int = 0

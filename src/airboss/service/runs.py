@@ -175,6 +175,7 @@ class Runs:
             who=wish.who,
             trusted=installed.trusted,
             again=wish.again,
+            title=installed.entry.name_in_grid(wish.job),
         )
         writer = self._writers[run] = await self.log.writer(run)
         try:

@@ -35,7 +35,11 @@ class Wanted:
 
 ALL: Final = Wanted()
 # What a person knows it by, beside its id.
-_NAMES: Final = {"session": ("title", "cwd"), "run": ("job", "cwd"), "task": ("task", "cwd")}
+_NAMES: Final = {
+    "session": ("title", "cwd"),
+    "run": ("job", "title", "cwd"),
+    "task": ("task", "cwd"),
+}
 
 
 @dataclass(frozen=True)

@@ -561,6 +561,7 @@ export type RunAccepted = {
   "who": string;
   "trusted": boolean;
   "again"?: string | null;
+  "title": string;
 };
 
 /** A run with every work that was begun, in order; of one in a loop, every round. */
@@ -577,6 +578,7 @@ export type RunDetail = {
   "updated_at": number;
   "seq": number;
   "again"?: string | null;
+  "title": string;
   "running": readonly (RunningWork)[];
   "works_succeeded": number;
   "works_failed": number;
@@ -656,6 +658,7 @@ export type RunView = {
   "updated_at": number;
   "seq": number;
   "again"?: string | null;
+  "title": string;
   "running": readonly (RunningWork)[];
   "works_succeeded": number;
   "works_failed": number;

@@ -25,7 +25,7 @@ export function rowOfRun(run: RunView): Row {
     id: run.id,
     source: "runs",
     href: runAddress(run.job, run.id),
-    name: visible(run.job),
+    name: visible(run.title || run.job),
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
     kind: `Job · ${done === 1 ? "1 task" : `${done} tasks`}`,
     folder: visible(run.cwd),

@@ -8,6 +8,7 @@ const RUN: RunView = {
   id: "run_1",
   state: "running",
   job: "ship it",
+  title: "",
   entry: "e",
   cwd: "/w",
   who: "owner",
@@ -44,6 +45,14 @@ const SESSION: SessionView = {
   items: [],
 };
 const NAMES = new Map([["gpt-5.2", "GPT-5.2"]]);
+
+test("a run is called as its job is in the grid, and by the job where that is not in there", () => {
+  expect(rowOfRun(RUN, 0).name).toBe("ship it");
+  expect(rowOfRun({ ...RUN, title: "Ship a \u202echange" }, 0)).toMatchObject({
+    name: "Ship a ⟨U+202E⟩change",
+    href: "/jobTracking.html?jobName=ship+it&jobId=run_1",
+  });
+});
 
 test("a run that goes on counts from its beginning", () => {
   expect(rowOfRun(RUN, 61_000)).toEqual({

@@ -24,7 +24,7 @@ export function rowOfRun(run: RunView, now: number): Row {
   return {
     id: run.id,
     href: runAddress(run.job, run.id),
-    name: visible(run.job),
+    name: visible(run.title || run.job),
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
     about: ["Job", visible(run.cwd), progress(run)].join(" · "),
     at: run.ended_at ?? run.created_at,

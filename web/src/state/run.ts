@@ -21,6 +21,7 @@ function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
     updated_at: at,
     seq,
     again: event.again ?? null,
+    title: event.title ?? "",
     running: [],
     works_succeeded: 0,
     works_failed: 0,
