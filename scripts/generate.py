@@ -10,6 +10,7 @@ from front_types import front_types
 from airboss.entry.schema import entry_schema
 from airboss.http.api import build_routes
 from airboss.model.events import EVENT
+from airboss.model.hidden import HIDDEN, class_of, prose_pattern
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,6 +25,18 @@ def types() -> str:
 
 def entry() -> str:
     return json.dumps(entry_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def hidden() -> str:
+    """As JavaScript writes them; the pages make regular expressions of them."""
+    escape = "\\\\u{{{:x}}}"
+    return (
+        "// Written by `make generate` from src/airboss/model/hidden.py: what cannot be seen.\n\n"
+        "/** The inside of a character class. */\n"
+        f'export const HIDDEN =\n  "{class_of(HIDDEN, escape)}";\n\n'
+        "/** A whole expression, for prose. */\n"
+        f'export const HIDDEN_IN_PROSE =\n  "{prose_pattern(escape)}";\n'
+    )
 
 
 def _type(schema: dict[str, Any]) -> str:
@@ -77,6 +90,7 @@ PAGES = {
     "docs/events.md": events,
     "src/airboss/entry/entry.schema.json": entry,
     "web/src/api/types.gen.ts": types,
+    "web/src/hidden.gen.ts": hidden,
 }
 
 

@@ -22,7 +22,7 @@ DANGEROUS = re.compile(
         ("\x1b]52;c;c2VjcmV0\x07", "⟨U+001B⟩]52;c;c2VjcmV0⟨U+0007⟩"),
         ("\x9b2J", "⟨U+009B⟩2J"),
         ("user\u202egpj.exe", "user⟨U+202E⟩gpj.exe"),
-        ("safe\rEVIL", "safeEVIL"),
+        ("safe\rEVIL", "safe⟨U+000D⟩EVIL"),
         ("line\r\nline", "line\nline"),
         ("half \ud83d of a face", "half ⟨U+D83D⟩ of a face"),
         ("a family: 👨\u200d👩\u200d👧", "a family: 👨\u200d👩\u200d👧"),

@@ -52,12 +52,46 @@ def test_every_kind_has_a_question_for_a_title(
     assert (made.title, made.severity) == (title, severity)
 
 
-def test_titles_and_descriptions_are_short_and_hide_nothing() -> None:
+def test_titles_and_descriptions_are_short_and_say_so() -> None:
     """APR-1: title at most 80, description at most 512."""
-    made = approval(wish_of("shell", fullCommandText="x\u202e" * 100, intention="y " * 600))
+    command = "echo " + "x" * 200 + "; touch PWN"
+    made = approval(wish_of("shell", fullCommandText=command, intention="y " * 600))
     assert (len(made.title), len(made.description)) == (80, 512)
-    assert "\u202e" not in made.title
-    assert made.subject.command == "x\u202e" * 100, "what would run is kept as it is"
+    assert made.title.startswith("Run echo xxx")
+    assert made.title.endswith("xxx; touch PWN? (shortened)")
+    assert made.description.endswith("The policy asks. (shortened)")
+
+
+@pytest.mark.parametrize("hidden", ["\u200d", "\u3164", "\u115f", "\u00ad", "\u2800", "\ufe0f"])
+def test_a_title_shows_what_cannot_be_seen(hidden: str) -> None:
+    mark = f"⟨U+{ord(hidden):04X}⟩"
+    command = f"./test{hidden}.sh"
+    made = approval(wish_of("shell", fullCommandText=command))
+    assert made.title == f"Run ./test{mark}.sh?"
+    assert made.subject.command == command, "what would run is kept as it is"
+    assert approval(wish_of("write", fileName=f"/w/a{hidden}.py")).title == f"Change a{mark}.py?"
+    assert approval(wish_of("hook", toolName=f"bash{hidden}")).title == f"Call bash{mark}?"
+
+
+def test_a_title_shows_that_a_command_has_another_line() -> None:
+    assert (
+        approval(wish_of("shell", fullCommandText="ls\ntouch PWN")).title == "Run ls ⏎ touch PWN?"
+    )
+
+
+def test_a_title_says_that_a_file_goes_or_gets_another_name() -> None:
+    old = {"path": "/w/old.txt", "content": "x"}
+    new = {"path": "/w/new.sh", "content": "x"}
+    moved = wish_of("write", fileName="/w/new.sh", fileEdits=[{"before": old, "after": new}])
+    gone = wish_of("write", fileName="/w/old.txt", fileEdits=[{"before": old}])
+    same = wish_of("write", fileName="/w/old.txt", fileEdits=[{"before": old, "after": old}])
+    made = wish_of("write", fileName="/w/new.sh", fileEdits=[{"after": new}])
+    assert [approval(asked).title for asked in (moved, gone, same, made)] == [
+        "Change old.txt, and move it to new.sh?",
+        "Delete old.txt?",
+        "Change old.txt?",
+        "Change new.sh?",
+    ]
 
 
 def test_the_agents_intention_and_our_reason_are_two_sentences() -> None:

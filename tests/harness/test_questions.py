@@ -4,11 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from airboss.errors import Invalid
-from airboss.harness.plain import plain, plain_line
 from airboss.harness.questions import ASK_USER, ASK_USER_OFFER, question_of, read_answer, told_of
 from airboss.model.ids import ItemId
 from airboss.model.inbox_events import ItemSettled, QuestionAsked
@@ -53,24 +50,22 @@ def test_the_tool_is_ours_and_stands_in_the_place_of_the_runtimes() -> None:
     }
 
 
-def test_what_cannot_be_seen_is_shown_as_a_question_mark() -> None:
+def test_what_cannot_be_seen_is_shown_by_its_number() -> None:
     """ASK-3: control, bidirectional and invisible characters."""
-    made = asked(
-        question="Delete\u202e ti?\x1b[31m", choices=["y\u200bes", "\u2066no", "  "[:0] + "x"]
-    )
-    assert made.question == "Delete? ti??[31m"
-    assert made.choices == ("y?es", "?no", "x")
-    assert plain_line("\n \t", 10) == "(nothing)"
+    made = asked(question="Delete\u202e ti?\x1b[31m", choices=["y\u200bes", "\u2066no", "x\ny"])
+    assert made.question == "Delete⟨U+202E⟩ ti?⟨U+001B⟩[31m"
+    assert made.choices == ("y⟨U+200B⟩es", "⟨U+2066⟩no", "x y")
 
 
-@given(st.text())
-def test_nothing_that_is_shown_hides_anything(text: str) -> None:
-    """ASK-3."""
-    assert all(
-        letter.isprintable() or letter in "\n\t " or letter.isspace() for letter in plain(text)
-    )
-    assert "\n" not in plain_line(text, 20)
-    assert 0 < len(plain_line(text, 20)) <= 20
+def test_a_long_question_is_asked_whole_and_one_that_is_too_long_is_asked_of_nobody() -> None:
+    words = "x" * 60_000 + " or not?"
+    label = "y" * 2_000
+    made = asked(question=words, choices=[label, label[:-1]])
+    assert (made.question, made.choices) == (words, (label, label[:-1]))
+    for wrong in ({"question": words + words}, {"question": "Which?", "choices": [label + "!"]}):
+        refused = made_of(**wrong)
+        assert isinstance(refused, ToolRefusal)
+        assert "Nobody was asked." in refused.reason
 
 
 def test_a_secret_is_not_asked_about() -> None:

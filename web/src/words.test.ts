@@ -11,6 +11,8 @@ import {
   tokens,
   visible,
   visibleLines,
+  visibleProse,
+  visibleWhole,
   when,
 } from "./words";
 
@@ -43,11 +45,31 @@ test("what cannot be seen is made visible", () => {
   expect(visible("tag\u{e0041}ged, soft\u00adly")).toBe("tag⟨U+E0041⟩ged, soft⟨U+00AD⟩ly");
 });
 
-test("a picture made of several is one picture, and a joiner elsewhere is seen", () => {
-  expect(visible("👩\u200d💻 ❤\ufe0f\u200d🔥 👩🏽\u200d🚀")).toBe(
-    "👩\u200d💻 ❤\ufe0f\u200d🔥 👩🏽\u200d🚀",
-  );
-  expect(visible("ad\u200dmin")).toBe("ad⟨U+200D⟩min");
+test("in prose a picture made of several is one picture, and a joiner elsewhere is seen", () => {
+  const pictures = "👩\u200d💻 ❤\ufe0f\u200d🔥 👩🏽\u200d🚀 1\ufe0f\u20e3";
+  expect(visibleProse(pictures)).toBe(pictures);
+  expect(visibleProse("one\r\ntwo\u00a0words")).toBe("one\ntwo\u00a0words");
+  expect(visibleProse("ad\u200dmin, a\ufe0fb")).toBe("ad⟨U+200D⟩min, a⟨U+FE0F⟩b");
+  expect(visible("✔\ufe0f")).toBe("✔⟨U+FE0F⟩");
+});
+
+test("everything that Unicode calls invisible is shown, and no letter is marked", () => {
+  const invisible =
+    /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}\p{Noncharacter_Code_Point}]/u;
+  const blank = /[\u2800\u2d7f\ufffc\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
+  const wrong: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const character = String.fromCodePoint(code);
+    const hidden = character !== " " && (invisible.test(character) || blank.test(character));
+    const marked = visibleWhole(character) !== character;
+    const assigned = !/\p{Cn}/u.test(character);
+    if (hidden !== marked && (hidden || assigned)) wrong.push(code.toString(16));
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("a path shows each of its letters", () => {
+  expect(visibleWhole("./test\u200d.sh\n ")).toBe("./test⟨U+200D⟩.sh⟨U+000A⟩ ");
 });
 
 test("a state keeps the server's word", () => {
@@ -109,7 +131,7 @@ test("counts are short, and in the unit that is billed", () => {
 });
 
 test("a text of many lines keeps its lines and shows what hides in them", () => {
-  expect(visibleLines("one\r\n\ttwo\n")).toBe("one\n\ttwo\n");
+  expect(visibleLines("one\n\ttwo\n")).toBe("one\n\ttwo\n");
   expect(visibleLines("over\rwritten \u001b[31mred")).toBe("over⟨U+000D⟩written ⟨U+001B⟩[31mred");
   expect(visibleLines("if (\u2066admin\u2069)")).toBe("if (⟨U+2066⟩admin⟨U+2069⟩)");
 });

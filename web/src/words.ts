@@ -1,5 +1,7 @@
 /** Words for people: times, states, and text that others wrote. */
 
+import { HIDDEN, HIDDEN_IN_PROSE } from "./hidden.gen";
+
 const two = (n: number) => String(n).padStart(2, "0");
 
 /** 24 h, local. */
@@ -67,31 +69,32 @@ export function leftOut(count: number): string {
   return `${count.toLocaleString("en")} ${count === 1 ? "character" : "characters"} left out`;
 }
 
-// Controls, what has no width or ink, tags, and what turns the direction of what follows: they could
-// make a text lie. A joiner between two pictures makes one of them, and is seen.
-const HIDDEN = new RegExp(
-  "(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d|\\u200d(?!\\p{Extended_Pictographic})|" +
-    "[\\p{Cc}\\u00ad\\u034f\\u061c\\u115f\\u1160\\u180e\\u200b\\u200c\\u200e\\u200f\\u2028-\\u202e" +
-    "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]",
-  "gu",
-);
+const WHOLE = new RegExp(`[${HIDDEN}]`, "gu");
+const IN_PROSE = new RegExp(HIDDEN_IN_PROSE, "gu");
+
+const marked = (hidden: string): string => `⟨${code(hidden)}⟩`;
 
 /** A model's or a stranger's text on one line, with what cannot be seen made visible. */
 export function visible(text: string): string {
   return text
     .replace(/[\t\r\n]+/g, " ")
-    .replace(HIDDEN, (hidden) => `⟨${code(hidden)}⟩`)
+    .replace(WHOLE, marked)
     .trim();
 }
 
-/** The same for a text of many lines: tabs and line ends stay, `\r\n` is one. */
+/** The same for a text of many lines, which counts letter by letter: tabs and line ends stay. */
 export function visibleLines(text: string): string {
-  return text
-    .replace(/\r\n/g, "\n")
-    .replace(HIDDEN, (hidden) =>
-      hidden === "\n" || hidden === "\t" ? hidden : `⟨${code(hidden)}⟩`,
-    );
+  return text.replace(WHOLE, (hidden) =>
+    hidden === "\n" || hidden === "\t" ? hidden : marked(hidden),
+  );
 }
+
+/** For a path, an address, a rule: tabs and line ends are marked as well, and nothing is trimmed. */
+export const visibleWhole = (text: string): string => text.replace(WHOLE, marked);
+
+/** For what is written to be read: emoji stay whole, spaces of all widths stay, `\r\n` is one. */
+export const visibleProse = (text: string): string =>
+  text.replace(/\r\n/g, "\n").replace(IN_PROSE, marked);
 
 const code = (character: string) =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;

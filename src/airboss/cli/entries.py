@@ -49,7 +49,7 @@ def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_jso
         print_json(_report(file, checked, wishes))
     elif checked.entry:
         tasks, jobs = len(checked.entry.tasks), len(checked.entry.jobs)
-        out().line(f"{visible(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
+        out().line(f"{visible_line(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
         if remembered:
             aside().line("note: You have trusted this file as it is, so its wishes count.")
         for wish in wishes:

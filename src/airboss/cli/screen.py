@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import re
 import sys
 import threading
 import time
@@ -16,7 +15,6 @@ from airboss.model import hidden
 
 Told = TypeVar("Told")
 
-_SPACES: Final = re.compile(r"[\t\r\n]+")
 # What is done sooner needs no sign of waiting.
 _PATIENT_SECONDS: Final = 0.2
 _SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -28,20 +26,22 @@ _STYLES: Final = {
     "green": "32",
     "yellow": "33",
     "cyan": "36",
+    "reverse": "7",
 }
 
 
 def visible(text: str) -> str:
     """Text of a model or a stranger, with everything that could drive a terminal made visible.
 
-    It works character by character, so a text that arrives in pieces is as safe as a whole one.
+    For prose: emoji and spaces of all widths stay. A text that arrives in pieces is as safe as a
+    whole one.
     """
-    return hidden.visible(text.replace("\r", ""))
+    return hidden.visible_prose(text)
 
 
 def visible_line(text: str, length: int | None = None) -> str:
-    """The same on one line, and not longer than `length`."""
-    line = visible(_SPACES.sub(" ", text)).strip()
+    """A title, a name: on one line, not longer than `length`, and all that is hidden marked."""
+    line = hidden.visible_line(text)
     return line if length is None or len(line) <= length else line[: length - 1] + "…"
 
 
@@ -168,6 +168,16 @@ def waited(what: str, work: Callable[[], Told], limit: float = math.inf) -> Told
     if not done:
         raise TimeoutError
     return done[0]
+
+
+def width_of(pen: Pen) -> int:
+    """Of the terminal that it writes to; 0 where it is none."""
+    if not pen.is_terminal:
+        return 0
+    try:
+        return os.get_terminal_size(pen.stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
 
 
 def _width() -> int:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from airboss.harness.file_names import file_names
-from airboss.harness.plain import plain, plain_line
+from airboss.model.hidden import shortened, visible, visible_line, visible_whole
 from airboss.model.ids import PromptId, new_item_id
 from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity, Subject
 from airboss.model.redaction import Redactor
@@ -19,6 +19,8 @@ _TITLE: Final = 80
 _DESCRIPTION: Final = 512
 # Of a change or a command no more is kept than a person can look through.
 _SUBJECT: Final = 64_000
+# A line break in a title: what follows it is another command.
+_LINE_END: Final = " ⏎ "
 # What the runtime says of one request only: the same wish may come with another.
 _PASSING: Final = frozenset(
     {"toolCallId", "intention", "canOfferSessionApproval", "warning", "requestSandboxBypass"}
@@ -50,15 +52,15 @@ def approval_of(
 
     said = json.dumps(wish.raw, ensure_ascii=False, sort_keys=True, default=str)
     intention = wish.raw.get("intention")
-    about = plain(redactor.text(intention)) if isinstance(intention, str) else ""
+    about = visible_line(redactor.text(intention)) if isinstance(intention, str) else ""
     return ApprovalAsked(
         item=new_item_id(),
         request=wish.request_id,
         call=wish.call,
         wish=wish.kind,
         tool=wish.tool,
-        title=plain_line(redactor.text(_title(wish)), _TITLE),
-        description=plain_line(_sentences(about, why), _DESCRIPTION),
+        title=title_of(wish, redactor),
+        description=shortened(_sentences(about, visible_line(why)), _DESCRIPTION),
         severity=severity_of(wish),
         subject=Subject(
             command=clean(wish.command),
@@ -73,6 +75,13 @@ def approval_of(
         prompt=prompt,
         expires_at=expires_at,
     )
+
+
+def title_of(wish: PermissionWish, redactor: Redactor) -> str:
+    """On one line, and short: what is decided about is shown beside it."""
+    lines = visible(redactor.text(_title(wish))).split("\n")
+    whole = _LINE_END.join(" ".join(line.split()) for line in lines)
+    return shortened(whole, _TITLE)
 
 
 def _sentences(*said: str) -> str:
@@ -140,12 +149,28 @@ def _of_address(wish: PermissionWish) -> str:
 
 
 def _of_path(verb: str) -> Callable[[PermissionWish], str]:
-    return lambda wish: f"{verb} {PurePath(wish.paths[0]).name if wish.paths else 'a file'}?"
+    return lambda wish: f"{verb} {_name(wish.paths[0]) if wish.paths else 'a file'}?"
+
+
+def _name(path: str) -> str:
+    return visible_whole(PurePath(path).name or path)
+
+
+def _of_change(wish: PermissionWish) -> str:
+    """A file may also go, or get another name."""
+    edits: Any = wish.raw.get("fileEdits")
+    match edits:
+        case [{"before": {"path": str(before)}, "after": {"path": str(after)}}] if before != after:
+            return f"Change {_name(before)}, and move it to {_name(after)}?"
+        case [{"before": {"path": str(before)}, **rest}] if not rest.get("after"):
+            return f"Delete {_name(before)}?"
+        case _:
+            return _of_path("Change")(wish)
 
 
 _TITLES: Final[Mapping[str, Callable[[PermissionWish], str]]] = {
     "shell": lambda wish: f"Run {wish.command}?",
-    "write": _of_path("Change"),
+    "write": _of_change,
     "read": _of_path("Read"),
     "url": _of_address,
     "mcp": _of_tool,

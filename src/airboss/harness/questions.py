@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from airboss.errors import InvalidAnswer
-from airboss.harness.plain import plain, plain_line
+from airboss.model.hidden import shortened, visible_line, visible_prose
 from airboss.model.ids import PromptId, new_item_id
 from airboss.model.inbox_events import ItemSettled, QuestionAsked
 from airboss.model.redaction import Redactor
@@ -18,8 +18,9 @@ from airboss.runtime.tools import OutsideCall, ToolOffer, ToolRefusal
 
 ASK_USER: Final = "ask_user"
 _MOST_CHOICES: Final = 50
-_CHOICE: Final = 200
-_QUESTION: Final = 8_000
+# What is longer is refused, so that whoever answers sees all of it.
+_CHOICE: Final = 2_000
+_QUESTION: Final = 64_000
 _FORM: Final = 32_000
 _FORM_TYPES: Final = ("string", "number", "integer", "boolean", "array")
 
@@ -74,9 +75,13 @@ def question_of(
         return _wrong("needs a string named “question”")
     if choices is not None and not _are_texts(choices):
         return _wrong("takes “choices” as a list of strings")
-    labels = tuple(dict.fromkeys(plain_line(one, _CHOICE) for one in choices or ()))
-    if len(labels) > _MOST_CHOICES:
-        return _wrong(f"takes at most {_MOST_CHOICES} choices")
+    if len(question) > _QUESTION:
+        return _wrong(f"takes a question of at most {_QUESTION:,} characters")
+    labels = tuple(dict.fromkeys(_label(one) for one in choices or ()))
+    if len(labels) > _MOST_CHOICES or any(len(label) > _CHOICE for label in labels):
+        return _wrong(
+            f"takes at most {_MOST_CHOICES} choices of at most {_CHOICE:,} characters each"
+        )
     schema = None
     if form is not None:
         schema = json.dumps(form, ensure_ascii=False)
@@ -89,7 +94,7 @@ def question_of(
     return QuestionAsked(
         item=new_item_id(),
         call=call.call,
-        question=plain(redactor.text(question))[:_QUESTION],
+        question=visible_prose(redactor.text(question)),
         choices=tuple(redactor.text(label) for label in labels),
         allows_words=schema is None and (allows_words or not labels),
         form=None if schema is None else redactor.text(schema),
@@ -114,7 +119,8 @@ def read_answer(asked: QuestionAsked, text: str) -> Given:
             return Given(label, was_words=False)
     if not asked.allows_words:
         numbered = ", ".join(f"{place} {label}" for place, label in enumerate(choices, 1))
-        raise InvalidAnswer(f"“{plain_line(said, 80)}” is none of the choices: {numbered}.")
+        shown = shortened(visible_line(said), 80)
+        raise InvalidAnswer(f"“{shown}” is none of the choices: {numbered}.")
     return Given(said, was_words=True)
 
 
@@ -164,6 +170,10 @@ def _is_form(form: object) -> bool:
         and "$ref" not in one
         for one in cast("Mapping[str, object]", fields).values()
     )
+
+
+def _label(choice: str) -> str:
+    return " ".join(visible_prose(choice).split())
 
 
 def _are_texts(value: object) -> bool:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from html import escape
 from typing import Final, Protocol
 
-from airboss.model.hidden import visible
+from airboss.model.hidden import visible, visible_prose
 from airboss.service.transcript import Passage
 
 _STYLE: Final = """
@@ -54,9 +54,9 @@ class Markdown:
             quoted = f"{_quoted(passage.text)}\n" if passage.text else ""
             return f"*{_line(passage.title)}*\n\n{quoted}"
         if passage.voice == "tool":
-            return f"{head}{_fenced(passage.given)}{_fenced(passage.text)}"
+            return f"{head}{_fenced(visible(passage.given))}{_fenced(visible_prose(passage.text))}"
         if passage.voice == "message":
-            return f"{head}{_plain(passage.text)}\n\n"
+            return f"{head}{visible_prose(passage.text)}\n\n"
         return f"{head}{_quoted(passage.text)}\n"
 
     def end(self) -> str:
@@ -85,7 +85,8 @@ class Html:
 
     def passage(self, passage: Passage) -> str:
         head = f"{_escaped(passage.title)} · {moment(passage.at)}"
-        text = f"<pre>{_escaped(passage.text)}</pre>\n" if passage.text else ""
+        shown = visible_prose(passage.text)
+        text = f"<pre>{escape(shown)}</pre>\n" if passage.text else ""
         if passage.voice == "tool":
             given = f"<pre>{_escaped(passage.given)}</pre>\n" if passage.given else ""
             body = f"<details>\n<summary>{head}</summary>\n{given}{text}</details>\n"
@@ -102,23 +103,18 @@ def moment(at: int) -> str:
     return told.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _plain(text: str) -> str:
-    """What would hide or turn around other text is written out."""
-    return visible(text.replace("\r\n", "\n"))
-
-
 def _escaped(text: str) -> str:
-    return escape(_plain(text))
+    return escape(visible(text))
 
 
 def _line(text: str) -> str:
     """On one line, and without a meaning in Markdown."""
-    plain = " ".join(_plain(text).split())
+    plain = " ".join(visible(text).split())
     return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", plain)
 
 
 def _quoted(text: str) -> str:
-    return "".join(f"> {line}\n" for line in _plain(text).split("\n"))
+    return "".join(f"> {line}\n" for line in visible_prose(text).split("\n"))
 
 
 def _fenced(text: str) -> str:
@@ -127,4 +123,4 @@ def _fenced(text: str) -> str:
         return ""
     longest = max((len(found) for found in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{_plain(text)}\n{fence}\n\n"
+    return f"{fence}\n{text}\n{fence}\n\n"

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import re
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
@@ -12,6 +11,7 @@ from typing import Any, Final, Protocol, cast
 from airboss.errors import SettingsInvalid, StoreUnavailable
 from airboss.log.log import EventLog, now_ms
 from airboss.model.events import Recorded
+from airboss.model.hidden import shortened, visible_line
 from airboss.model.inbox_events import (
     INBOX,
     ApprovalAsked,
@@ -41,7 +41,6 @@ _MOST_WAITING: Final = 500
 _AT_ONCE: Final = 8
 _LOOK_SECONDS: Final = 30.0
 _AFTER_TROUBLE_SECONDS: Final = 5.0
-_CONTROLS: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 @dataclass(frozen=True)
@@ -196,7 +195,7 @@ def compose(recorded: Recorded, url: str, redactor: Redactor) -> Notice | None:
         delivery=f"{name}.{event.kind.rpartition('.')[2]}",
         event=event.kind,
         item=name,
-        title=_CONTROLS.sub(" ", redactor.text(title)).strip()[:_LONGEST_TITLE],
+        title=shortened(" ".join(visible_line(redactor.text(title)).split()), _LONGEST_TITLE),
         url=address,
         body=_bounded(whole, told, redactor),
     )

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { EventPage, InboxItem, RunDetail, SessionView } from "../api/types.gen";
 import { runAddress } from "../start/rows";
-import { visible, visibleLines } from "../words";
+import { visible, visibleProse } from "../words";
 
 export type Origin = { session: SessionView | null; job: string | null };
 
@@ -116,7 +116,7 @@ function useWords({ asked_at }: InboxItem, session: SessionView | null): string 
         ({ event, at }) => event.kind === "message.ended" && at <= asked_at,
       )?.event;
       if (said?.kind !== "message.ended" || said.text.trim() === "") return;
-      const text = visibleLines(said.text.trim());
+      const text = visibleProse(said.text.trim());
       say(text.length > LONGEST ? `… ${text.slice(-LONGEST)}` : text);
     });
     return () => {

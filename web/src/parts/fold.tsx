@@ -1,12 +1,18 @@
 /** A long text behind its first lines. */
 
 import { useState } from "preact/hooks";
-import { visibleLines } from "../words";
+import { visibleLines, visibleProse } from "../words";
 import { folded } from "./folded";
 
-type Props = { text: string; lines?: number; label?: string };
+type Props = {
+  text: string;
+  lines?: number;
+  label?: string;
+  /** It counts letter by letter: what a tool is called with. */
+  exact?: boolean;
+};
 
-export function Fold({ text, lines = 12, label = "Text" }: Props) {
+export function Fold({ text, lines = 12, label = "Text", exact = false }: Props) {
   const [open, setOpen] = useState(false);
   const part = folded(text, lines);
   const whole = part.characters === 0;
@@ -14,7 +20,7 @@ export function Fold({ text, lines = 12, label = "Text" }: Props) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
       <pre class="code" role="group" tabIndex={0} aria-label={label}>
-        {visibleLines(open ? text : part.shown)}
+        {(exact ? visibleLines : visibleProse)(open ? text : part.shown)}
       </pre>
       {!whole && (
         <div class="fold-more">

@@ -1,7 +1,7 @@
 /** Shows markdown that others wrote. Until it is ready, and where it cannot be, the text stands as it is. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visibleLines } from "../words";
+import { visibleProse } from "../words";
 import { wasWritten, writtenDown } from "./scribe";
 
 export { looksLikeMarkdown } from "./looks";
@@ -61,5 +61,5 @@ async function opened(): Promise<void> {
 }
 
 export function Raw({ text }: { text: string }) {
-  return <pre class="raw">{visibleLines(text)}</pre>;
+  return <pre class="raw">{visibleProse(text)}</pre>;
 }

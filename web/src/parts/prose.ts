@@ -1,7 +1,7 @@
 /** Markdown to HTML, as a string that nobody shows: `door` takes it from here. Pure. */
 
 import { Marked, type Tokens } from "marked";
-import { visible, visibleLines } from "../words";
+import { visible, visibleLines, visibleProse } from "../words";
 
 /** The tags that a text may write itself, bare: everything else in angle brackets is shown as it is. */
 const BARE =
@@ -64,7 +64,11 @@ export function htmlOf(text: string, top: number, colours: Colours = () => null)
       checkbox({ checked }: Tokens.Checkbox) {
         return checked ? "☑ " : "☐ ";
       },
-      code({ text: code, lang }: Tokens.Code) {
+      codespan({ text: code }: Tokens.Codespan) {
+        return `<code>${escaped(visible(code))}</code>`;
+      },
+      code({ text: written, lang }: Tokens.Code) {
+        const code = visibleLines(written); // it may be copied and run
         const language = /^[\w+#.-]{1,30}/.exec(lang ?? "")?.[0];
         const named = language === undefined ? "" : ` class="language-${escaped(language)}"`;
         const coloured = language === undefined ? null : colours(code, language);
@@ -72,5 +76,5 @@ export function htmlOf(text: string, top: number, colours: Colours = () => null)
       },
     },
   });
-  return marked.parse(visibleLines(text), { async: false });
+  return marked.parse(visibleProse(text), { async: false });
 }

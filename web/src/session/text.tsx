@@ -5,7 +5,7 @@ import type { PromptImage } from "../api/types.gen";
 import { Fold } from "../parts/fold";
 import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
 import type { TextBlock } from "../state/types";
-import { visibleLines } from "../words";
+import { visibleProse } from "../words";
 import { Home, useChoice } from "./remember";
 import { firstLine, theEnd } from "./said";
 import { Shell } from "./shell";
@@ -77,7 +77,7 @@ const LONG = 6_000;
 
 function Plain({ text }: { text: string }) {
   if (text.length > LONG) return <Fold text={text} lines={60} />;
-  return <div class="prose lines">{visibleLines(text)}</div>;
+  return <div class="prose lines">{visibleProse(text)}</div>;
 }
 
 /** The end of what has come so far, as it came. The top is faded only where it is cut. */
@@ -89,7 +89,7 @@ export function Receiving({ text }: { text: string }) {
   });
   return (
     <div ref={element} class="coming">
-      {visibleLines(theEnd(text))}
+      {visibleProse(theEnd(text))}
       <span class="caret" />
     </div>
   );

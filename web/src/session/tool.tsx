@@ -46,7 +46,7 @@ function Brought({ tool, blocks }: Props) {
   return (
     <>
       <dl class="kv">
-        <Row name="arguments" text={argumentsToRead(tool.arguments)} />
+        <Row name="arguments" text={argumentsToRead(tool.arguments)} exact />
         <Row name="output" text={tool.output} />
         <Row name="result" text={tool.result ?? ""} />
         <Row name="error" text={tool.error ?? ""} />
@@ -59,13 +59,15 @@ function Brought({ tool, blocks }: Props) {
   );
 }
 
-function Row({ name, text }: { name: string; text: string }) {
+type RowProps = { name: string; text: string; exact?: boolean };
+
+function Row({ name, text, exact = false }: RowProps) {
   if (text.trim() === "") return null;
   return (
     <>
       <dt>{name}</dt>
       <dd class="mono">
-        <Fold text={text} label={name} />
+        <Fold text={text} label={name} exact={exact} />
       </dd>
     </>
   );
