@@ -7,7 +7,7 @@ from typing import Final
 
 from airboss.cli.client import Client, Json
 from airboss.cli.deciding import send
-from airboss.cli.item_page import command_of, draw, fields_of, title_of, what_of
+from airboss.cli.item_page import command_of, draw, fields_of, is_long, title_of, what_of
 from airboss.cli.screen import Pen
 from airboss.cli.stream import Record
 from airboss.cli.transcript import Transcript
@@ -15,6 +15,7 @@ from airboss.cli.trouble import Trouble
 
 _ASKED: Final = ("approval.asked", "question.asked", "limit.reached")
 _SKIP: Final = "/skip"
+_WHOLE: Final = "all"
 _YES: Final = ("y", "yes")
 _ALWAYS: Final = ("a", "always")
 _NO: Final = ("n", "no")
@@ -70,10 +71,13 @@ class Counter:
             self._shown = None
 
     def show(self) -> None:
-        """All of the next one."""
+        """The next one: of what is long its beginning and its end."""
         self._shown, asked = next(iter(self._open.items()))
+        self._draw(asked, is_folded=True)
+
+    def _draw(self, asked: Json, *, is_folded: bool) -> None:
         self.page.end_line()
-        draw(self.pen, asked)
+        draw(self.pen, asked, is_folded=is_folded)
         self._hint(asked)
 
     def say(self, line: str) -> None:
@@ -83,6 +87,9 @@ class Counter:
             return
         asked = self._open[item]
         is_question = what_of(asked) == "question"
+        if is_long(asked) and line.strip().lower() == _WHOLE:
+            self._draw(asked, is_folded=False)
+            return
         wish = _answer(line.strip()) if is_question else _decision(asked, line.strip())
         if wish is None:
             self._hint(asked)
@@ -120,4 +127,5 @@ def _how(asked: Json) -> str:
         what = "its fields as JSON" if fields_of(asked) else "your answer"
         return f"Type {what}; /skip declines."
     always = "always, " if asked.get("rule") else ""
-    return f"Type yes, {always}or no and why."
+    whole = " “all” shows what is folded." if is_long(asked) else ""
+    return f"Type yes, {always}or no and why.{whole}"

@@ -2,14 +2,28 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
 from airboss.cli.client import Json
+from airboss.cli.command_text import LONG, command_lines, parts_of
 from airboss.cli.rule_listing import rule_words
-from airboss.cli.screen import Pen, duration, moment, visible, visible_line
+from airboss.cli.screen import Pen, duration, moment, visible_line, width_of
+from airboss.model.hidden import visible, visible_prose, visible_whole
 
 _WHAT: Final = {"approval.asked": "approval", "question.asked": "question"}
+_SHORTENED: Final = "(shortened)"
+# What stands before each line of a part, and the least that is left for the part itself.
+_NAMED: Final = 11
+_NARROWEST: Final = 20
+# A command that is shorter is left to the terminal, so that it can be copied as it is.
+_WRAPPED: Final = 400
+# Where an earlier version cut each part, without a mark.
+_ONCE_CUT_AT: Final = 64_000
+_WAS_CUT: Final = (
+    "An earlier version kept no more than the first 64,000 characters of this: the rest is not "
+    "shown. Deny it unless you know the rest."
+)
 _SEVERITIES: Final = {"high": ("red",), "medium": ("yellow",)}
 _OUTCOMES: Final = {
     "allow-once": "allowed it, once",
@@ -38,11 +52,12 @@ def title_of(asked: Json) -> str:
 
 
 def command_of(asked: Json) -> str:
-    """What to type, from anywhere."""
+    """What to type, from anywhere: to look at it where its title is not all of it."""
     item = visible_line(str(asked["item"]))
-    return (
-        f'airboss answer {item} "…"' if what_of(asked) == "question" else f"airboss approve {item}"
-    )
+    if what_of(asked) == "question":
+        return f'airboss answer {item} "…"'
+    is_short = str(asked.get("title", "")).endswith(_SHORTENED)
+    return f"airboss inbox {item}" if is_short else f"airboss approve {item}"
 
 
 def outcome_words(settled: Json) -> str:
@@ -67,11 +82,25 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def draw(pen: Pen, asked: Json) -> None:
-    """All that a person needs to decide, as it is: nothing of it is cut or can hide."""
+def draw(pen: Pen, asked: Json, *, is_folded: bool = False) -> None:
+    """All that a person needs to decide, as it is: nothing of it is cut or can hide. Folded, the
+    middle of what is long is left out, and it says so."""
     pen.line(pen.styled(title_of(asked), "bold"))
-    for line in _about(pen, asked):
+    for line in _about(pen, asked, is_folded):
         pen.line(f"  {line}")
+
+
+def is_long(asked: Json) -> bool:
+    """Whether something of it is left out where it is drawn folded."""
+    subject = cast("Json", asked.get("subject") or {})
+    texts = [subject.get("command"), subject.get("diff"), _wants(subject)]
+    return any(len(str(text)) > LONG for text in texts if text)
+
+
+def _wants(subject: Json) -> str | None:
+    """The arguments, where nothing else says what it is about."""
+    has_more = any(subject.get(name) for name in ("command", "path", "address"))
+    return None if has_more else str(subject.get("arguments", "{}"))
 
 
 def draw_whole(pen: Pen, item: Json, job: str | None) -> None:
@@ -110,37 +139,41 @@ def _ways(asked: Json) -> Iterator[str]:
     yield f'airboss deny {item} "why"'
 
 
-def _about(pen: Pen, asked: Json) -> Iterator[str]:
+def _about(pen: Pen, asked: Json, is_folded: bool) -> Iterator[str]:
     match what_of(asked):
         case "approval":
-            yield from _of_approval(pen, asked)
+            yield from _of_approval(pen, asked, is_folded)
         case "question":
             yield from _of_question(pen, asked)
         case _:
             pass
 
 
-def _of_approval(pen: Pen, asked: Json) -> Iterator[str]:
+def _of_approval(pen: Pen, asked: Json, is_folded: bool) -> Iterator[str]:
     subject = cast("Json", asked["subject"])
     yield pen.styled(visible_line(str(asked["description"])), "dim")
     severity = str(asked["severity"])
     yield f"Risk     {pen.styled(visible_line(severity), *_SEVERITIES.get(severity, ()))}"
+    if any(len(str(part)) == _ONCE_CUT_AT for part in subject.values()):
+        yield pen.styled(_WAS_CUT, "red")
     if command := subject.get("command"):
-        yield from _block("Command", str(command))
+        yield from _of_command(pen, str(command), is_folded)
     if path := subject.get("path"):
-        yield f"File     {visible_line(str(path))}"
+        yield f"File     {visible_whole(str(path))}"
     if address := subject.get("address"):
-        yield f"Address  {visible_line(str(address))}"
-    if not any(subject.get(name) for name in ("command", "path", "address")):
-        yield from _block("Wants", str(subject.get("arguments", "{}")))
+        yield f"Address  {visible_whole(str(address))}"
+    if wants := _wants(subject):
+        lines = _text_lines(pen, wants, is_folded)
+        yield from _named("Wants", lines)
     if diff := subject.get("diff"):
-        yield from (_of_diff(pen, line) for line in visible(str(diff)).rstrip("\n").split("\n"))
+        lines = _text_lines(pen, str(diff).rstrip("\n"), is_folded)
+        yield from (_of_diff(pen, line) for line in lines)
     if rule := asked.get("rule"):
         yield f"Always   would allow {visible_line(rule_words(rule))}"
 
 
 def _of_question(pen: Pen, asked: Json) -> Iterator[str]:
-    lines = visible(str(asked["question"])).strip().split("\n")
+    lines = visible_prose(str(asked["question"])).strip().split("\n")
     if len(lines) > 1:
         yield from lines
     for number, label in enumerate(asked.get("choices") or (), start=1):
@@ -167,10 +200,30 @@ def _field_words(name: str, field: Json, asked: Json) -> str:
     return "; ".join(words)
 
 
-def _block(name: str, text: str) -> Iterator[str]:
-    first, *rest = visible(text).split("\n")
-    yield f"{name:<8} {first}"
-    yield from (f"{'':<8} {line}" for line in rest)
+def _of_command(pen: Pen, text: str, is_folded: bool) -> Iterator[str]:
+    columns = width_of(pen)
+    width = max(columns - _NAMED, _NARROWEST) if columns and len(text) > _WRAPPED else 0
+    lines: list[str] = []
+    for part in parts_of(text, is_folded=is_folded, is_command=True):
+        lines += (
+            [pen.styled(part.text, "yellow")]
+            if part.is_gap
+            else command_lines(pen, part.text, width)
+        )
+    yield from _named("Command", lines)
+
+
+def _text_lines(pen: Pen, text: str, is_folded: bool) -> Iterator[str]:
+    for part in parts_of(text, is_folded=is_folded):
+        if part.is_gap:
+            yield pen.styled(part.text, "yellow")
+        else:
+            yield from visible(part.text).split("\n")
+
+
+def _named(name: str, lines: Iterable[str]) -> Iterator[str]:
+    for place, line in enumerate(lines):
+        yield f"{'' if place else name:<8} {line}"
 
 
 def _of_diff(pen: Pen, line: str) -> str:

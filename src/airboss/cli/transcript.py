@@ -155,7 +155,7 @@ def _draw_permission(page: Transcript, event: Event) -> None:
             page.note(f"Allowed by {event.get('by', 'the policy')}: {wish}", "dim")
         return
     page.note(f"✗ Denied: {wish}. {reason}", "yellow")
-    is_by_policy = not str(event.get("by", "")).startswith(("person", "nobody", "rule"))
+    is_by_policy = not str(event.get("by", "")).startswith(("person", "nobody", "rule", "size"))
     if is_by_policy and not page.denials and "--permissions" not in reason:
         page.note(f"  {_HOW_TO_ALLOW}", "dim")
     page.denials.append(str(event.get("reason", "")))

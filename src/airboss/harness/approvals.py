@@ -8,17 +8,16 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from airboss.harness.file_names import file_names
+from airboss.harness.subjects import subject_of
 from airboss.model.hidden import shortened, visible, visible_line, visible_whole
 from airboss.model.ids import PromptId, new_item_id
-from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity, Subject
+from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
 
 _TITLE: Final = 80
 _DESCRIPTION: Final = 512
-# Of a change or a command no more is kept than a person can look through.
-_SUBJECT: Final = 64_000
 # A line break in a title: what follows it is another command.
 _LINE_END: Final = " ⏎ "
 # What the runtime says of one request only: the same wish may come with another.
@@ -45,12 +44,8 @@ def approval_of(
     expires_at: int | None,
     redactor: Redactor,
 ) -> ApprovalAsked:
+    """Raises `TooLarge` where it is more than a person is shown."""
     redactor = redactor.sparing(file_names(wish))
-
-    def clean(text: str | None) -> str | None:
-        return None if text is None else redactor.text(text)[:_SUBJECT]
-
-    said = json.dumps(wish.raw, ensure_ascii=False, sort_keys=True, default=str)
     intention = wish.raw.get("intention")
     about = visible_line(redactor.text(intention)) if isinstance(intention, str) else ""
     return ApprovalAsked(
@@ -62,13 +57,7 @@ def approval_of(
         title=title_of(wish, redactor),
         description=shortened(_sentences(about, visible_line(why)), _DESCRIPTION),
         severity=severity_of(wish),
-        subject=Subject(
-            command=clean(wish.command),
-            diff=clean(_text(wish.raw, "diff")),
-            path=clean(wish.paths[0] if wish.paths else None),
-            address=clean(wish.url),
-            arguments=redactor.text(said)[:_SUBJECT],
-        ),
+        subject=subject_of(wish, redactor),
         fingerprint=fingerprint(wish),
         choices=ONCE if rule is None else ("allow-once", "allow-always", "deny"),
         rule=rule,

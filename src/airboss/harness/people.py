@@ -6,15 +6,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol, TypeAlias
 
-from airboss.errors import Conflict, StoreUnavailable
-from airboss.harness.approvals import answer_of, approval_of, fingerprint
+from airboss.errors import Conflict, StoreUnavailable, TooLarge
+from airboss.harness.approvals import answer_of, approval_of
 from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import question_of, told_of
+from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Request
 from airboss.log.log import Writer, now_ms
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
-from airboss.model.inbox_events import Asked, InboxItem, ItemSettled, LimitReached, QuestionAsked
+from airboss.model.inbox_events import (
+    ApprovalAsked,
+    Asked,
+    InboxItem,
+    ItemSettled,
+    LimitReached,
+    QuestionAsked,
+)
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
@@ -97,37 +105,53 @@ class People:
             ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
         answer, by = unread(wish, ruling) or ruling.answer, ruling.by
         if isinstance(answer, MustAsk):
-            settled = await self._leave(wish, answer.why)
+            try:
+                settled = await self._leave(wish, answer.why)
+            except TooLarge as refused:
+                return self._refuse(wish, refused)
             answer = answer_of(settled)
             by = f"person {settled.who}" if settled.who else "nobody"
         if not self._is_left:
             self.writer.say(record(wish, answer, by, self.redactor))
         return answer
 
+    def _refuse(self, wish: PermissionWish, refused: TooLarge) -> PermissionAnswer:
+        """Nobody is asked, also not by what an earlier version had shown a part of."""
+        if kept := self._kept.pop(wish.call or "", None):
+            self._say(ItemSettled(item=kept.item, outcome="cancelled"))
+        answer = PermissionAnswer(False, str(refused))
+        self.writer.say(record(wish, answer, "size", self.redactor))
+        return answer
+
     async def _leave(self, wish: PermissionWish, why: str) -> ItemSettled:
         prompt, request = self.at_work()
+        rule = await asyncio.to_thread(self.rule.suggest, wish, self.redactor)
+        fresh = await asyncio.to_thread(
+            approval_of,
+            wish,
+            why=why,
+            rule=rule,
+            prompt=prompt,
+            expires_at=self._expires_at(),
+            redactor=self.redactor,
+        )
         asked = self._kept.pop(wish.call or "", None)
-        if asked is None:
-            settled = await self._decided_before(fingerprint(wish), prompt)
-            if settled is not None:
-                return settled
-            rule = await asyncio.to_thread(self.rule.suggest, wish, self.redactor)
-            asked = approval_of(
-                wish,
-                why=why,
-                rule=rule,
-                prompt=prompt,
-                expires_at=self._expires_at(),
-                redactor=self.redactor,
-            )
-            return await self._ask(asked, request)
-        return await self._wait(_Waiting(asked), request)
+        if isinstance(asked, ApprovalAsked) and was_cut(asked):
+            self._say(ItemSettled(item=asked.item, outcome="cancelled"))
+            asked = None
+        if asked is not None:
+            return await self._wait(_Waiting(asked), request)
+        settled = await self._decided_before(fresh.fingerprint, prompt)
+        return settled or await self._ask(fresh, request)
 
     async def permit(self, use: ToolUse, why: str) -> bool:
         """For a check of the gate that wants a person asked, whatever rules and policy say."""
         raw = {"toolName": use.tool, "toolArgs": dict(use.arguments)}
         wish = PermissionWish("", None, "hook", use.tool, (), None, None, use.tool, raw)
-        return answer_of(await self._leave(wish, why)).allowed
+        try:
+            return answer_of(await self._leave(wish, why)).allowed
+        except TooLarge as refused:
+            return self._refuse(wish, refused).allowed
 
     async def answer(self, call: OutsideCall) -> str | ToolRefusal:
         """The agent's question gets a person's answer."""

@@ -30,7 +30,7 @@ class Subject(Frozen):
     diff: Words | None = None
     path: Words | None = None
     address: Words | None = None
-    # All that the runtime said of the wish, as JSON.
+    # All that the runtime said of the wish, as JSON. Of what stands above, long texts are left out.
     arguments: Words = "{}"
 
 

@@ -23,7 +23,7 @@ from airboss.model.events import (
     TurnEnded,
 )
 from airboss.model.excerpt import left_out_words
-from airboss.model.inbox_events import ApprovalAsked, LimitReached, QuestionAsked
+from airboss.model.inbox_events import ApprovalAsked, LimitReached, QuestionAsked, Subject
 from airboss.model.run_events import RunEnded
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskEnded
 
@@ -74,6 +74,9 @@ def _passage(at: int, event: Event, calls: dict[str, ToolStarted]) -> Passage | 
             return Passage("tool", at, said, brought, _pretty(call.arguments) if call else "")
         case AsideAnswered():
             return Passage("note", at, f"{event.who} asked beside the work", _aside(event))
+        case ApprovalAsked():
+            title = f"asked for permission: {event.title}"
+            return Passage("tool", at, title, "", _subject(event.subject))
         case _:
             told = _note(event)
             return Passage("note", at, told) if told else None
@@ -84,8 +87,6 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
         case PermissionDecided():
             allowed = "allowed" if event.allowed else "denied"
             return f"{event.wish}: {event.about}, {allowed} by {event.by}"
-        case ApprovalAsked():
-            return f"asked for leave: {event.title}"
         case QuestionAsked():
             return f"asked: {event.question}"
         case LimitReached():
@@ -109,6 +110,12 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
             return f"{event.outcome}: {event.reason}"
         case _:
             return None
+
+
+def _subject(subject: Subject) -> str:
+    """All that was decided about."""
+    shown = (subject.command, subject.path, subject.address, subject.diff)
+    return "\n".join(part for part in shown if part) or _pretty(subject.arguments)
 
 
 def _aside(event: AsideAnswered) -> str:

@@ -3,12 +3,13 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useState } from "preact/hooks";
 import type { ApprovalAsked, InboxItem, LimitReached } from "../api/types.gen";
-import { visible, visibleLines } from "../words";
+import { visible, visibleWhole } from "../words";
 import type { Say, Stand } from "./ask";
 import { goingOnMeans, ruleInWords } from "./asking";
 import { useCardKeys } from "./card-keys";
-import { Diff } from "./diff";
-import { Fold } from "./fold";
+import { Diff, MOST } from "./diff";
+import { Whole } from "./whole";
+import { wasCut } from "./whole-text";
 
 export type Part<Asked> = {
   item: InboxItem;
@@ -112,30 +113,44 @@ const focused = (field: HTMLInputElement | null) => {
 function About({ asked: { subject } }: { asked: ApprovalAsked }) {
   const { command, diff, path, address, arguments: all } = subject;
   const said = diff ?? command ?? address ?? path;
+  const [open, unfold] = useState(false);
   return (
     <>
-      {command != null && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
-        <pre class="code ask-command" role="group" tabIndex={0} aria-label="Command">
-          {visibleLines(command)}
-        </pre>
+      {wasCut([command, diff, address, path, all]) && (
+        <p class="trouble">
+          An earlier version kept no more than the first 64,000 characters of this: the rest is not
+          shown. Deny it unless you know the rest.
+        </p>
       )}
-      {diff != null && diff.trim() !== "" ? (
-        <Diff diff={diff} {...(path == null ? {} : { path })} />
-      ) : (
-        path != null && <pre class="code">{visible(path)}</pre>
-      )}
-      {address != null && <pre class="code">{visible(address)}</pre>}
+      {command != null && <Whole text={command} kind="command" label="Command" />}
+      {path != null && <pre class="code">{visibleWhole(path)}</pre>}
+      {diff != null && diff.trim() !== "" && <Change diff={diff} path={path ?? ""} />}
+      {address != null && <pre class="code">{visibleWhole(address)}</pre>}
       {said == null ? (
-        <Fold text={pretty(all)} label="What was asked" />
+        <Whole text={pretty(all)} kind="text" label="What was asked" />
       ) : (
-        <details class="small">
+        <details class="small" onToggle={(event) => unfold(event.currentTarget.open)}>
           <summary>All that was said of it</summary>
-          <Fold text={pretty(all)} label="All that was said of it" />
+          {open && <Whole text={pretty(all)} kind="text" label="All that was said of it" />}
         </details>
       )}
     </>
   );
+}
+
+const MOST_DRAWN = 32_000;
+const LONGEST_DRAWN = 2_000;
+
+/** Whether a diff is drawn line by line, with nothing folded. */
+const isDrawn = (diff: string): boolean => {
+  if (diff.trim() === "" || diff.length > MOST_DRAWN) return false;
+  const lines = diff.split("\n");
+  return lines.length <= MOST && lines.every((line) => line.length <= LONGEST_DRAWN);
+};
+
+function Change({ diff, path }: { diff: string; path: string }) {
+  if (isDrawn(diff)) return <Diff diff={diff} path={path} />;
+  return <Whole text={diff} kind="diff" label="Change" />;
 }
 
 function pretty(json: string): string {

@@ -51,3 +51,30 @@ test("what is no diff is still shown, line by line", () => {
     ["added", "removed"],
   );
 });
+
+test("a file that moves is named by both its names, and its mode is shown", () => {
+  const moved =
+    "diff --git a/old.txt b/new.sh\nold mode 100644\nnew mode 100755\nrename from old.txt\n" +
+    "--- a/old.txt\n+++ b/new.sh\n@@ -1 +1 @@\n-a\n+b\n";
+  const [file, ...others] = filesOf(moved);
+  expect(others).toEqual([]);
+  expect(file?.path).toBe("old.txt → new.sh");
+  expect(file?.lines.map(({ text }) => text)).toEqual([
+    "old mode 100644",
+    "new mode 100755",
+    "rename from old.txt",
+    "@@ -1 +1 @@",
+    "a",
+    "b",
+  ]);
+  expect(filesOf("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n")[0]?.lines).toHaveLength(
+    2,
+  );
+  expect(filesOf("--- a/x\n+++ b/dev/null\n@@ -1 +0,0 @@\n-a\n")[0]?.path).toBe("x");
+});
+
+test("a line end that only some lines have is part of the change", () => {
+  const texts = (diff: string) => filesOf(diff)[0]?.lines.map(({ text }) => text);
+  expect(texts("+a\r\n+b\n")).toEqual(["a\r", "b"]);
+  expect(texts("+a\r\n+b\r\n")).toEqual(["a", "b"]);
+});

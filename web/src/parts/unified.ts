@@ -19,16 +19,25 @@ export function filesOf(diff: string): DiffFile[] {
   // How many lines of the hunk are still to come: inside it, `--- a` may be a line that was removed.
   let leftBefore = 0;
   let leftAfter = 0;
-  const rows = diff.replace(/\r?\n$/, "").split("\n");
+  // What is said of a file before its name: its mode, another name.
+  let said: string[] = [];
+  const rows = diff.replace(/\n$/, "").split("\n");
+  const alike = rows.every((row) => row.endsWith("\r")); // else it is part of the change, and shown
   for (const [place, raw] of rows.entries()) {
-    const row = raw.replace(/\r$/, "");
+    const row = alike ? raw.slice(0, -1) : raw;
     const inside = leftBefore > 0 || leftAfter > 0;
     if (!inside && row.startsWith("--- ") && rows[place + 1]?.startsWith("+++ ")) {
       file = { path: pathOf(row, rows[place + 1] ?? ""), added: 0, removed: 0, lines: [] };
+      file.lines.push(...said.map(headed));
+      said = [];
       files.push(file);
       continue;
     }
     if (!inside && isHeader(row, file)) continue;
+    if (!inside && TELLING.test(row)) {
+      said.push(row);
+      continue;
+    }
     file ??= opened(files);
     const hunk = HUNK.exec(row);
     if (!inside && hunk !== null) {
@@ -36,7 +45,7 @@ export function filesOf(diff: string): DiffFile[] {
       after = Number(hunk[3]);
       leftBefore = Number(hunk[2] ?? 1);
       leftAfter = Number(hunk[4] ?? 1);
-      file.lines.push({ kind: "head", before: null, after: null, text: row });
+      file.lines.push(headed(row));
     } else if (row.startsWith("+")) {
       file.lines.push({ kind: "added", before: null, after, text: row.slice(1) });
       file.added += 1;
@@ -48,7 +57,7 @@ export function filesOf(diff: string): DiffFile[] {
       before += 1;
       leftBefore -= 1;
     } else if (row.startsWith("\\")) {
-      file.lines.push({ kind: "head", before: null, after: null, text: row.slice(2) });
+      file.lines.push(headed(row.slice(2)));
     } else {
       file.lines.push({ kind: "same", before, after, text: row.slice(1) });
       before += 1;
@@ -57,8 +66,13 @@ export function filesOf(diff: string): DiffFile[] {
       leftAfter -= 1;
     }
   }
+  if (said.length > 0) (file ?? opened(files)).lines.push(...said.map(headed));
   return files;
 }
+
+const headed = (text: string): DiffLine => ({ kind: "head", before: null, after: null, text });
+
+const TELLING = /^(new file mode|deleted file mode|old mode|new mode|similarity |rename |copy )/;
 
 function opened(files: DiffFile[]): DiffFile {
   const file = { path: "", added: 0, removed: 0, lines: [] };
@@ -67,13 +81,14 @@ function opened(files: DiffFile[]): DiffFile {
 }
 
 const isHeader = (row: string, file: DiffFile | null): boolean =>
-  /^(diff --git |index [0-9a-f]|new file mode|deleted file mode|old mode|new mode|similarity |rename |\+\+\+ )/.test(
-    row,
-  ) ||
+  /^(diff --git |index [0-9a-f]|\+\+\+ )/.test(row) ||
   (row === "" && (file === null || file.lines.length === 0));
+
+const NOTHING = ["/dev/null", "dev/null"];
 
 function pathOf(before: string, after: string): string {
   const [from, to] = [before, after].map((row) => row.slice(4).split("\t")[0]?.trim() ?? "");
-  const path = to === "/dev/null" ? from : to;
-  return (path ?? "").replace(/^[ab]\//, "");
+  const [old = "", now = ""] = [from, to].map((path) => (path ?? "").replace(/^[ab]\//, ""));
+  if (NOTHING.includes(now)) return old;
+  return NOTHING.includes(old) || old === now ? now : `${old} → ${now}`;
 }

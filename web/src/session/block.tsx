@@ -28,6 +28,10 @@ const TONES = {
 } as const;
 
 const LONG = 2_000;
+const LONGEST_TITLE = 300;
+
+const brief = (title: string): string =>
+  title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE)} […] (shortened)` : title;
 
 /** Without a role: what is only scrolled into the page is no news. */
 function Noted({ note }: { note: NoteBlock }) {
@@ -36,7 +40,7 @@ function Noted({ note }: { note: NoteBlock }) {
     <div class={`note blk-note ${look}`}>
       <Icon name={icon} />
       <div>
-        <b>{visible(note.title.slice(0, 300))}</b>
+        <b>{visible(brief(note.title))}</b>
         {note.text.length > LONG ? (
           <Fold text={note.text} label={visible(note.title)} />
         ) : (
