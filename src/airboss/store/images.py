@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ _MAGIC: Final = {
 }
 _ENDINGS: Final = {mime: mime.partition("/")[2] for mime in _MAGIC}
 _MIMES: Final = {ending: mime for mime, ending in _ENDINGS.items()}
+# What `save` calls them. Whatever else somebody asks for never reaches the disk.
+_NAME: Final = re.compile(rf"[a-z0-9_]{{1,64}}\.[0-9]{{1,3}}\.({'|'.join(_MIMES)})")
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,10 @@ class Images:
         return await asyncio.to_thread(self._read, session, name)
 
     def _read(self, session: str, name: str) -> Picture:
-        mime = _MIMES.get(name.rpartition(".")[2])
-        if mime is None or not is_session_id(session) or os.path.basename(name) != name:
+        known = _NAME.fullmatch(name)
+        if known is None or not is_session_id(session):
             raise NotFound("image", name)
         try:
-            return Picture(mime, (self.folder / session / name).read_bytes())
+            return Picture(_MIMES[known[1]], (self.folder / session / name).read_bytes())
         except OSError:
             raise NotFound("image", name) from None
