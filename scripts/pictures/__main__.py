@@ -106,14 +106,14 @@ class Camera:
     def __init__(self, browser: Browser, portal: Portal) -> None:
         self._browser = browser
         self._portal = portal
-        self._cookies: Any = []
+        self._signed_in: Any = None
 
     def sign_in(self) -> None:
         context = self._browser.new_context()
         page = context.new_page()
         page.goto(str(self._portal.ask("POST", "/links")["url"]))
         page.get_by_role("navigation", name="Pages").wait_for()
-        self._cookies = context.cookies()
+        self._signed_in = context.storage_state()
         context.close()
 
     def take(
@@ -147,9 +147,8 @@ class Camera:
             color_scheme=theme,
             reduced_motion="reduce",
             viewport={"width": width, "height": height},
+            storage_state=self._signed_in,
         )
-        if self._cookies:
-            context.add_cookies(self._cookies)
         return context.new_page()
 
 

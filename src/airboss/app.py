@@ -38,6 +38,7 @@ from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
 from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
+from airboss.service.sign_ins import SignIns
 from airboss.service.status import StatusDesk
 from airboss.service.tasks import TaskRuns
 from airboss.service.trust import Trust
@@ -53,6 +54,7 @@ from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
 from airboss.store.search import SearchIndex
 from airboss.store.session_files import SessionFiles
+from airboss.store.sign_ins import SignInStore
 from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:
@@ -87,6 +89,9 @@ async def opened_services(
         database = Database(folder.database)
         stack.push_async_callback(database.close)
         await database.open()
+        sign_ins = SignIns(SignInStore(database), access)
+        await sign_ins.load()
+        stack.push_async_callback(sign_ins.close)
         log = EventLog(database, Journal(folder.journal), SessionFiles(folder).forget)
         await stack.enter_async_context(log.running())
         places = Places(folder.path)
@@ -204,6 +209,7 @@ async def opened_services(
             history=History(log, sessions, SearchIndex(database)),
             status=status,
             access=access,
+            sign_ins=sign_ins,
             log=log,
             digests=Digests(log),
             stop=stop,

@@ -58,7 +58,7 @@ def test_it_can_be_exported(person: Person, name: str, mark: str, tmp_path: Path
     person.is_idle()
     person.page.get_by_role("button", name="Export").click()
     with person.page.expect_download() as told:
-        person.page.get_by_role("link", name=re.compile(name)).click()
+        person.page.get_by_role("button", name=re.compile(name)).click()
     file = tmp_path / "export"
     told.value.save_as(file)
     text = file.read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.signing import sign_in
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 
@@ -32,31 +32,23 @@ def link(portal: Portal) -> str:
 
 def signed_in(page: Page, portal: Portal) -> Page:
     """The page of a browser that came in by an address before; no page is open yet."""
-    name, value = _cookie(portal.url, portal.token)
+    signed = sign_in(portal.url, portal.token)
     page.context.add_cookies(
         [
             {
-                "name": name,
-                "value": value,
+                "name": signed.cookie_name,
+                "value": signed.cookie,
                 "url": portal.url,
                 "httpOnly": True,
                 "sameSite": "Strict",
             }
         ]
     )
+    page.context.add_init_script(
+        f"if (location.origin === {json.dumps(portal.url)})"
+        f" localStorage['airboss.keys'] ??= {json.dumps(signed.key)}"
+    )
     return page
-
-
-@cache
-def _cookie(url: str, token: str) -> tuple[str, str]:
-    """One for each server: it is good for as long as the server's data folder."""
-    made = httpx2.post(f"{url}/api/v1/links", headers={"Authorization": f"Bearer {token}"})
-    code = str(made.json()["url"]).rpartition("=")[2]
-    let_in = httpx2.post(f"{url}/api/v1/signin", json={"code": code}, headers={"Origin": url})
-    assert let_in.status_code == 204, let_in.text
-    [cookie] = let_in.headers["set-cookie"].split(";")[:1]
-    name, _, value = cookie.partition("=")
-    return name, value
 
 
 def window(browser: Browser, portal: Portal, theme: Theme = "light", width: int = 1440) -> Page:

@@ -26,8 +26,11 @@ from airboss.http.perimeter import Perimeter
 from airboss.http.protocol import uvicorn_options
 from airboss.http.refusals import Gate
 from airboss.service.access import Access
+from airboss.service.sign_ins import SignIns
 from airboss.settings import Settings
+from airboss.store.database import Database
 from airboss.store.folder import DataFolder
+from airboss.store.sign_ins import SignInStore
 
 
 class LoopbackServer(uvicorn.Server):
@@ -57,6 +60,7 @@ class Door:
 
     port: int
     access: Access
+    sign_ins: SignIns
     app: FastAPI
     seen: Seen
     folder: DataFolder
@@ -122,9 +126,9 @@ class Ticks(Response):
             self._seen.stream_ended.set()
 
 
-def small_app(access: Access, pages: Path, seen: Seen) -> FastAPI:
+def small_app(access: Access, sign_ins: SignIns, pages: Path, seen: Seen) -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json")
-    app.state.services = SimpleNamespace(access=access)
+    app.state.services = SimpleNamespace(access=access, sign_ins=sign_ins)
 
     @app.get("/healthz")
     async def is_alive() -> dict[str, str]:
@@ -152,10 +156,6 @@ def small_app(access: Access, pages: Path, seen: Seen) -> FastAPI:
     async def prompt(asked: Prompt) -> dict[str, str]:
         return {"text": asked.text}
 
-    @app.get("/api/v1/sessions/{session}/stream")
-    async def stream(session: str) -> Response:
-        return Ticks(seen)
-
     @app.get("/api/v1/fail/{code}")
     @app.get("/api/fail/{code}")
     async def fail(code: str) -> None:
@@ -163,6 +163,10 @@ def small_app(access: Access, pages: Path, seen: Seen) -> FastAPI:
             raise errors.NotFound("session", "ses_1")
         kinds = {kind.code: kind for kind in _kinds(errors.AirbossError)}
         raise kinds.get(code, RuntimeError)("The words of the error.")
+
+    @app.get("/api/v1/sessions/{session}/stream")
+    async def stream(session: str) -> Response:
+        return Ticks(seen)
 
     app.include_router(signin.router)
     problems.install(app)
@@ -199,11 +203,15 @@ async def opened(
         build_pages(pages)
     chosen = Settings(data=folder.path, port=0, **settings)
     access = Access(folder, given)
+    database = Database(folder.database)
+    await database.open()
+    sign_ins = SignIns(SignInStore(database), access)
+    await sign_ins.load()
     seen = Seen()
-    app = small_app(access, pages, seen)
+    app = small_app(access, sign_ins, pages, seen)
     with socket.create_server(("127.0.0.1", chosen.port)) as listening:
         port = listening.getsockname()[1]
-        asgi = Perimeter(app, access, chosen, port, bounds, gate)
+        asgi = Perimeter(app, access, sign_ins, chosen, port, bounds, gate)
         options = uvicorn_options(crowd or Crowd.within(1024))
         config = uvicorn.Config(asgi, log_config=None, lifespan="off", **options)
         config.timeout_graceful_shutdown = 1
@@ -213,5 +221,7 @@ async def opened(
                 tasks.create_task(server.serve(sockets=[listening]))
                 while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
                     await asyncio.sleep(0.005)
-                yield Door(port, access, app, seen, folder)
+                yield Door(port, access, sign_ins, app, seen, folder)
                 server.should_exit = True
+    await sign_ins.close()
+    await database.close()

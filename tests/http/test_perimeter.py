@@ -307,7 +307,8 @@ async def test_every_refusal_is_logged_once_without_its_secrets(
     wrong = new_token()
     await door.ask(f"/api/v1/who?token={secret}")
     await door.ask(f"/api/v1/{secret}/x", headers={"Authorization": f"Bearer {wrong}"})
-    await door.ask("/api/v1/who%0aforged", headers={"Cookie": f"{door.access.cookie_name}=v1.x.y"})
+    planted = {"Cookie": f"{door.access.cookie_name}={wrong}", "X-Airboss-Key": wrong}
+    await door.ask("/api/v1/who%0aforged", headers=planted)
     await door.ask("/api/stop", headers={"Origin": "http://evil.example", **door.bearer})
     lines = [record.getMessage() for record in caplog.records if record.name == "airboss.perimeter"]
     told = [line.partition(" from 127.0.0.1:")[0] for line in lines]
@@ -320,7 +321,7 @@ async def test_every_refusal_is_logged_once_without_its_secrets(
     assert [line.rpartition(": ")[2] for line in lines] == [
         "401 token_needed",
         "401 wrong_token",
-        "401 wrong_token",
+        "401 signed_out",
         "403 foreign_origin",
     ]
     assert secret not in caplog.text

@@ -187,7 +187,7 @@ async def test_a_long_answer_outlives_the_bound_of_heads(
 async def test_every_answer_tells_the_browser_what_it_may_do(door: Door) -> None:
     expected = {
         "content-security-policy": (
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
             "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
             "frame-ancestors 'none'"
         ),

@@ -1,6 +1,8 @@
-/** The one-time code of a printed address: out of the address first, then exchanged for a cookie. */
+/** The one-time code of a printed address: out of the address first, then exchanged for a cookie and a key. */
 
-import { type Answer, post } from "./api/client";
+import { type Answer, post, postAside } from "./api/client";
+import { forgetKeys, keepKey } from "./api/key";
+import type { SignedIn } from "./api/types.gen";
 
 export function codeIn(fragment: string): string | null {
   return new URLSearchParams(fragment.replace(/^#/, "")).get("code") || null;
@@ -13,4 +15,16 @@ export function takeCode(): string | null {
   return code;
 }
 
-export const signIn = (code: string): Promise<Answer> => post("/api/v1/signin", { code });
+export async function signIn(code: string): Promise<Answer> {
+  // Who is told that the page is in asks at once, and needs the key for it.
+  const answer = await postAside<SignedIn>("/api/v1/signin", { code });
+  if (answer.kind === "ok" && answer.body.key != null) keepKey(answer.body.key);
+  return answer;
+}
+
+/** Ends this browser's sign-in on the server; its other tabs are out within two seconds. */
+export async function signOut(): Promise<Answer> {
+  const answer = await post("/api/v1/signout");
+  if (answer.kind === "ok") forgetKeys();
+  return answer;
+}

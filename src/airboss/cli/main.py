@@ -17,6 +17,7 @@ from airboss.cli import (
     run_commands,
     session_commands,
     task_commands,
+    token_commands,
 )
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
 from airboss.cli.screen import say_wrong
@@ -54,8 +55,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-tokens_app = typer.Typer(help="Tokens with a name, for other people and programs.")
-app.add_typer(tokens_app, name="token", no_args_is_help=True)
+app.add_typer(token_commands.app, name="token", no_args_is_help=True)
 app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
 app.add_typer(inbox_commands.app)
@@ -321,33 +321,6 @@ def stop(
     from airboss.cli.listing import stop_server
 
     stop_server(reach(data)(), data_folder(data))
-
-
-@tokens_app.command("add")
-def token_add(name: str, data: Data = None) -> None:
-    """Make a token and print it; it is not shown again."""
-    from airboss.cli.folder import data_folder
-    from airboss.cli.tokens import add_token
-
-    add_token(data_folder(data), name)
-
-
-@tokens_app.command("list")
-def token_list(data: Data = None, as_json: AsJson = False) -> None:
-    """List the names that have a token."""
-    from airboss.cli.folder import data_folder
-    from airboss.cli.tokens import list_tokens
-
-    list_tokens(data_folder(data), is_json=as_json)
-
-
-@tokens_app.command("remove")
-def token_remove(name: str, data: Data = None) -> None:
-    """Revoke a token at once."""
-    from airboss.cli.folder import data_folder
-    from airboss.cli.tokens import remove_token
-
-    remove_token(data_folder(data), name)
 
 
 def _drop_output() -> None:

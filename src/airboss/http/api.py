@@ -68,4 +68,4 @@ def build_routes(use: Services | None) -> FastAPI:
 
 
 def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
-    return Perimeter(build_routes(use), use.access, settings, port)
+    return Perimeter(build_routes(use), use.access, use.sign_ins, settings, port)

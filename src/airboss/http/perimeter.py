@@ -1,4 +1,4 @@
-"""What every request passes first: bounds, the name it calls us by, its origin, the token."""
+"""What every request passes first: bounds, the name it calls us by, its origin, who asks."""
 
 import asyncio
 import logging
@@ -22,11 +22,13 @@ from airboss.http.bounds import (
     read_body,
     replay,
 )
+from airboss.http.credentials import Doorkeeper, peer, unknown
 from airboss.http.crowd import recognise
 from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
 from airboss.http.refusals import Gate, Refused
 from airboss.service.access import Access
+from airboss.service.sign_ins import SignIns
 from airboss.settings import Settings
 from airboss.store.tokens import LOCAL
 
@@ -40,7 +42,6 @@ _MAY_SHOW = re.compile(r"/api/v1/sessions/[^/]+/prompts")
 
 # A stream that is open hears so soon that its token is gone.
 _LOOK_SECONDS = 0.25
-_COOKIES_TRIED = 4
 
 _log = logging.getLogger("airboss.http")
 
@@ -52,6 +53,7 @@ class Perimeter:
         self,
         app: ASGIApp,
         access: Access,
+        sign_ins: SignIns,
         settings: Settings,
         port: int,
         bounds: Bounds | None = None,
@@ -59,6 +61,9 @@ class Perimeter:
     ) -> None:
         self._app = app
         self._access = access
+        self._sign_ins = sign_ins
+        self._door = Doorkeeper(access, sign_ins)
+        self._is_proxied = settings.trusted_proxy
         self._needs_token = not settings.no_token
         self._names = served_names(settings, port)
         self._bounds = bounds or Bounds(body_bytes=settings.max_body_bytes)
@@ -113,19 +118,18 @@ class Perimeter:
         scope["airboss.origin"] = origin
         scope["airboss.gate"] = self._gate
         if not is_open:
-            _check_same_origin(headers, origin)
-            await self._look()
-            if not self._needs_token:
-                scope["airboss.who"] = LOCAL
-            elif not is_sign_in:
-                scope["airboss.who"] = self._who(headers)
+            await self._identify(scope, headers, origin, is_sign_in=is_sign_in)
         if "airboss.who" in scope:
             recognise(scope)
         if not has_body(headers):
             return receive
         bounds = self._bounds
         seconds = bounds.stranger_body_seconds if is_for_strangers else bounds.body_seconds
-        return replay(await read_body(receive, most, seconds), receive)
+        body = await read_body(receive, most, seconds)
+        caller = scope.get("airboss.caller")
+        if caller is not None and not caller.is_in():  # a body may take its time
+            raise Refused(401, "signed_out", "This token or this sign-in was ended meanwhile.")
+        return replay(body, receive)
 
     def _origin(self, headers: Headers) -> str:
         hosts = headers.get(b"host", ())
@@ -139,37 +143,41 @@ class Perimeter:
             )
         return origin
 
-    def _who(self, headers: Headers) -> str:
-        bearers = _bearers(headers)
-        cookies = _cookies(headers, self._access.cookie_name)
-        who = None
-        if len(bearers) == 1:
-            who = self._access.who(bearers[0])
-        elif not bearers:
-            known = (self._access.who_by_cookie(cookie) for cookie in cookies)
-            who = next((name for name in known if name), None)
-        if who is None:
-            raise _unknown(guessed=bool(bearers or cookies))
-        return who
+    async def _identify(
+        self, scope: Scope, headers: Headers, origin: str, *, is_sign_in: bool
+    ) -> None:
+        """Who asks, and whether it is them who ask and not a page of somebody else's."""
+        shown = self._door.shown(headers)
+        _check_same_origin(headers, origin)
+        scope["airboss.peer"] = peer(scope, headers, is_proxied=self._is_proxied)
+        if not self._needs_token:
+            scope["airboss.who"] = LOCAL
+            return
+        await self._look()
+        caller = self._door.find(shown)
+        if caller is not None:
+            scope["airboss.caller"] = caller
+            scope["airboss.who"] = caller.name
+        elif not is_sign_in:
+            raise unknown(shown)
 
     async def _look(self) -> None:
         """Asks the disk for tokens that came or went, so that a removed one is out at once."""
-        if self._needs_token:
-            self._looked = time.monotonic()
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._disk, self._access.refresh)
+        self._looked = time.monotonic()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._disk, self._access.refresh)
+        await self._sign_ins.settle()
 
     def _watch(self, scope: Scope, answer: DressedAnswer) -> None:
         """A stream outlives its request's check, so it is asked again and again, cheaply."""
-        who = scope.get("airboss.who")
-        if who is None or not self._needs_token:
+        caller = scope.get("airboss.caller")
+        if caller is None:
             return
-        fingerprint = self._access.fingerprint(who)
 
         async def may_go_on() -> bool:
             if time.monotonic() - self._looked >= _LOOK_SECONDS:
                 await self._look()
-            return self._access.fingerprint(who) == fingerprint
+            return caller.is_in()
 
         answer.may_go_on = may_go_on
 
@@ -219,37 +227,3 @@ def _check_same_origin(headers: Headers, origin: str) -> None:
         named != ours for named in origins
     ):
         raise Refused(403, "foreign_origin", "A page of another origin may not ask this.")
-
-
-def _bearers(headers: Headers) -> list[str]:
-    """Other schemes are not for us: a proxy in front may have one of its own."""
-    found: list[str] = []
-    for value in headers.get(b"authorization", ()):
-        scheme, _, token = value.decode("latin-1").partition(" ")
-        if scheme.lower() == "bearer":
-            found.append(token.strip())
-    return found
-
-
-def _cookies(headers: Headers, name: str) -> list[str]:
-    """A neighbour on another port of this host may have set one of the same name beside ours."""
-    pairs = (pair for line in headers.get(b"cookie", ()) for pair in line.split(b";"))
-    parts = (pair.decode("latin-1").strip().partition("=") for pair in pairs)
-    return [value for key, _, value in parts if key == name][:_COOKIES_TRIED]
-
-
-def _unknown(guessed: bool) -> Refused:
-    if guessed:
-        return Refused(
-            401,
-            "wrong_token",
-            "This token is not, or no longer, one of this server's. "
-            "`airboss serve` prints an address that gets in.",
-            guessed=True,
-        )
-    return Refused(
-        401,
-        "token_needed",
-        "This needs the token: as `Authorization: Bearer …`, or by the address that "
-        "`airboss serve` printed.",
-    )

@@ -21,6 +21,7 @@ from airboss.service.live import Live
 from airboss.service.rules import Rules
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
+from airboss.service.sign_ins import SignIns
 from airboss.service.status import StatusDesk
 from airboss.service.tasks import TaskRuns
 
@@ -43,6 +44,7 @@ class Services:
     history: History
     status: StatusDesk
     access: Access
+    sign_ins: SignIns
     log: EventLog
     digests: Digests
     stop: Callable[[], None]

@@ -1,25 +1,51 @@
-"""A browser's way in: a one-time code for a cookie, and a fresh address for the next browser."""
+"""A way in and out for browsers: a one-time code becomes a sign-in, and all of those are listed."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from airboss.http import problems
+from airboss.http.callers import caller
+from airboss.http.credentials import Caller
+from airboss.http.devices import device
 from airboss.http.refusals import Gate, Refused
-from airboss.service.access import COOKIE_SECONDS, Access
+from airboss.model.ids import SignInId
+from airboss.model.sign_ins import SignIn
+from airboss.service.access import Access
+from airboss.service.sign_ins import SIGN_IN_SECONDS, SignIns
 from airboss.store.tokens import LOCAL
 
 router = APIRouter(prefix="/api/v1", tags=["access"])
 
 
-class SignIn(BaseModel):
+class SignInCode(BaseModel):
     """The code of a printed address, from its fragment."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     code: str = Field(min_length=1, max_length=200)
+
+
+class SignedIn(BaseModel):
+    """The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is
+    the cookie. Null where no token is needed."""
+
+    key: str | None
+
+
+class ListedSignIn(SignIn):
+    """One browser that is signed in; `this` is the one that asks."""
+
+    this: bool
+
+
+class SignInList(BaseModel):
+    """The newest first: the owner sees all of them, others those of their own name."""
+
+    items: list[ListedSignIn]
 
 
 class Link(BaseModel):
@@ -37,38 +63,90 @@ async def _access(request: Request) -> Access:
     return request.app.state.services.access
 
 
+async def _sign_ins(request: Request) -> SignIns:
+    return request.app.state.services.sign_ins
+
+
 async def _origin(request: Request) -> str:
     return request.scope["airboss.origin"]
 
 
+async def _own_sign_in(request: Request) -> SignInId | None:
+    found: Caller | None = request.scope.get("airboss.caller")
+    return found.sign_in if found else None
+
+
 UseAccess = Annotated[Access, Depends(_access)]
+UseSignIns = Annotated[SignIns, Depends(_sign_ins)]
 UseOrigin = Annotated[str, Depends(_origin)]
+Own = Annotated[SignInId | None, Depends(_own_sign_in)]
+Who = Annotated[str, Depends(caller)]
 
 
-@router.post("/signin", status_code=204)
+@router.post("/signin", response_model=SignedIn)
 async def sign_in(
-    asked: SignIn, request: Request, access: UseAccess, origin: UseOrigin
+    asked: SignInCode,
+    request: Request,
+    access: UseAccess,
+    sign_ins: UseSignIns,
+    origin: UseOrigin,
+    own: Own,
 ) -> Response:
-    """Exchanges a one-time code for a cookie."""
+    """Exchanges a one-time code for a sign-in of thirty days: a cookie, and a key for the page."""
     # Under --no-token everybody is in already, with an old code too.
     if request.scope.get("airboss.who") == LOCAL:
-        return Response(status_code=204)
-    cookie = access.exchange(asked.code)
-    if cookie is None:
+        return JSONResponse({"key": None})
+    name = access.redeem(asked.code)
+    if name is None:
         return await _wrong_code(request)
-    return _with_cookie(access, cookie, origin, COOKIE_SECONDS)
+    agent = request.headers.get("user-agent", "")
+    begun = await sign_ins.begin(name, request.scope["airboss.peer"], device(agent), own)
+    answer = JSONResponse({"key": begun.key})
+    _set_cookie(answer, access, begun.cookie, origin, SIGN_IN_SECONDS)
+    return answer
 
 
 @router.post("/signout", status_code=204)
-async def sign_out(access: UseAccess, origin: UseOrigin) -> Response:
-    """Takes the cookie away."""
-    return _with_cookie(access, "", origin, 0)
+async def sign_out(
+    access: UseAccess, sign_ins: UseSignIns, origin: UseOrigin, who: Who, own: Own
+) -> Response:
+    """Ends the sign-in that asks, at once, and takes its cookie away."""
+    if own is not None:
+        await sign_ins.end(own, who)
+    answer = Response(status_code=204)
+    _set_cookie(answer, access, "", origin, 0)
+    return answer
+
+
+@router.get("/signins")
+async def list_sign_ins(sign_ins: UseSignIns, who: Who, own: Own) -> SignInList:
+    """Who is signed in, from where, since when and until when."""
+    found = sign_ins.seen_by(who)
+    items = [ListedSignIn(**one.model_dump(), this=one.id == own) for one in found]
+    return SignInList(items=items)
+
+
+@router.delete("/signins/{sign_in}", status_code=204)
+async def end_sign_in(sign_in: str, sign_ins: UseSignIns, who: Who) -> None:
+    """At once: what it has open is closed within two seconds."""
+    await sign_ins.end(sign_in, who)
+
+
+@router.delete("/signins", status_code=204)
+async def end_sign_ins(
+    sign_ins: UseSignIns,
+    who: Who,
+    own: Own,
+    others: Annotated[bool, Query(description="All but the one that asks.")] = False,
+) -> None:
+    """All of those that `GET` lists."""
+    await sign_ins.end_all(who, but=own if others else None)
 
 
 @router.post("/links", status_code=201)
-async def make_link(request: Request, access: UseAccess, origin: UseOrigin) -> Link:
+async def make_link(request: Request, access: UseAccess, origin: UseOrigin, who: Who) -> Link:
     """A fresh one-time address, for the caller's own name."""
-    return Link(url=one_time_address(access, origin, request.scope["airboss.who"]))
+    return Link(url=one_time_address(access, origin, who))
 
 
 async def _wrong_code(request: Request) -> Response:
@@ -84,8 +162,7 @@ async def _wrong_code(request: Request) -> Response:
     return problems.answer(request.scope["path"], refused.status, refused.code, refused.detail)
 
 
-def _with_cookie(access: Access, value: str, origin: str, seconds: int) -> Response:
-    response = Response(status_code=204)
+def _set_cookie(response: Response, access: Access, value: str, origin: str, seconds: int) -> None:
     response.set_cookie(
         access.cookie_name,
         value,
@@ -95,4 +172,3 @@ def _with_cookie(access: Access, value: str, origin: str, seconds: int) -> Respo
         httponly=True,
         samesite="strict",
     )
-    return response

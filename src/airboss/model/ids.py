@@ -12,6 +12,7 @@ TaskRunId = NewType("TaskRunId", str)
 RunId = NewType("RunId", str)
 ItemId = NewType("ItemId", str)
 RuleId = NewType("RuleId", str)
+SignInId = NewType("SignInId", str)
 
 # Crockford's base 32 in lower case: sorts like the number, and has no letters that look alike.
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -62,3 +63,7 @@ def new_item_id() -> ItemId:
 
 def new_rule_id() -> RuleId:
     return RuleId(new_id("rul"))
+
+
+def new_sign_in_id() -> SignInId:
+    return SignInId(new_id("sgn"))

@@ -1,6 +1,5 @@
-"""Who may come in: by a token, by a one-time code, by a cookie. HTTP is not known here."""
+"""Who may come in: by a token, or by a one-time code. Browsers that did are in `sign_ins`."""
 
-import hashlib
 import hmac
 import logging
 import secrets
@@ -16,7 +15,6 @@ from airboss.store.tokens import (
     NamedTokens,
     digest,
     keep_owner_token,
-    keep_private,
     read_owner_token,
     take_token_from_environment,
 )
@@ -24,11 +22,8 @@ from airboss.store.tokens import (
 __all__ = ["Access", "take_token_from_environment"]
 
 CODE_SECONDS = 10 * 60
-COOKIE_SECONDS = 30 * 24 * 3600
 
 _MOST_CODES = 256
-_LONGEST_COOKIE = 512
-_COOKIE_VERSION = "v1"
 
 _log = logging.getLogger("airboss.access")
 
@@ -42,7 +37,7 @@ class _Code:
 
 @dataclass(frozen=True)
 class _Known:
-    """A token as it is recognised, and what stands for it inside a cookie."""
+    """A token as it is recognised, and what stands for it in the sign-ins that came from it."""
 
     sha256: str
     fingerprint: str
@@ -61,14 +56,17 @@ class Access:
         self._given = given
         self._clock = clock
         self._named = NamedTokens(folder)
-        self._key = _derive(_keep_secret(folder.path / "cookie-key"), "cookie")
         self._codes: dict[str, _Code] = {}
         self._known: dict[str, _Known] = {}
         self._seen: tuple[object, object] | None = None
+        # How often the tokens were read, and whether the last time all of them could be.
+        self.version = 0
+        self.is_certain = False
         # Browsers share the cookies of one host among all its ports.
         self.cookie_name = f"airboss_{digest(folder.owner_id())[:8]}"
         # For those who remove secrets from what is stored: one that was given may have any shape.
         self.token = given or keep_owner_token(folder)
+        _forget_cookie_key(folder)
         self.refresh()
 
     def refresh(self) -> None:
@@ -78,21 +76,25 @@ class Access:
         if seen != self._seen:
             known = self._read()
             self._known = {
-                name: _Known(sha256, _derive(self._key, f"token {name} {sha256}").hex()[:32])
+                name: _Known(sha256, digest(f"sign-ins of {name} {sha256}"))
                 for name, sha256 in known.items()
             }
             self._seen = seen
+            self.version += 1
 
     def _read(self) -> dict[str, str]:
         """Whatever cannot be read lets nobody in."""
         known: dict[str, str] = {}
+        self.is_certain = True
         try:
             known = {name: token.sha256 for name, token in self._named.read().items()}
         except (SettingsInvalid, StoreUnavailable) as error:
+            self.is_certain = False
             _log.error("%s", error)
         try:
             owner = self._given or read_owner_token(self._folder)
         except (SettingsInvalid, StoreUnavailable) as error:
+            self.is_certain = False
             _log.error("%s", error)
             owner = None
         if owner:
@@ -128,43 +130,20 @@ class Access:
         self._codes[digest(code)] = _Code(name, fingerprint, now + CODE_SECONDS)
         return code
 
-    def exchange(self, code: str) -> str | None:
-        """The cookie for a code, once."""
+    def redeem(self, code: str) -> str | None:
+        """The name that a code is for, once."""
         kept = self._codes.pop(digest(code), None)
         if kept is None or kept.until <= self._clock():
             return None
-        if self.fingerprint(kept.name) != kept.fingerprint:
-            return None
-        now = int(self._clock())
-        told = f"{_COOKIE_VERSION}.{kept.name}.{now}.{now + COOKIE_SECONDS}.{kept.fingerprint}"
-        return f"{told}.{self._sign(told)}"
-
-    def who_by_cookie(self, value: str) -> str | None:
-        told, _, signature = value[: _LONGEST_COOKIE + 1].rpartition(".")
-        if not hmac.compare_digest(self._sign(told).encode(), signature.encode()):
-            return None
-        version, name, _issued, until, fingerprint = told.split(".")
-        fresh = version == _COOKIE_VERSION and int(until) > self._clock()
-        return name if fresh and self.fingerprint(name) == fingerprint else None
-
-    def _sign(self, told: str) -> str:
-        return _derive(self._key, told).hex()
+        return kept.name if self.fingerprint(kept.name) == kept.fingerprint else None
 
 
-def _derive(key: bytes, purpose: str) -> bytes:
-    return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
-
-
-def _keep_secret(file: Path) -> bytes:
-    """On disk, so that who is signed in stays so when the server starts again."""
+def _forget_cookie_key(folder: DataFolder) -> None:
+    """Earlier versions signed cookies with it: whoever had read it could make one."""
     try:
-        kept = bytes.fromhex(file.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        kept = b""
-    if len(kept) < 32:
-        kept = secrets.token_bytes(32)
-        keep_private(file, kept.hex())
-    return kept
+        (folder.path / "cookie-key").unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("The unused file cookie-key cannot be deleted: %s", error)
 
 
 def _stamp(file: Path) -> object:

@@ -19,6 +19,7 @@ from airboss.store.tables import (
     rules,
     run_keys,
     said,
+    sign_ins,
     trust,
     views,
 )
@@ -55,6 +56,10 @@ def _texts_to_be_looked_for(connection: Connection) -> None:
     keep_texts(connection)
 
 
+def _sign_ins(connection: Connection) -> None:
+    metadata.create_all(connection, [sign_ins])
+
+
 # Append only: a number that was released is never changed.
 MIGRATIONS: tuple[Migration, ...] = (
     _first_tables,
@@ -64,6 +69,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _deliveries,
     _runs_by_job,
     _texts_to_be_looked_for,
+    _sign_ins,
 )
 
 

@@ -157,3 +157,21 @@ rules = Table(
     Column("who", String(64), nullable=False),
     Column("made_at", Integer, nullable=False),
 )
+
+# Browsers that are signed in. `cookie` and `key` are hashes: nobody gets in with what lies here.
+# `token` stands for the token that the sign-in came from, and lasts as long as that.
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("cookie", String(64), nullable=False),
+    Column("key", String(64), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("token", String(64), nullable=False),
+    Column("address", String(64), nullable=False),
+    Column("device", String(100), nullable=False),
+    Column("since", Integer, nullable=False),
+    Column("until", Integer, nullable=False),
+    Column("used_at", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -3,9 +3,16 @@
 import { signal } from "@preact/signals";
 
 export const access = signal<"asking" | "in" | "out">("asking");
+/** Why a browser that was let in before is not any more, in the server's words. */
+export const endedBy = signal<string | null>(null);
 
 /** Told of every answer: a refused one closes the page, a good one opens it. */
-export function judged(status: number): void {
-  if (status === 401) access.value = "out";
-  else if (status < 500) access.value = "in";
+export function judged(status: number, why: string | null = null): void {
+  if (status === 401) {
+    access.value = "out";
+    endedBy.value = why ?? endedBy.value;
+  } else if (status < 500) {
+    access.value = "in";
+    endedBy.value = null;
+  }
 }

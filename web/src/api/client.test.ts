@@ -1,7 +1,11 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { get, judge, post } from "./client";
+import { forgetKeys, keepKey } from "./key";
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  forgetKeys();
+  vi.unstubAllGlobals();
+});
 
 test("an answer is judged by its status, and says the server's sentence", () => {
   expect(judge(200, { a: 1 })).toEqual({ kind: "ok", body: { a: 1 } });
@@ -36,13 +40,14 @@ test("no answer is a value too", async () => {
   expect(await get("/x")).toEqual({ kind: "lost" });
 });
 
-test("what is sent is JSON, with this origin's cookie only", async () => {
+test("what is sent is JSON, with this origin's cookie and the page's key", async () => {
   const fetch = vi.fn(async () => new Response(null, { status: 204 }));
   vi.stubGlobal("fetch", fetch);
+  keepKey("k");
   expect(await post("/api/v1/signin", { code: "c" })).toEqual({ kind: "ok", body: null });
   expect(fetch).toHaveBeenCalledExactlyOnceWith("/api/v1/signin", {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "X-Airboss-Key": "k", "Content-Type": "application/json" },
     body: '{"code":"c"}',
     credentials: "same-origin",
     signal: expect.any(AbortSignal),

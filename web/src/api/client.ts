@@ -1,10 +1,11 @@
 /** Asks the server. Every answer is a value, a missing one too: callers have no error to catch. */
 
 import { judged } from "./access";
+import { ownKey } from "./key";
 
 export type Answer<Body = unknown> =
   | { kind: "ok"; body: Body }
-  | { kind: "refused"; detail: string | null }
+  | { kind: "refused"; detail: string | null; code?: string }
   | {
       kind: "failed";
       status: number;
@@ -17,6 +18,7 @@ export type Answer<Body = unknown> =
   | { kind: "lost" };
 
 const PATIENCE_MS = 8_000;
+const FILE_PATIENCE_MS = 600_000;
 
 export const get = <Body>(path: string, patience = PATIENCE_MS): Promise<Answer<Body>> =>
   ask(path, {}, patience);
@@ -27,6 +29,10 @@ export const post = <Body>(
   headers: Record<string, string> = {},
   patience = PATIENCE_MS,
 ): Promise<Answer<Body>> => send("POST", path, body, headers, patience);
+
+/** As `post`, but its answer neither opens nor closes the page. */
+export const postAside = <Body>(path: string, body: unknown): Promise<Answer<Body>> =>
+  send("POST", path, body, {}, PATIENCE_MS, () => {});
 
 export const put = <Body>(path: string, body: unknown): Promise<Answer<Body>> =>
   send("PUT", path, body);
@@ -43,6 +49,7 @@ const send = <Body>(
   body: unknown,
   headers = {},
   patience = PATIENCE_MS,
+  tell = judged,
 ) =>
   ask<Body>(
     path,
@@ -52,23 +59,52 @@ const send = <Body>(
       body: JSON.stringify(body),
     },
     patience,
+    tell,
   );
 
 async function ask<Body>(
   path: string,
   init: RequestInit,
   patience = PATIENCE_MS,
+  tell = judged,
 ): Promise<Answer<Body>> {
   try {
-    const signal = AbortSignal.timeout(patience);
-    const response = await fetch(path, { ...init, signal, credentials: "same-origin" });
-    const text = await response.text();
-    judged(response.status);
-    return judge<Body>(response.status, parsed(text));
+    const response = await call(path, init, patience);
+    return await heard<Body>(response, tell);
   } catch {
     return { kind: "lost" };
   }
 }
+
+/** A file, by the name that the server gives it. */
+export async function file(path: string): Promise<Answer<{ blob: Blob; name: string }>> {
+  try {
+    const response = await call(path, {}, FILE_PATIENCE_MS);
+    if (!response.ok) return await heard(response, judged);
+    const blob = await response.blob();
+    judged(response.status);
+    const told = response.headers.get("Content-Disposition") ?? "";
+    return { kind: "ok", body: { blob, name: /filename="([^"]+)"/.exec(told)?.[1] ?? "" } };
+  } catch {
+    return { kind: "lost" };
+  }
+}
+
+function call(path: string, init: RequestInit, patience: number): Promise<Response> {
+  const signal = AbortSignal.timeout(patience);
+  const headers = { ...ownKey(), ...init.headers };
+  return fetch(path, { ...init, headers, signal, credentials: "same-origin" });
+}
+
+async function heard<Body>(response: Response, tell: typeof judged): Promise<Answer<Body>> {
+  const answer = judge<Body>(response.status, parsed(await response.text()));
+  const ended = answer.kind === "refused" && ENDED.includes(answer.code ?? "");
+  tell(response.status, ended ? answer.detail : null);
+  return answer;
+}
+
+/** How the server refuses a browser that it had let in before. */
+const ENDED = ["signed_out", "key_needed", "sign_in_outdated"];
 
 function parsed(text: string): unknown {
   try {
@@ -81,13 +117,14 @@ function parsed(text: string): unknown {
 export function judge<Body>(status: number, body: unknown): Answer<Body> {
   if (status >= 200 && status < 300) return { kind: "ok", body: body as Body };
   const detail = problem(body);
-  if (status === 401) return { kind: "refused", detail };
   const { code, suggestion } = (body ?? {}) as { code?: unknown; suggestion?: unknown };
+  const named = typeof code === "string" && { code };
+  if (status === 401) return { kind: "refused", detail, ...named };
   return {
     kind: "failed",
     status,
     detail: detail ?? `It answered with status ${status}.`,
-    ...(typeof code === "string" && { code }),
+    ...named,
     ...(typeof suggestion === "string" && { suggestion }),
   };
 }

@@ -302,6 +302,18 @@ export type Link = {
   "url": string;
 };
 
+/** One browser that is signed in; `this` is the one that asks. */
+export type ListedSignIn = {
+  "id": string;
+  "name": string;
+  "address": string;
+  "device": string;
+  "since": number;
+  "until": number;
+  "used_at": number;
+  "this": boolean;
+};
+
 /** The agent repeats itself. With a warning its call goes on, and it is told the text. */
 export type LoopNoticed = {
   "kind": "loop.noticed";
@@ -800,8 +812,18 @@ export type SessionView = {
 };
 
 /** The code of a printed address, from its fragment. */
-export type SignIn = {
+export type SignInCode = {
   "code": string;
+};
+
+/** The newest first: the owner sees all of them, others those of their own name. */
+export type SignInList = {
+  "items": readonly (ListedSignIn)[];
+};
+
+/** The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is the cookie. Null where no token is needed. */
+export type SignedIn = {
+  "key"?: string | null;
 };
 
 /** Plain text: what stands before the first hit, the hit, and what stands behind it. */

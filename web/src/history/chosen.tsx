@@ -2,29 +2,31 @@
 
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
+import { useSaving } from "../parts/save";
+import { visible } from "../words";
 import type { Row } from "./rows";
 
 const FORMATS = { markdown: "Markdown", html: "Web page", jsonl: "Events, JSON Lines" } as const;
 
 export function Chosen({ rows, onDelete }: { rows: readonly Row[]; onDelete: () => void }) {
   const [format, take] = useState<keyof typeof FORMATS>("markdown");
-  const save = () => {
-    for (const { id, source } of rows) {
-      const link = document.createElement("a");
-      link.href = `/api/v1/${source}/${id}/export?format=${format}`;
-      link.download = "";
-      link.click();
-    }
-  };
+  const { saving, trouble, saveAll } = useSaving();
+  const save = () =>
+    saveAll(rows.map(({ id, source }) => `/api/v1/${source}/${id}/export?format=${format}`));
   return (
     <>
       <span class="small b" role="status">
         {rows.length} selected
       </span>
-      <button type="button" class="btn sm" onClick={save}>
+      <button type="button" class="btn sm" disabled={saving} onClick={() => void save()}>
         <Icon name="download" size="s" />
-        Export
+        {saving ? "Exporting …" : "Export"}
       </button>
+      {trouble !== null && (
+        <span class="trouble small" role="alert">
+          {visible(trouble)}
+        </span>
+      )}
       <label class="check">
         as{" "}
         <select

@@ -1,6 +1,7 @@
 /** One connection of the live feed: what it says, until it ends for whatever reason. */
 
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { ownKey } from "../api/key";
 import type { Recorded } from "../state/types";
 import { SILENCE_MS } from "./freshness";
 
@@ -35,7 +36,11 @@ export async function listen(
   const heard: Heard[] = [];
   const parser = createParser({ onEvent: (message) => heard.push(...read(message)) });
   try {
-    const response = await fetch(address, { signal, credentials: "same-origin" });
+    const response = await fetch(address, {
+      headers: ownKey(),
+      signal,
+      credentials: "same-origin",
+    });
     if (response.status === 401) return "refused";
     if (!response.ok || response.body === null) return "broken";
     opened();

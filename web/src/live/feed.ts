@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { judged } from "../api/access";
+import { get } from "../api/client";
 import type { Recorded } from "../state/types";
 import { type Ended, type Heard, listen } from "./connection";
 import { freshness, type Line } from "./freshness";
@@ -141,7 +142,10 @@ async function connect(): Promise<Ended> {
     if (!over) wanted.append("follow", `${stream}:${after}`);
   }
   const ended = await listen(`/api/v1/feed?${wanted}`, { opened, hear }, leave.signal);
-  if (ended === "refused") judged(401);
+  if (ended === "refused") {
+    judged(401);
+    void get("/api/v1/status"); // which says why
+  }
   silences = ended === "silent" ? silences + 1 : 0;
   return ended;
 }

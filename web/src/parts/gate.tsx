@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { access } from "../api/access";
+import { access, endedBy } from "../api/access";
 import { type Answer, get } from "../api/client";
 import { signIn, takeCode } from "../signin";
 import { visible } from "../words";
@@ -119,6 +119,11 @@ function SignedOut() {
         {refusal.value !== null && (
           <Note kind="err" title="This address did not let you in.">
             {visible(refusal.value)} Each address works once; a fresh one takes a moment.
+          </Note>
+        )}
+        {refusal.value === null && endedBy.value !== null && (
+          <Note kind="info" title="This browser is signed in no longer.">
+            {visible(endedBy.value)}
           </Note>
         )}
         {away.value !== null && <Away />}

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionView } from "../api/types.gen";
 import { Icon } from "../parts/icon";
+import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
 import { visible } from "../words";
 import { type Brief, shortly } from "./usage";
@@ -61,6 +62,7 @@ const FORMATS = [
 
 function Export({ session }: { session: string }) {
   const open = useSignal(false);
+  const { saving, trouble, saveAll } = useSaving();
   const place = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     if (!open.value) return undefined;
@@ -96,18 +98,24 @@ function Export({ session }: { session: string }) {
         <ul class="dropped">
           {FORMATS.map(([format, word, why]) => (
             <li key={format}>
-              <a
-                href={`/api/v1/sessions/${session}/export?format=${format}`}
-                download
-                onClick={() => {
-                  open.value = false;
+              <button
+                type="button"
+                disabled={saving}
+                onClick={async () => {
+                  const path = `/api/v1/sessions/${session}/export?format=${format}`;
+                  if (await saveAll([path])) open.value = false;
                 }}
               >
                 {word}
                 <small>{why}</small>
-              </a>
+              </button>
             </li>
           ))}
+          {trouble !== null && (
+            <li class="trouble pad" role="alert">
+              {visible(trouble)}
+            </li>
+          )}
         </ul>
       )}
     </span>

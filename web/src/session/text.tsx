@@ -1,11 +1,12 @@
 /** `User`, `Reasoning` and `Message`: text that arrives, and is laid out when it is complete. */
 
-import { useContext, useLayoutEffect, useRef } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { file, whyNot } from "../api/client";
 import type { PromptImage } from "../api/types.gen";
 import { Fold } from "../parts/fold";
 import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
 import type { TextBlock } from "../state/types";
-import { visibleProse } from "../words";
+import { visible, visibleProse } from "../words";
 import { Home, useChoice } from "./remember";
 import { firstLine, theEnd } from "./said";
 import { Shell } from "./shell";
@@ -60,15 +61,40 @@ function Images({ images }: { images: readonly PromptImage[] }) {
     <ul class="pictures" aria-label="Images of this request">
       {images.map(({ id }, place) => (
         <li key={id}>
-          <a href={`/api/v1/sessions/${session}/images/${id}`} target="_blank" rel="noreferrer">
-            <img
-              src={`/api/v1/sessions/${session}/images/${id}`}
-              alt={`${place + 1} of this request`}
-            />
-          </a>
+          <Image
+            path={`/api/v1/sessions/${session}/images/${id}`}
+            alt={`${place + 1} of this request`}
+          />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Fetched: an image that the browser asks for by itself would go without the page's key. */
+function Image({ path, alt }: { path: string; alt: string }) {
+  const [address, show] = useState<string | null>(null);
+  const [trouble, tell] = useState<string | null>(null);
+  useEffect(() => {
+    let gone = false;
+    let made: string | null = null;
+    void file(path).then((answer) => {
+      if (gone) return;
+      if (answer.kind !== "ok") return tell(whyNot(answer));
+      made = URL.createObjectURL(answer.body.blob);
+      show(made);
+    });
+    return () => {
+      gone = true;
+      if (made !== null) URL.revokeObjectURL(made);
+    };
+  }, [path]);
+  if (trouble !== null) return <span class="trouble">{visible(trouble)}</span>;
+  if (address === null) return <span class="small muted">Image {alt}</span>;
+  return (
+    <a href={address} target="_blank" rel="noreferrer">
+      <img src={address} alt={alt} />
+    </a>
   );
 }
 

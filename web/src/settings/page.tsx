@@ -10,6 +10,7 @@ import { fully, span, visible } from "../words";
 import { Doctor } from "./doctor";
 import { Models } from "./models";
 import { Rules } from "./rules";
+import { SignIns } from "./sign-ins";
 import { Trust } from "./trust";
 
 const PARTS = [
@@ -100,6 +101,7 @@ function Access({ status }: { status: Status | null }) {
           </div>
         ))}
       </div>
+      <SignIns />
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { fresh, now } from "../live/feed";
 import { confirmed } from "../parts/dialog";
 import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
+import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
 import { doneOf, type Progress, parkedOf, requests, tasks } from "./states";
@@ -158,6 +159,7 @@ function subOf(run: RunDetail, works: number, progress: Progress): string {
 }
 
 function Exports({ run }: { run: RunDetail }) {
+  const { saving, trouble, saveAll } = useSaving();
   const formats = [
     ["markdown", "Markdown"],
     ["jsonl", "JSON lines"],
@@ -172,11 +174,20 @@ function Exports({ run }: { run: RunDetail }) {
       <ul class="floating">
         {formats.map(([format, word]) => (
           <li key={format}>
-            <a href={`/api/v1/runs/${run.id}/export?format=${format}`} download>
+            <button
+              type="button"
+              disabled={saving}
+              onClick={() => void saveAll([`/api/v1/runs/${run.id}/export?format=${format}`])}
+            >
               {word}
-            </a>
+            </button>
           </li>
         ))}
+        {trouble !== null && (
+          <li class="trouble pad" role="alert">
+            {visible(trouble)}
+          </li>
+        )}
       </ul>
     </details>
   );

@@ -1,0 +1,43 @@
+"""The browsers that are signed in, in the terminal: all of them, one less, none."""
+
+from typing import Final, cast
+from urllib.parse import quote
+
+from airboss.cli.client import Client, Json
+from airboss.cli.screen import aside, moment, out, print_json, print_table, visible_line
+
+SIGN_INS: Final = "/api/v1/signins"
+
+
+def show_sign_ins(client: Client, *, is_json: bool) -> None:
+    told = client.get(SIGN_INS)
+    if is_json:
+        print_json(told)
+        return
+    items = cast("list[Json]", told["items"])
+    if not items:
+        aside().line("No browser is signed in. Let one in with: airboss link")
+        return
+    rows = [
+        (
+            str(item["name"]),
+            visible_line(str(item["device"])),
+            str(item["address"]),
+            moment(item["since"]),
+            moment(item["until"]),
+            moment(item["used_at"]),
+            str(item["id"]),
+        )
+        for item in items
+    ]
+    print_table(("Name", "Browser", "From", "Since", "Until", "Used", "Sign-in"), rows, out())
+
+
+def end_sign_in(client: Client, sign_in: str) -> None:
+    client.delete(f"{SIGN_INS}/{quote(sign_in, safe='')}")
+    aside().line(visible_line(f"The sign-in {sign_in} has ended."))
+
+
+def end_all_sign_ins(client: Client) -> None:
+    client.delete(SIGN_INS)
+    aside().line("Every browser is signed out. Let one in with: airboss link")

@@ -1,0 +1,137 @@
+"""What a request shows to get in: a token, or the cookie and the key of a sign-in."""
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.types import Scope
+
+from airboss.http.bounds import Headers
+from airboss.http.refusals import Refused
+from airboss.model.ids import SignInId
+from airboss.service.access import Access
+from airboss.service.sign_ins import SignIns
+
+KEY_HEADER = b"x-airboss-key"
+_MOST_TRIED = 4
+_SIGN_IN_AGAIN = (
+    "To sign in again, run `airboss link` where the server runs and open the address it prints."
+)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, by which sign-in (none for a token), and whether they are in at this moment."""
+
+    name: str
+    sign_in: SignInId | None
+    is_in: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """All values of each kind: a doubled one must not hide behind its twin."""
+
+    bearers: tuple[str, ...]
+    cookies: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Doorkeeper:
+    """Knows callers by what they show."""
+
+    access: Access
+    sign_ins: SignIns
+
+    def shown(self, headers: Headers) -> Credentials:
+        return Credentials(
+            _bearers(headers), _cookies(headers, self.access.cookie_name), _keys(headers)
+        )
+
+    def find(self, shown: Credentials) -> Caller | None:
+        if shown.bearers:
+            return self._by_token(shown.bearers[0]) if len(shown.bearers) == 1 else None
+        sign_in = self.sign_ins.recognise(shown.cookies, shown.keys)
+        if sign_in is None:
+            return None
+        return Caller(sign_in.name, sign_in.id, lambda: self.sign_ins.is_open(sign_in))
+
+    def _by_token(self, bearer: str) -> Caller | None:
+        name = self.access.who(bearer)
+        if name is None:
+            return None
+        fingerprint = self.access.fingerprint(name)
+        return Caller(name, None, lambda: self.access.fingerprint(name) == fingerprint)
+
+
+def unknown(shown: Credentials) -> Refused:
+    """Why nobody was found, and the way in. What a cookie alone is worth is not told."""
+    if shown.bearers:
+        return Refused(
+            401,
+            "wrong_token",
+            "This token is not, or no longer, one of this server's. "
+            "`airboss serve` prints an address that gets in.",
+            guessed=True,
+        )
+    if not shown.cookies:
+        return Refused(
+            401,
+            "token_needed",
+            "This needs the token: as `Authorization: Bearer …`, or by the address that "
+            "`airboss serve` printed.",
+        )
+    # Signed, not random: the form of the cookies that earlier versions gave.
+    if all(cookie.startswith("v1.") for cookie in shown.cookies):
+        return Refused(
+            401,
+            "sign_in_outdated",
+            "This browser was signed in by an earlier version of Airboss, whose sign-ins are no "
+            f"longer accepted. {_SIGN_IN_AGAIN}",
+        )
+    if not shown.keys:
+        return Refused(
+            401,
+            "key_needed",
+            "The cookie came without the key of its sign-in, which the pages of this address keep "
+            f"in the browser's storage; it may have been cleared. {_SIGN_IN_AGAIN}",
+        )
+    return Refused(401, "signed_out", f"This sign-in has ended. {_SIGN_IN_AGAIN}", guessed=True)
+
+
+def peer(scope: Scope, headers: Headers, *, is_proxied: bool) -> str:
+    """From where, for people to read. Nothing is decided by it: a proxy's word is only as good as
+    the proxy."""
+    if is_proxied and (told := headers.get(b"x-forwarded-for", ())):
+        last = told[-1].decode("latin-1").rpartition(",")[2].strip()
+        try:
+            return str(ipaddress.ip_address(last))
+        except ValueError:
+            pass
+    client = scope.get("client")
+    return str(client[0]) if client else "unknown"
+
+
+def _bearers(headers: Headers) -> tuple[str, ...]:
+    """Other schemes are not for us: a proxy in front may have one of its own."""
+    found: list[str] = []
+    for value in headers.get(b"authorization", ()):
+        scheme, _, token = value.decode("latin-1").partition(" ")
+        if scheme.lower() == "bearer":
+            found.append(token.strip())
+    return tuple(found)
+
+
+def _cookies(headers: Headers, name: str) -> tuple[str, ...]:
+    """A neighbour on another port of this host may have set one of the same name beside ours."""
+    pairs = (pair for line in headers.get(b"cookie", ()) for pair in line.split(b";"))
+    parts = (pair.decode("latin-1").strip().partition("=") for pair in pairs)
+    return tuple(value for key, _, value in parts if key == name)[:_MOST_TRIED]
+
+
+def _keys(headers: Headers) -> tuple[str, ...]:
+    """A page has those of all servers that were at its address, one after the other."""
+    told = (value.decode("latin-1") for value in headers.get(KEY_HEADER, ()))
+    keys = (key.strip() for line in told for key in line.split(","))
+    return tuple(key for key in keys if key)[:_MOST_TRIED]

@@ -1,0 +1,211 @@
+"""Browsers that are signed in: begun with a code, recognised by two secrets, ended at once.
+
+The cookie reaches every port of its host, and whatever listens there. So it is not enough: the page
+keeps a key beside it, per origin, and both must be of the same sign-in."""
+
+import asyncio
+import hmac
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from airboss.errors import NotFound, StoreUnavailable
+from airboss.model.ids import SignInId, new_sign_in_id
+from airboss.model.sign_ins import SignIn
+from airboss.service.access import Access
+from airboss.store.sign_ins import KeptSignIn, SignInStore
+from airboss.store.tokens import LOCAL, OWNER, digest, new_token
+
+SIGN_IN_SECONDS = 30 * 24 * 3600
+# Of one name; the one that was not used for longest goes. Other names' are not pushed out.
+MOST_OF_ONE_NAME = 100
+_WRITE_USE_MS = 60_000
+_NOBODY = digest("")
+
+_log = logging.getLogger("airboss.access")
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The two secrets of a new sign-in, which nobody sees again."""
+
+    sign_in: SignIn
+    cookie: str
+    key: str
+
+
+@dataclass
+class SignIns:
+    """Loaded once; all that a request needs is in memory, and what is in memory is on disk."""
+
+    store: SignInStore
+    access: Access
+    clock: Callable[[], float] = time.time
+    _kept: dict[SignInId, KeptSignIn] = field(default_factory=dict[SignInId, KeptSignIn])
+    _by_cookie: dict[str, SignInId] = field(default_factory=dict[str, SignInId])
+    _unwritten: dict[SignInId, int] = field(default_factory=dict[SignInId, int])
+    _writing: "asyncio.Task[None] | None" = None
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # The version of the tokens that all of them came from.
+    _settled: int = 0
+
+    async def load(self) -> None:
+        for kept in await self.store.all():
+            self._keep(kept)
+        await self._drop(kept for kept in self._all() if kept.until <= self._now())
+        await self.settle()
+
+    async def close(self) -> None:
+        """When each was last used, as of the end."""
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
+        await self._write_use()
+
+    async def begin(
+        self, name: str, address: str, device: str, instead_of: SignInId | None = None
+    ) -> Begun:
+        """Signs a browser in, on disk when this answers; its earlier sign-in, if any, ends."""
+        token = self.access.fingerprint(name)
+        if token is None:
+            raise NotFound("token named", name)
+        cookie, key, now = new_token(), new_token(), self._now()
+        kept = KeptSignIn(
+            id=new_sign_in_id(),
+            cookie=digest(cookie),
+            key=digest(key),
+            name=name,
+            token=token,
+            address=address,
+            device=device,
+            since=now,
+            until=now + SIGN_IN_SECONDS * 1000,
+            used_at=now,
+        )
+        async with self._changing:
+            gone = [old for old in self._all() if old.until <= now or old.id == instead_of]
+            gone += self._too_many(name)
+            await self.store.add(kept, [old.id for old in gone])
+            self._forget(gone)
+            self._keep(kept)
+        _log.info("%s signed in from %s (%s)", name, address, kept.id)
+        return Begun(_shown(kept), cookie, key)
+
+    def _too_many(self, name: str) -> list[KeptSignIn]:
+        of_name = [kept for kept in self._all() if kept.name == name]
+        of_name.sort(key=lambda kept: kept.used_at, reverse=True)
+        return of_name[MOST_OF_ONE_NAME - 1 :]
+
+    def recognise(self, cookies: Iterable[str], keys: Sequence[str]) -> SignIn | None:
+        """Whose browser shows these. A cookie without its key is nobody's."""
+        shown = [digest(key) for key in keys]
+        found = None
+        for cookie in cookies:
+            kept = self._with_cookie(digest(cookie))
+            for key in shown:
+                fits = hmac.compare_digest(key, kept.key if kept else _NOBODY)
+                if kept and fits and self._counts(kept):
+                    found = kept
+        return self._used(found) if found else None
+
+    def is_open(self, sign_in: SignIn) -> bool:
+        kept = self._kept.get(sign_in.id)
+        return kept is not None and self._counts(kept)
+
+    def _counts(self, kept: KeptSignIn) -> bool:
+        return kept.until > self._now() and self.access.fingerprint(kept.name) == kept.token
+
+    def _used(self, kept: KeptSignIn) -> SignIn:
+        now = self._now()
+        if now - kept.used_at >= _WRITE_USE_MS:
+            kept = self._kept[kept.id] = replace(kept, used_at=now)
+            self._unwritten[kept.id] = now
+            if self._writing is None or self._writing.done():
+                self._writing = asyncio.create_task(self._write_use())
+        return _shown(kept)
+
+    async def _write_use(self) -> None:
+        used, self._unwritten = self._unwritten, {}
+        try:
+            if used:
+                await self.store.note_used(used)
+        except StoreUnavailable as error:
+            _log.warning("When sign-ins were last used was not written: %s", error)
+
+    def seen_by(self, who: str) -> list[SignIn]:
+        """The newest first. The owner sees those of every name, others their own."""
+        seen = [kept for kept in self._all() if self._counts(kept) and _may_see(who, kept)]
+        return [_shown(kept) for kept in sorted(seen, key=lambda kept: kept.since, reverse=True)]
+
+    async def end(self, sign_in: str, who: str) -> None:
+        """What it shows gets in no longer, and what it has open is closed."""
+        kept = self._kept.get(SignInId(sign_in))
+        if kept is None or not _may_see(who, kept):
+            raise NotFound("sign-in", sign_in)
+        await self._drop([kept])
+        _log.info("%s ended the sign-in %s of %s", who, kept.id, kept.name)
+
+    async def end_all(self, who: str, *, but: SignInId | None = None) -> int:
+        """All that `who` sees; how many those were."""
+        gone = [kept for kept in self._all() if kept.id != but and _may_see(who, kept)]
+        await self._drop(gone)
+        _log.info("%s ended %d sign-ins", who, len(gone))
+        return len(gone)
+
+    async def settle(self) -> None:
+        """Ends those whose token was removed or replaced. They count no longer in any case, so a
+        disk that cannot be written is no reason to keep anybody waiting."""
+        if self._settled == self.access.version:
+            return
+        self._settled = self.access.version
+        if not self.access.is_certain:  # a damaged file says nothing about who was removed
+            return
+        gone = [kept for kept in self._all() if self.access.fingerprint(kept.name) != kept.token]
+        try:
+            await self._drop(gone)
+        except StoreUnavailable as error:
+            _log.warning("Sign-ins whose token is gone were not deleted: %s", error)
+
+    async def _drop(self, gone: Iterable[KeptSignIn]) -> None:
+        """On disk first: one that a full disk kept would be back after the next start."""
+        leaving = list(gone)
+        if leaving:
+            async with self._changing:
+                await self.store.remove([kept.id for kept in leaving])
+                self._forget(leaving)
+
+    def _keep(self, kept: KeptSignIn) -> None:
+        self._kept[kept.id] = kept
+        self._by_cookie[kept.cookie] = kept.id
+
+    def _forget(self, gone: Iterable[KeptSignIn]) -> None:
+        for kept in gone:
+            self._kept.pop(kept.id, None)
+            self._by_cookie.pop(kept.cookie, None)
+            self._unwritten.pop(kept.id, None)
+
+    def _with_cookie(self, cookie: str) -> KeptSignIn | None:
+        sign_in = self._by_cookie.get(cookie)
+        return self._kept[sign_in] if sign_in else None
+
+    def _all(self) -> list[KeptSignIn]:
+        return list(self._kept.values())
+
+    def _now(self) -> int:
+        return int(self.clock() * 1000)
+
+
+def _may_see(who: str, kept: KeptSignIn) -> bool:
+    return who in (OWNER, LOCAL) or kept.name == who
+
+
+def _shown(kept: KeptSignIn) -> SignIn:
+    return SignIn(
+        id=kept.id,
+        name=kept.name,
+        address=kept.address,
+        device=kept.device,
+        since=kept.since,
+        until=kept.until,
+        used_at=kept.used_at,
+    )

@@ -1,0 +1,127 @@
+"""Being signed in, in a real browser: two parts, all tabs, and out at once."""
+
+import re
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.visit import asked, calm, link
+from tests.portal import Portal
+
+SIGN_IN = "Sign in to this Airboss"
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = Portal(tmp_path_factory.mktemp("signing"))
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+def arrived(page: Page, portal: Portal) -> Page:
+    """By an address from `airboss link`, as people do."""
+    page.goto(link(portal))
+    expect(page.get_by_role("heading", name="Start a session")).to_be_visible()
+    return page
+
+
+def test_all_tabs_are_in_and_signing_out_in_one_closes_the_others(
+    portal: Portal, page: Page
+) -> None:
+    arrived(page, portal)
+    other = page.context.new_page()
+    other.goto(f"{portal.url}/history.html")
+    expect(calm(other).get_by_role("heading", name="History", exact=True)).to_be_visible()
+    page.goto(f"{portal.url}/settings.html#tokens")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name=SIGN_IN)).to_be_visible()
+    expect(other.get_by_role("heading", name=SIGN_IN)).to_be_visible(timeout=5_000)
+    assert page.context.cookies() == []
+    assert page.evaluate("localStorage.getItem('airboss.keys')") is None
+    arrived(page, portal)
+
+
+def test_a_browser_that_lost_its_part_is_told_how_to_come_back(portal: Portal, page: Page) -> None:
+    arrived(page, portal)
+    page.evaluate("localStorage.clear()")
+    page.goto(f"{portal.url}/jobs.html")
+    expect(page.get_by_role("heading", name=SIGN_IN)).to_be_visible()
+    expect(page.get_by_text("it may have been cleared")).to_be_visible()
+    expect(page.get_by_role("list").get_by_text("airboss link")).to_be_visible()
+    arrived(page, portal)
+
+
+def test_a_cookie_of_an_earlier_version_is_told_how_to_come_back(
+    portal: Portal, page: Page
+) -> None:
+    arrived(page, portal)
+    [cookie] = page.context.cookies()
+    old = f"v1.owner.1800000000.1900000000.{'0' * 32}.{'0' * 64}"
+    page.context.add_cookies([{"name": cookie["name"], "value": old, "url": portal.url}])  # pyright: ignore[reportTypedDictNotRequiredAccess]
+    page.goto(portal.url)
+    expect(page.get_by_text("signed in by an earlier version of Airboss")).to_be_visible()
+    arrived(page, portal)
+
+
+def test_settings_list_who_is_signed_in_and_end_it(portal: Portal, browser: Browser) -> None:
+    asked(portal, "DELETE", "/api/v1/signins")
+    mine, theirs = (arrived(browser.new_context().new_page(), portal) for _ in range(2))
+    mine.goto(f"{portal.url}/settings.html#tokens")
+    rows = mine.get_by_role("table", name="Signed-in browsers").get_by_role("row")
+    expect(rows).to_have_count(2)
+    expect(rows.filter(has_text="this browser")).to_have_count(1)
+    expect(rows.first).to_contain_text(
+        re.compile(r"Chrome on Linux.*owner, from (127\.0\.0\.1|::1)")
+    )
+    mine.get_by_role("button", name="End the sign-in").click()
+    mine.get_by_role("dialog").get_by_role("button", name="End it").click()
+    expect(theirs.get_by_role("heading", name=SIGN_IN)).to_be_visible(timeout=5_000)
+    expect(rows).to_have_count(1)
+    expect(theirs.get_by_text("This browser is signed in no longer.").first).to_be_visible()
+
+
+class Listener(BaseHTTPRequestHandler):
+    """Whatever else listens on this machine."""
+
+    heard: dict[str, str] = {}  # noqa: RUF012 - one for all of its requests
+
+    def do_GET(self) -> None:
+        self.heard.update({name.lower(): value for name, value in self.headers.items()})
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>Neighbour</title>")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def neighbour() -> Generator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Listener)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_what_another_port_of_this_host_hears_gets_nobody_in(portal: Portal, page: Page) -> None:
+    arrived(page, portal)
+    with neighbour() as address:
+        page.goto(address)
+    cookie = Listener.heard["cookie"]
+    assert "airboss_" in cookie, "the browser gives it to every port; that is why there is a key"
+    assert "x-airboss-key" not in Listener.heard
+    assert page.evaluate("localStorage.getItem('airboss.keys')") is None, "kept per origin"
+    stolen = httpx2.get(f"{portal.url}/api/v1/status", headers={"Cookie": cookie})
+    assert (stolen.status_code, stolen.json()["code"]) == (401, "key_needed")
