@@ -8,11 +8,13 @@ from collections.abc import AsyncGenerator, Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
 from airboss.http.callbacks import callback_of
+from airboss.http.names import served_names
 from airboss.http.services import Services
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog, now_ms
@@ -184,6 +186,7 @@ async def opened_services(
         status = StatusDesk(
             version=version("airboss"),
             url=url,
+            hosts=served_names(settings, urlsplit(url).port or settings.port).hosts,
             started_at=now_ms(),
             settings=settings,
             environ=environ,

@@ -1,6 +1,7 @@
-"""Being signed in, in a real browser: two parts, all tabs, and out at once."""
+"""Being signed in, in a real browser: two parts, all tabs, out at once, and no click that acts."""
 
 import re
+import socket
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -10,15 +11,49 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.visit import asked, calm, link
+from tests.e2e.visit import asked, calm, link, new_session, signed_in
+from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
+REFUSED = "status of 40"
 SIGN_IN = "Sign in to this Airboss"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = Portal(tmp_path_factory.mktemp("signing"))
+    port = free_port()
+    own = " ".join(
+        f"[press {number}]({address})"
+        for number, address in enumerate(
+            [
+                f"http://localhost:{port}/api/stop",
+                f"http://127.0.0.1:{port}/api/copilot/session/start/rehearsal",
+                f"http://[::1]:{port}/api/stop",
+                f"http://2130706433:{port}/api/stop",
+                f"http://air.localhost:{port}/api/stop",
+            ]
+        )
+    )
+    script = f"""
+models: [{{id: rehearsal, name: Rehearsal, multiplier: 0}}]
+rules:
+  - when: "show me"
+    steps:
+      - say: |
+          # Done
+
+          {own}
+
+          Also http://localhost:{port}/api/stop and [a neighbour](http://localhost:1/x).
+  - when: "hello"
+    steps: [{{say: "Hello, captain."}}]
+"""
+    portal = Portal(tmp_path_factory.mktemp("signing"), ("--port", str(port)), script)
     portal.start()
     yield portal
     portal.stop()
@@ -125,3 +160,52 @@ def test_what_another_port_of_this_host_hears_gets_nobody_in(portal: Portal, pag
     assert page.evaluate("localStorage.getItem('airboss.keys')") is None, "kept per origin"
     stolen = httpx2.get(f"{portal.url}/api/v1/status", headers={"Cookie": cookie})
     assert (stolen.status_code, stolen.json()["code"]) == (401, "key_needed")
+
+
+def test_stop_opened_in_the_browser_leads_to_the_pages_own(portal: Portal, page: Page) -> None:
+    arrived(page, portal)
+    for path in ("/api/stop", "/api/copilot/session/start/rehearsal", "/api/v1/stop"):
+        answer = page.goto(f"{portal.url}{path}")
+        assert answer is not None
+        assert answer.status == 403, path
+    page.goto(f"{portal.url}/api/stop")
+    expect(page.get_by_text("does not stop the server")).to_be_visible()
+    page.get_by_role("link", name="Open Airboss").click()
+    expect(page.get_by_role("button", name="Stop Server")).to_be_visible()
+    assert portal.is_running
+    stopped = httpx2.get(
+        f"{portal.url}/api/test", headers={"Authorization": f"Bearer {portal.token}"}
+    )
+    assert stopped.status_code == 200, "scripts with a token go on"
+
+
+def test_a_link_to_this_server_in_a_models_text_is_only_text(
+    portal: Portal, page: Page, quiet: Quiet
+) -> None:
+    session = new_session(portal, "show me")
+    signed_in(page, portal).goto(f"{portal.url}/index.html?session={session}")
+    message = page.locator(".blk.message").last
+    expect(message.get_by_role("heading", name="Done")).to_be_visible(timeout=20_000)
+    expect(message.get_by_role("link")).to_have_count(1)
+    expect(message.get_by_role("link")).to_have_text("a neighbour")
+    expect(message).to_contain_text(f"press 0 ({portal.url}/api/stop)")
+    expect(message).to_contain_text(f"Also {portal.url}/api/stop and")
+    message.get_by_text("press 0").click()
+    page.wait_for_timeout(300)
+    assert len(page.context.pages) == 1
+    quiet.check()
+
+
+def test_a_click_from_another_page_does_nothing(portal: Portal, page: Page) -> None:
+    arrived(page, portal)
+    with neighbour() as address:
+        page.goto(address)
+        page.evaluate(
+            "(to) => { const a = document.createElement('a'); a.href = to; a.textContent = 'win';"
+            " document.body.append(a); }",
+            f"{portal.url}/api/stop",
+        )
+        with page.expect_navigation() as went:
+            page.get_by_role("link", name="win").click()
+    assert went.value.status == 403
+    assert portal.is_running

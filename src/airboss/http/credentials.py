@@ -36,6 +36,11 @@ class Credentials:
     cookies: tuple[str, ...]
     keys: tuple[str, ...]
 
+    @property
+    def is_cookie_at_most(self) -> bool:
+        """Whether it shows nothing but what a browser sends by itself."""
+        return not self.bearers and not self.keys
+
 
 @dataclass(frozen=True)
 class Doorkeeper:

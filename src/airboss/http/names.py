@@ -15,6 +15,10 @@ class ServedNames:
 
     origins: Mapping[bytes, str]
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        return tuple(host.decode() for host in self.origins)
+
     def origin_of(self, host: bytes) -> str | None:
         """None for a name that is not ours: a page of somebody else's may be behind it."""
         return self.origins.get(host)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from airboss.http import problems
+from airboss.http import navigation, problems
 from airboss.http.bounds import (
     Bounds,
     CallerGone,
@@ -148,6 +148,8 @@ class Perimeter:
     ) -> None:
         """Who asks, and whether it is them who ask and not a page of somebody else's."""
         shown = self._door.shown(headers)
+        if navigation.is_api(scope["path"]):
+            navigation.check_is_no_navigation(scope["path"], headers, shown)
         _check_same_origin(headers, origin)
         scope["airboss.peer"] = peer(scope, headers, is_proxied=self._is_proxied)
         if not self._needs_token:
@@ -209,6 +211,8 @@ async def _send_whole(response: Response, answer: DressedAnswer, more: bool = Fa
 
 def _in_words(scope: Scope, headers: Headers, refused: Refused) -> Response:
     told = {"Connection": "close"} if has_body(headers) else {}
+    if refused.code == navigation.NOT_A_PAGE:
+        return navigation.in_words(scope["path"], headers, refused, told)
     if refused.status == 401:
         told["WWW-Authenticate"] = "Bearer"
     return problems.answer(scope["path"], refused.status, refused.code, refused.detail, told)

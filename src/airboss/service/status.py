@@ -98,6 +98,8 @@ class Status(_Told):
     started_at: int
     data_folder: str
     url: str
+    # Every name and port that this server is called by: links there are links to itself.
+    hosts: tuple[str, ...]
     policy: str
     repo_root: str
     roots: tuple[str, ...]
@@ -129,6 +131,7 @@ class StatusDesk:
 
     version: str
     url: str
+    hosts: tuple[str, ...]
     started_at: int
     settings: Settings
     environ: Mapping[str, str]
@@ -152,6 +155,7 @@ class StatusDesk:
             started_at=self.started_at,
             data_folder=str(settings.data),
             url=self.url,
+            hosts=self.hosts,
             policy=settings.permissions,
             repo_root=str(self.folders.repo_root),
             roots=tuple(str(root) for root in self.folders.roots),

@@ -872,6 +872,7 @@ export type Status = {
   "started_at": number;
   "data_folder": string;
   "url": string;
+  "hosts": readonly (string)[];
   "policy": string;
   "repo_root": string;
   "roots": readonly (string)[];

@@ -4,6 +4,7 @@ import createPurifier, { type Config } from "dompurify";
 import { render } from "preact";
 import { visible } from "../words";
 import { CopyButton } from "./copy";
+import { isOwn } from "./own";
 
 const ALLOWED: Config & { RETURN_DOM_FRAGMENT: true } = {
   ALLOWED_TAGS: [
@@ -33,10 +34,20 @@ export type Prose = { nodes: DocumentFragment; forget: () => void };
 /** The nodes of an HTML of markdown. `forget` ends what was drawn into them. */
 export function proseOf(html: string): Prose {
   const nodes = purifier.sanitize(html, ALLOWED);
-  for (const link of nodes.querySelectorAll("a")) openElsewhere(link);
+  for (const link of nodes.querySelectorAll("a")) {
+    if (isOwn(link.href)) showOnly(link);
+    else openElsewhere(link);
+  }
   for (const table of nodes.querySelectorAll("table")) scrollAlone(table);
   const boxes = [...nodes.querySelectorAll("pre")].map(boxed);
   return { nodes, forget: () => boxes.forEach((box) => void render(null, box)) };
+}
+
+/** Nothing that others wrote leads into this server: what is done here is done on its own pages. */
+function showOnly(link: HTMLAnchorElement): void {
+  const where = visible(link.href);
+  const said = link.textContent ?? "";
+  link.replaceWith(...link.childNodes, ...(said === where ? [] : [` (${where})`]));
 }
 
 function openElsewhere(link: HTMLAnchorElement): void {

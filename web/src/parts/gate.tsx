@@ -5,10 +5,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { access, endedBy } from "../api/access";
 import { type Answer, get } from "../api/client";
+import type { Status } from "../api/types.gen";
 import { signIn, takeCode } from "../signin";
 import { visible } from "../words";
 import { Icon } from "./icon";
 import { Note } from "./note";
+import { knowHosts } from "./own";
 
 const AGAIN_MS = 3_000;
 
@@ -41,8 +43,9 @@ async function round(): Promise<void> {
     refusal.value =
       answer.kind === "ok" ? null : (answer.detail ?? "The server did not take this code.");
   }
-  const answer = await get("/api/v1/status");
+  const answer = await get<Status>("/api/v1/status");
   if (answer.kind === "lost" || answer.kind === "failed") return wait(answer);
+  if (answer.kind === "ok") knowHosts(answer.body.hosts);
   away.value = null;
 }
 

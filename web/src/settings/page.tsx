@@ -5,6 +5,7 @@ import type { Status } from "../api/types.gen";
 import { now } from "../live/feed";
 import { useList } from "../live/use";
 import { CopyButton } from "../parts/copy";
+import { Stopped, StopServer, stopped } from "../parts/stop";
 import { choose, THEMES, theme } from "../parts/theme";
 import { fully, span, visible } from "../words";
 import { Doctor } from "./doctor";
@@ -28,6 +29,7 @@ export function SettingsPage() {
   const status = useList<Status>("/api/v1/status").state.value;
   const [needs, need] = useState(0);
   const here = usePart();
+  if (stopped.value) return <Stopped />;
   return (
     <div class="page">
       <h1>Settings</h1>
@@ -160,6 +162,9 @@ function About({ status }: { status: Status | null }) {
           </dd>
         </dl>
       )}
+      <div class="pad">
+        <StopServer />
+      </div>
     </section>
   );
 }
