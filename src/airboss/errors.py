@@ -48,6 +48,12 @@ class TooMuch(AirbossError):
     code = "too_much"
 
 
+class AccessEnded(AirbossError):
+    """Whoever asked was let in, and is not any more."""
+
+    code = "signed_out"
+
+
 class ModelIdNotFound(Invalid):
     """No configured source offers this model."""
 

@@ -14,7 +14,7 @@ import httpx2
 import uvicorn
 from blockbuster import blockbuster_ctx
 from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
@@ -164,14 +164,27 @@ def small_app(access: Access, sign_ins: SignIns, pages: Path, seen: Seen) -> Fas
         kinds = {kind.code: kind for kind in _kinds(errors.AirbossError)}
         raise kinds.get(code, RuntimeError)("The words of the error.")
 
-    @app.get("/api/v1/sessions/{session}/stream")
-    async def stream(session: str) -> Response:
-        return Ticks(seen)
-
+    _add_what_goes_on(app, seen)
     app.include_router(signin.router)
     problems.install(app)
     static.install(app, pages)
     return app
+
+
+def _add_what_goes_on(app: FastAPI, seen: Seen) -> None:
+    @app.get("/api/v1/sessions/{session}/stream")
+    async def stream(session: str) -> Response:
+        return Ticks(seen)
+
+    @app.get("/api/v1/sessions/{session}/export")
+    async def export(session: str) -> Response:
+        return StreamingResponse(_lines(), media_type="text/plain")
+
+
+async def _lines() -> AsyncGenerator[bytes]:
+    for _ in range(1000):
+        yield b"a line of it\n"
+        await asyncio.sleep(0.02)
 
 
 def _kinds(kind: type[errors.AirbossError]) -> list[type[errors.AirbossError]]:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 
+import httpx2
 import pytest
 
 from airboss.http.refusals import Gate, Guesses, RefusalLog
@@ -61,6 +62,24 @@ async def test_a_stream_ends_when_its_token_is_removed(door: Door) -> None:
         async with asyncio.timeout(2):
             await door.seen.stream_ended.wait()
         assert (await client.get("/api/v1/who", headers=door.bearer)).status_code == 200
+
+
+async def test_a_file_is_not_sent_on_to_a_removed_token_and_does_not_look_whole(
+    door: Door,
+) -> None:
+    tokens = NamedTokens(door.folder)
+    bearer = {"Authorization": f"Bearer {tokens.add('guest')}"}
+    async with (
+        door.client() as client,
+        client.stream("GET", "/api/v1/sessions/x/export", headers=bearer) as answer,
+    ):
+        pieces = answer.aiter_text()
+        assert await anext(pieces)
+        tokens.remove("guest")
+        removed = time.monotonic()
+        with pytest.raises(httpx2.RemoteProtocolError):
+            [piece async for piece in pieces]
+        assert time.monotonic() - removed < 2
 
 
 async def test_a_stream_of_another_name_goes_on(door: Door) -> None:

@@ -10,6 +10,7 @@ from tests.http.door import Door
 
 WORDS = "The words of the error."
 STATUS = {
+    "signed_out": 401,
     "not_found": 404,
     "invalid": 422,
     "invalid_answer": 422,

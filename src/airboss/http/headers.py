@@ -1,5 +1,7 @@
 """What a browser is told with every answer, and an answer that is dressed so on its way out."""
 
+import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from starlette.types import Message, Send
@@ -18,6 +20,8 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 # Of what a stranger may have made: nothing in it runs, wherever it is opened.
 SANDBOX = "sandbox; default-src 'none'"
+# So long a reader may take to hear that its stream ends.
+_LAST_WORD_SECONDS = 1.0
 _OURS = frozenset(name for name, _ in SECURITY_HEADERS)
 
 
@@ -26,14 +30,17 @@ class StreamCut(OSError):
 
 
 class DressedAnswer:
-    """Passes on what the app says, at once. A stream is asked about before each of its pieces."""
+    """Passes on what the app says, at once. Before each further piece it asks who reads it."""
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
         self._request_id = request_id
         self._is_stream = False
+        self._goes_on = False
         # Whether the reader may go on; without one, nobody is asked.
         self.may_go_on: Callable[[], Awaitable[bool]] | None = None
+        # Told of an answer that has no end of its own, and may say nothing for long.
+        self.on_stream: Callable[[], object] | None = None
         self.started = False
         self.was_cut = False
 
@@ -41,8 +48,12 @@ class DressedAnswer:
         if message["type"] == "http.response.start":
             self.started = True
             message = {**message, "headers": self._dress(message)}
-        elif self._is_stream and self.may_go_on is not None and not await self.may_go_on():
-            await self._cut()
+            if self._is_stream and self.on_stream is not None:
+                self.on_stream()
+        elif self._goes_on and self.may_go_on is not None and not await self.may_go_on():
+            await self.cut()
+            raise StreamCut("The reader of this answer may not go on.")
+        self._goes_on = self._is_stream or message.get("more_body", False)
         await self._send(message)
 
     def _dress(self, message: Message) -> list[tuple[bytes, bytes]]:
@@ -64,9 +75,14 @@ class DressedAnswer:
             kept.append((b"cache-control", b"no-store"))
         return kept
 
-    async def _cut(self) -> None:
-        """Ends the stream as a whole one, so that its reader comes back and is refused in words."""
-        if not self.was_cut:
-            self.was_cut = True
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-        raise StreamCut("The reader of this stream may not go on.")
+    async def cut(self) -> None:
+        """Ends a stream as a whole one, so that its reader comes back and is refused in words. Any
+        other answer stays unfinished, so that nobody takes a part of it for all."""
+        if self.was_cut:
+            return
+        self.was_cut = True
+        if self._is_stream:
+            with contextlib.suppress(TimeoutError):  # its reader does not read
+                async with asyncio.timeout(_LAST_WORD_SECONDS):
+                    end = {"type": "http.response.body", "body": b"", "more_body": False}
+                    await self._send(end)

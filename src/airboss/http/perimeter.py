@@ -1,6 +1,7 @@
 """What every request passes first: bounds, the name it calls us by, its origin, who asks."""
 
 import asyncio
+import contextlib
 import logging
 import re
 import secrets
@@ -27,6 +28,7 @@ from airboss.http.crowd import recognise
 from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
 from airboss.http.refusals import Gate, Refused
+from airboss.http.stays import Patrol, Stay
 from airboss.service.access import Access
 from airboss.service.sign_ins import SignIns
 from airboss.settings import Settings
@@ -40,7 +42,7 @@ _SIGN_IN = "/api/v1/signin"
 # Requests that may come with images.
 _MAY_SHOW = re.compile(r"/api/v1/sessions/[^/]+/prompts")
 
-# A stream that is open hears so soon that its token is gone.
+# What is sent further hears so soon that its token is gone.
 _LOOK_SECONDS = 0.25
 
 _log = logging.getLogger("airboss.http")
@@ -64,6 +66,7 @@ class Perimeter:
         self._sign_ins = sign_ins
         self._door = Doorkeeper(access, sign_ins)
         self._is_proxied = settings.trusted_proxy
+        self._patrol = Patrol(self._look)
         self._needs_token = not settings.no_token
         self._names = served_names(settings, port)
         self._bounds = bounds or Bounds(body_bytes=settings.max_body_bytes)
@@ -94,10 +97,17 @@ class Perimeter:
             return
         except CallerGone:
             return
-        self._watch(scope, answer)
+        with contextlib.ExitStack() as watching:
+            self._watch(scope, answer, watching)
+            await self._serve(scope, receive, answer)
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: DressedAnswer) -> None:
         try:
             await self._app(scope, receive, answer.send)
-        except asyncio.CancelledError:  # the server stops, and waits for nobody any longer
+        except asyncio.CancelledError:
+            if scope.get("airboss.shown_out"):  # by the patrol, and not because the server stops
+                await self._end_early(scope, answer)
+                return
             if answer.started:
                 raise
             await _send_whole(problems.stopping(scope["path"]), answer)
@@ -170,18 +180,33 @@ class Perimeter:
         await loop.run_in_executor(self._disk, self._access.refresh)
         await self._sign_ins.settle()
 
-    def _watch(self, scope: Scope, answer: DressedAnswer) -> None:
-        """A stream outlives its request's check, so it is asked again and again, cheaply."""
+    def _watch(self, scope: Scope, answer: DressedAnswer, watching: contextlib.ExitStack) -> None:
+        """What goes on outlives its request's check, so its caller is looked at again and again."""
         caller = scope.get("airboss.caller")
         if caller is None:
             return
+        stay = scope["airboss.stay"] = Stay(self._patrol, caller.is_in)
+        serving = asyncio.current_task()
+
+        def show_out() -> None:
+            scope["airboss.shown_out"] = True
+            if serving is not None:
+                serving.cancel()
 
         async def may_go_on() -> bool:
             if time.monotonic() - self._looked >= _LOOK_SECONDS:
                 await self._look()
             return caller.is_in()
 
+        answer.on_stream = lambda: watching.enter_context(stay.watched(show_out))
         answer.may_go_on = may_go_on
+
+    async def _end_early(self, scope: Scope, answer: DressedAnswer) -> None:
+        """The cancel was ours, and is done with."""
+        if (serving := asyncio.current_task()) is not None:
+            serving.uncancel()
+        await answer.cut()
+        self._gate.log.note(scope, 401, "token_removed")
 
     async def _after_failure(self, scope: Scope, answer: DressedAnswer) -> None:
         """The app has answered where it could; what is cut short, the server below closes."""
