@@ -208,6 +208,18 @@ async def test_a_file_is_checked_below_the_roots_only(guest: Guest, tmp_path: Pa
     await refused(guest, "entry/check", 413, text="x" * (5 * 1024 * 1024))
 
 
+@pytest.mark.parametrize("more", ["", "# " + "x" * 70_000], ids=["small", "large"])
+async def test_a_text_with_half_a_character_is_refused(guest: Guest, more: str) -> None:
+    """It comes as `\\ud800` in the request, and as nothing that UTF-8 has in the text."""
+    body = json.dumps({"text": f"models: {{driving: m\ud800}}\n{more}", "format": "yaml"})
+    answer = await guest.http.post(
+        "/api/v1/entry/check", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["valid"] is False
+    assert "half of a character" in answer.text
+
+
 async def test_checking_never_runs_a_program_that_nobody_trusts(guest: Guest) -> None:
     folder = guest.portal.work / "program"
     trace = folder / "trace"

@@ -14,7 +14,7 @@ import airboss
 
 _ASSETS = Path(airboss.__file__).parent / "static" / "assets"
 # Who was cut comes back after a moment: a crowd of 1,500 is a flood, and not a test of the kernel.
-_AGAIN_SECONDS = 1.0
+_AGAIN_SECONDS = 3.0
 _SMALLEST_WINDOW = 4096
 
 
@@ -44,7 +44,7 @@ def slow_requests(port: int) -> tuple[bytes, ...]:
         f"GET / HTTP/1.1\r\n{host}X-Slow: ".encode(),
         f"{body}Content-Length: 1000\r\n\r\n{{".encode(),
         b"",
-        (answer * 40).encode(),
+        (answer * 10).encode(),
     )
 
 

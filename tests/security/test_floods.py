@@ -5,6 +5,7 @@ import resource
 import time
 from collections.abc import Generator
 from pathlib import Path
+from statistics import median
 from urllib.parse import urlsplit
 
 import httpx2
@@ -20,8 +21,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.alone]
 CROWD = 1500
 SHELL_DESCRIPTORS = 1024
 ASKED = 30
-# Before there were bounds, every fourth took 3 to 13 seconds.
-ANSWER_SECONDS = 2.0
+# Most are answered at once; without bounds, some waited 13 s for a head that never came.
+ANSWER_SECONDS = 1.0
+SLOWEST_SECONDS = 5.0
 
 
 SCRIPT = """
@@ -60,7 +62,8 @@ async def test_1500_slow_strangers_keep_nobody_out(common_portal: Portal) -> Non
         await asyncio.sleep(4)
         assert flood.open + flood.cut >= CROWD, "the crowd is there"
         taken = [await seconds_for(portal, "/api/v1/sessions") for _ in range(ASKED)]
-        assert sorted(taken)[-2] < ANSWER_SECONDS, taken
+        assert median(taken) < ANSWER_SECONDS, taken
+        assert max(taken) < SLOWEST_SECONDS, taken
         link = (await owner.post("/api/v1/links")).json()["url"]
         async with httpx2.AsyncClient(base_url=portal.url, timeout=10) as browser:
             code = {"code": link.partition("#code=")[2]}

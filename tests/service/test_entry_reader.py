@@ -80,8 +80,8 @@ async def test_what_a_large_entry_gives_is_what_a_small_one_would() -> None:
 
 async def test_a_large_and_wrong_entry_holds_nobody_up() -> None:
     async with ticking() as held:
-        found = await EntryReader().find(many_keys(150_000), "yaml")
-    assert found.mistakes > 150_000
+        found = await EntryReader().find(many_keys(80_000), "yaml")
+    assert found.mistakes > 80_000
     assert len(found.violations) == 1000
     assert max(held) < HELD_SECONDS
 

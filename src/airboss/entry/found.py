@@ -43,7 +43,8 @@ def find(content: bytes, form: Form, most_parts: int = MAX_PARTS, code: int | No
         elif form == "request":
             checked = check_entry(_requested(content), most_parts=most_parts)
         else:
-            checked = check_text(content.decode("utf-8-sig"), form, most_parts=most_parts)
+            text = content.decode("utf-8-sig", "surrogatepass")
+            checked = check_text(text, form, most_parts=most_parts)
     except EntryInvalid as error:
         return _refused(error.violations, is_unparsed=isinstance(error, EntryUnparsed))
     return Found(checked.entry) if checked.entry else _refused(checked.violations)
