@@ -28,8 +28,9 @@ ToolName: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"enum": [*JO
 
 
 def _whole(number: object) -> object:
-    is_whole = isinstance(number, float) and number.is_integer()
-    return int(number) if is_whole else number
+    if isinstance(number, float) and number.is_integer():
+        return int(number)
+    return number
 
 
 # JSON has one kind of number: 3.0 and 3e0 are as whole as 3.
