@@ -66,6 +66,13 @@ NOT_MEANT = {
         git push ../other.git main
         git push file:///tmp/other.git
         git push --repo=/tmp/other.git
+        git push other.git main
+        git push sub/other main
+        git push other main
+        git push -o origin other.git
+        git push --push-option origin other.git
+        git mv hook .git/hooks/post-checkout
+        git mv hook link/post-checkout
         git ls-remote --upload-pack touch .
         git ls-remote -u touch .
         git ls-remote ./other
@@ -233,7 +240,14 @@ NOT_MEANT = {
         ssh build -I x
         ssh build -L 1:2:3
     """,
-    "ssh build git *": "ssh build git -c core.pager=x log",
+    "ssh build git *": """
+        ssh build git -c core.pager=x log
+        ssh build git log ' --output=x'
+        ssh build git log '\\--output=x'
+    """,
+    "watch git *": "watch git log ' --output=x'",
+    "git push *": "git push other.git main",
+    "git mv *": "git mv hook .git/hooks/post-checkout",
     "scp *": """
         scp -S touch x y
         scp -oProxyCommand=touch x y
@@ -287,7 +301,25 @@ NOT_MEANT = {
     """,
     "xargs -n 1 *": "xargs -n 1 touch",
     "xargs -I % *": "xargs -I % touch",
-    "xargs git *": "xargs git -c a=b log",
+    "xargs git *": """
+        xargs git -c a=b log
+        xargs git log
+    """,
+    "parallel git *": "parallel git -c a=b log",
+    "flock x git *": "flock x git -c a=b log",
+    "find . -exec git *": "find . -exec git -c a=b log \\;",
+    "rg *": "rg --pre touch x",
+    "sort *": """
+        sort -o x y
+        sort -ro x y
+        sort --outp=x y
+        sort --compress-program=touch y
+    """,
+    "fd *": """
+        fd -x touch
+        fd --exec-batch touch
+    """,
+    "tree *": "tree -o x",
     "env *": """
         env touch x
         env A=b touch x
@@ -400,6 +432,8 @@ MEANT = {
         git commit -c HEAD
         git switch -c x
         git push -u origin main
+        git push https://example.com/x.git main
+        git push git@example.com:x.git main
         git fetch --all --filter=blob:none
         git stash pop --index
         git config --get user.name
@@ -462,6 +496,14 @@ MEANT = {
         awk -F: '/a/' x
         awk -F , -v a=b '$1 ~ a' x
     """,
+    "git mv *": "git mv a b",
+    "git push *": "git push origin main",
+    "git push other.git *": "git push other.git main",
+    "find . -exec grep *": "find . -exec grep -l x",
+    "rg *": "rg -n --pretty --files x",
+    "sort *": "sort -rn -k 2 x",
+    "tree *": "tree -L 2 x",
+    "watch git *": "watch git status",
     "xargs grep *": "xargs grep -n x",
     "xargs -0 -n 1 wc *": "xargs -0 -n 1 wc -l",
     "env A=b make *": "env A=b make all",
@@ -516,6 +558,12 @@ def test_a_wildcard_does_not_stand_for_what_runs_or_writes(pattern: str, command
     # A rule that denies is as broad as it was.
     if "'open" not in command:
         assert holds(Rule(verdict="deny", command=pattern), asked(command), CWD)
+
+
+@pytest.mark.parametrize("blank", "\v\f\x1c\x85\u00a0\u2003\u3000")
+def test_a_blank_that_a_shell_does_not_know_is_a_letter(blank: str) -> None:
+    assert allows("./run *", " \t./run x\t")
+    assert not allows("./run *", f"{blank}./run x")
 
 
 @pytest.mark.parametrize(("pattern", "command"), each(MEANT))

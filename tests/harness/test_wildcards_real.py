@@ -25,11 +25,18 @@ REAL = {
         git fetch 'ext::touch PWN'
         git bisect run touch PWN
         git config core.fsmonitor 'touch PWN #' && git status
+        git mv hook .git/hooks/post-checkout ; git checkout -q HEAD
+        git mv hook way/post-checkout ; git checkout -q HEAD
+        git push bare.git HEAD:refs/heads/x
     """,
     "find *": """
         find . -name page -exec touch PWN {} +
         find . -name page -fprint PWN
     """,
+    "find . -name page -exec git *": """
+        find . -name page -exec git -c alias.x='!touch PWN' x \\;
+    """,
+    "sort *": "sort -o PWN page",
     "tar *": """
         tar -cf x.tar page --checkpoint=1 --checkpoint-action=exec='touch PWN'
         tar cfI PWN cat page
@@ -53,8 +60,13 @@ REPOSITORY = """
     git init -q .
     git config user.name me
     git config user.email me@example.com
-    git add page
+    printf '#!/bin/sh\\ntouch "$HOME/PWN"\\n' > hook
+    chmod +x hook
+    ln -s .git/hooks way
+    git add page hook
     git commit -qm one
+    git init -q --bare bare.git
+    cp hook bare.git/hooks/post-receive
     echo more >> page
     git commit -qam two
     echo still more >> page

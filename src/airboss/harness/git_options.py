@@ -3,6 +3,7 @@
 Hooks, filters and aliases of the repository itself it does not look at.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -21,7 +22,7 @@ _ORDINARY: Final = each(
     "add am annotate apply bisect blame branch cat-file check-attr check-ignore checkout cherry"
     " cherry-pick clean commit config count-objects describe diff diff-files diff-index diff-tree"
     " fetch for-each-ref format-patch fsck gc grep log ls-files ls-remote ls-tree merge merge-base"
-    " mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse"
+    " name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse"
     " revert rm shortlog show show-branch show-ref stash status submodule switch symbolic-ref tag"
     " verify-commit verify-tag whatchanged worktree"
 )
@@ -52,7 +53,7 @@ _LONG_OF: Final = {
     "checkout-index": ("prefix",),
     "fast-export": ("export-marks", "import-marks"),
     "fast-import": ("export-marks", "import-marks", "export-pack-edges"),
-    "push": ("repo",),
+    "push": ("repo", "push-option"),
     "read-tree": ("index-output",),
 }
 # Whole words that are also the beginning of a dangerous one; git takes them for themselves.
@@ -67,11 +68,15 @@ _LETTERS: Final = {
     "mailsplit": "o",
     "merge": "s",
     "pull": "s",
+    "push": "o",
     "rebase": "xs",
 }
 # A repository in another folder has hooks of its own.
 _REMOTES: Final = each("fetch ls-remote pull push")
 _ELSEWHERE: Final = ("/", "./", "../", "~", "file:")
+# Any other name may be a folder with a repository and its hooks, which a push runs.
+_USUAL: Final = each("origin upstream")
+_ON_A_SERVER = re.compile(r"[a-z+]++://|[\w.@-]++:")
 
 
 def git_is_harmless(arguments: Sequence[Argument]) -> bool:
@@ -96,6 +101,8 @@ def git_is_harmless(arguments: Sequence[Argument]) -> bool:
 def _is_harmless(command: str, rest: Sequence[Argument]) -> bool:
     if command in _ASK_ONLY and not _only_asks(command, rest):
         return False
+    if command == "push" and not _pushes_to_a_server(rest):
+        return False
     for at, one in enumerate(rest):
         if one.is_free and (_is_risky(command, one.text) or _leads_elsewhere(command, one.text)):
             return False
@@ -119,6 +126,13 @@ def _only_asks(command: str, rest: Sequence[Argument]) -> bool:
     return True
 
 
+def _pushes_to_a_server(rest: Sequence[Argument]) -> bool:
+    to = next((one for one in rest if not one.text.startswith("-")), None)
+    if to is None or not to.is_free:
+        return True
+    return to.text in _USUAL or _ON_A_SERVER.match(to.text) is not None
+
+
 def _is_risky(command: str, text: str) -> bool:
     if text.startswith("--"):
         name = text[2:].partition("=")[0]
@@ -129,5 +143,8 @@ def _is_risky(command: str, text: str) -> bool:
 
 
 def _leads_elsewhere(command: str, text: str) -> bool:
-    """`ext::` and the like name a program; a path names a repository with hooks."""
+    """`ext::` and the like name a program; a path names a repository with hooks. What git moves,
+    it also moves among the hooks."""
+    if command == "mv" and ".git" in text.lower():
+        return True
     return "::" in text or (command in _REMOTES and text.startswith(_ELSEWHERE))

@@ -85,7 +85,10 @@ _FIND_RISKS: Final = ("-exec", "-ok", "-delete", "-fprint", "-fls")
 
 def _find(arguments: Arguments) -> bool:
     risky = [at for at, one in enumerate(arguments) if one.text.startswith(_FIND_RISKS)]
-    return not any(any_free(arguments[at : at + 2]) for at in risky)
+    if any(any_free(arguments[at : at + 2]) for at in risky):
+        return False
+    run = [arguments[at + 1 :] for at in risky if arguments[at].text.startswith(_FIND_RISKS[:2])]
+    return all(command_is_harmless(command) for command in run)
 
 
 _TAR: Final = Options(
@@ -146,7 +149,28 @@ def _ssh(arguments: Arguments) -> bool:
     if there is None:
         return False
     is_named = bool(there.operands) and not there.operands[0].is_free
-    return command_is_harmless(there.operands) if is_named else True
+    return _is_harmless_in_a_shell(there.operands) if is_named else True
+
+
+# What a shell that reads it once more takes for one word, and for this one.
+_SAME_WORD = re.compile(r"[\w@%+=:,./-]+")
+
+
+def _is_harmless_in_a_shell(command: Arguments) -> bool:
+    """All words are put together and taken apart anew: `' -c'` becomes an option."""
+    is_known = _is_known(_name(command[0].text))
+    if is_known and any(one.is_free and not _SAME_WORD.fullmatch(one.text) for one in command):
+        return False
+    return command_is_harmless(command)
+
+
+def _is_harmless_with_input(command: Arguments) -> bool:
+    """What is read from the input becomes more words, and nobody has seen those."""
+    return not _is_known(_name(command[0].text)) and command_is_harmless(command)
+
+
+def _is_known(name: str) -> bool:
+    return name in _CHECKS
 
 
 _SED: Final = Options(
@@ -261,6 +285,7 @@ class _Runner:
 
     options: Options = field(default_factory=Options)
     others: int = 0
+    check: Check = command_is_harmless
 
     def __call__(self, arguments: Arguments) -> bool:
         found = self.options.read(arguments, stops=True)
@@ -271,11 +296,28 @@ class _Runner:
             run = run[1:]
         if any_free(run[: self.others + 1]) or len(run) <= self.others:
             return False
-        return command_is_harmless(run[self.others :])
+        return self.check(run[self.others :])
 
 
 def _simple(options: Options) -> Check:
     return lambda arguments: options.read(arguments) is not None
+
+
+def _all_but(letters: str = "", longs: tuple[str, ...] = ()) -> Check:
+    """For programs that do little more than read: everything but these options, by their
+    beginnings, too."""
+
+    def is_risky(text: str) -> bool:
+        if not text.startswith("--"):
+            return text.startswith("-") and not set(letters).isdisjoint(text)
+        name = text[2:].partition("=")[0]
+        return bool(name) and any(long.startswith(name) for long in longs)
+
+    def check(arguments: Arguments) -> bool:
+        risky = [at for at, one in enumerate(arguments) if is_risky(one.text)]
+        return not any(any_free(arguments[at : at + 2]) for at in risky)
+
+    return check
 
 
 def _nothing_free(_: Arguments) -> bool:
@@ -296,9 +338,16 @@ _CHECKS: Final[dict[str, Check]] = {
     "make": _make,
     "npm": _NPM,
     "pip": _PIP,
+    "rg": _all_but(longs=("pre", "hostname-bin")),
+    "sort": _all_but("oT", ("output", "compress-program", "temporary-directory", "files0-from")),
+    "fd": _all_but("xX", ("exec", "exec-batch")),
+    "tree": _all_but("oR", ("output",)),
     "xargs": _Runner(
-        Options("0rtxpo", "aEILnPsdR", longs=each("null verbose exit"), long_valued=_XARGS_LONG)
+        Options("0rtxpo", "aEILnPsdR", longs=each("null verbose exit"), long_valued=_XARGS_LONG),
+        check=_is_harmless_with_input,
     ),
+    "parallel": _Runner(Options("kv", "j"), check=_is_harmless_with_input),
+    "flock": _Runner(Options("sxnu", "wE"), others=1),
     "env": _Runner(
         Options("i0v", "uC", longs=each("ignore-environment null"), long_valued=each("unset chdir"))
     ),
@@ -316,15 +365,15 @@ _CHECKS: Final[dict[str, Check]] = {
     "nice": _Runner(Options("0123456789", "n", long_valued=each("adjustment"))),
     "ionice": _Runner(Options("t", "cn")),
     "nohup": _Runner(),
-    "time": _Runner(Options("pv", "fo")),
+    "time": _Runner(Options("pv", "f")),
     "command": _Runner(Options("pvV")),
     "builtin": _Runner(),
     "exec": _Runner(Options("cl", "a")),
     "eval": _nothing_free,
     "setsid": _Runner(Options("cfw")),
     "stdbuf": _Runner(Options("", "ioe")),
-    "watch": _Runner(Options("dtgcxebp", "n")),
-    "strace": _Runner(Options("fqy", "eo")),
+    "watch": _Runner(Options("dtgcxebp", "n"), check=_is_harmless_in_a_shell),
+    "strace": _Runner(Options("fqy", "e")),
     "busybox": _Runner(),
     "npx": _Runner(Options("y", longs=each("yes no-install"))),
     "bunx": _Runner(),
@@ -339,6 +388,8 @@ _SAME: Final = {
     **dict.fromkeys(("gmake", "bmake"), "make"),
     **dict.fromkeys(("pnpm", "yarn", "bun"), "npm"),
     "gsed": "sed",
+    "ripgrep": "rg",
+    "fdfind": "fd",
     "gfind": "find",
     "genv": "env",
     "gxargs": "xargs",

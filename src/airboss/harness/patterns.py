@@ -117,7 +117,8 @@ def around_wildcards(pattern: str) -> tuple[str, str]:
 
 def pieces(command: str) -> tuple[str, ...]:
     """The commands that one text may consist of."""
-    found = (piece.strip() for piece in _BETWEEN.split(command))
+    # Other blanks are letters to a shell: “<no-break space>ls” is another program.
+    found = (piece.strip(" \t") for piece in _BETWEEN.split(command))
     return tuple(piece for piece in found if piece.strip("$\"' \t"))
 
 
