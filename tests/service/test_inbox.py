@@ -20,6 +20,7 @@ from airboss.model.inbox_events import (
     QuestionAsked,
 )
 from airboss.runtime.hooks import ToolUse
+from airboss.runtime.permission import wish
 from tests.service.house import ME, House, house_in
 
 SCRIPT = """
@@ -230,6 +231,25 @@ async def test_a_check_of_the_gate_may_ask_a_person(house: House, choice: Choice
     await house.until(session.id, "idle", turns=1)
     ended = next(one for one in await house.story(session.id) if isinstance(one, ToolEnded))
     assert (ended.error is None) is (choice == "allow-once")
+
+
+async def test_what_was_shown_before_a_restart_decides_about_nothing_else(house: House) -> None:
+    """The id of a call is the model's, which may give another call the same one."""
+    item = await ask(house, "touch it")
+    shown = item.asked
+    assert isinstance(shown, ApprovalAsked)
+    talk = await house.sessions._talk(item.session)  # pyright: ignore[reportPrivateUsage]
+    talk.people.keep([item])
+    other = {"kind": "shell", "fullCommandText": "rm -r /", "toolCallId": shown.call}
+    deciding = asyncio.create_task(talk.people.decide(wish({"permissionRequest": other})))
+    items = {one.id: one for one in await waiting(house, 2)}
+    del items[item.id]
+    [second] = items.values()
+    assert isinstance(second.asked, ApprovalAsked)
+    assert second.asked.subject.command == "rm -r /"
+    await house.services.decisions.decide(item.id, "allow-once", "ada")
+    await house.services.decisions.decide(second.id, "deny", "ada")
+    assert not (await deciding).allowed
 
 
 @pytest.mark.alone

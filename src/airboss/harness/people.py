@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
-from airboss.harness.approvals import answer_of, approval_of
+from airboss.harness.approvals import answer_of, approval_of, fingerprint
 from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import question_of, told_of
@@ -82,7 +82,7 @@ class People:
     # The time at work: it stands still while something is asked here.
     watch: Stopwatch = field(default_factory=Stopwatch)
     _open: dict[ItemId, _Waiting] = field(default_factory=dict[ItemId, _Waiting])
-    # What an earlier server had asked, by the call that it is about.
+    # What an earlier server had asked, by the call that it is about and what that does.
     _kept: dict[str, Asked] = field(default_factory=dict[str, Asked])
     _precedents: "tuple[PromptId, Precedents] | None" = None
     # Left as it is: the next server goes on with it.
@@ -90,10 +90,8 @@ class People:
 
     def keep(self, items: Iterable[InboxItem]) -> None:
         for item in items:
-            asked = item.asked
-            call = limit_print(asked) if isinstance(asked, LimitReached) else asked.call
-            if call is not None:
-                self._kept[call] = item.asked
+            if mark := _mark_of(item.asked):
+                self._kept[mark] = item.asked
 
     @property
     def items(self) -> tuple[Asked, ...]:
@@ -117,7 +115,7 @@ class People:
 
     def _refuse(self, wish: PermissionWish, refused: TooLarge) -> PermissionAnswer:
         """Nobody is asked, also not by what an earlier version had shown a part of."""
-        if kept := self._kept.pop(wish.call or "", None):
+        if kept := self._kept.pop(_mark(wish.call, fingerprint(wish)), None):
             self._say(ItemSettled(item=kept.item, outcome="cancelled"))
         answer = PermissionAnswer(False, str(refused))
         self.writer.say(record(wish, answer, "size", self.redactor))
@@ -135,7 +133,7 @@ class People:
             expires_at=self._expires_at(),
             redactor=self.redactor,
         )
-        asked = self._kept.pop(wish.call or "", None)
+        asked = self._kept.pop(_mark(wish.call, fresh.fingerprint), None)
         if isinstance(asked, ApprovalAsked) and was_cut(asked):
             self._say(ItemSettled(item=asked.item, outcome="cancelled"))
             asked = None
@@ -156,13 +154,14 @@ class People:
     async def answer(self, call: OutsideCall) -> str | ToolRefusal:
         """The agent's question gets a person's answer."""
         prompt, request = self.at_work()
-        asked = self._kept.pop(call.call or "", None)
+        # There is no deadline for a question unless somebody sets one.
+        question = question_of(call, prompt=prompt, expires_at=None, redactor=self.redactor)
+        if isinstance(question, ToolRefusal):
+            return question
+        mark = question_print(question.question)
+        asked = self._kept.pop(_mark(call.call, mark), None)
         if asked is None:
-            # There is no deadline for a question unless somebody sets one.
-            question = question_of(call, prompt=prompt, expires_at=None, redactor=self.redactor)
-            if isinstance(question, ToolRefusal):
-                return question
-            settled = await self._decided_before(question_print(question.question), prompt)
+            settled = await self._decided_before(mark, prompt)
             if settled is not None:
                 return told_of(settled)
             self._withdraw_questions()
@@ -294,6 +293,22 @@ class People:
     def leave(self) -> None:
         """The session is cut off; what it asked stays asked."""
         self._is_left = True
+
+
+def _mark_of(asked: Asked) -> str | None:
+    match asked.kind:
+        case "approval.asked":
+            return _mark(asked.call, asked.fingerprint) if asked.call else None
+        case "question.asked":
+            return _mark(asked.call, question_print(asked.question)) if asked.call else None
+        case "limit.reached":
+            return limit_print(asked)
+
+
+def _mark(call: str | None, mark: str) -> str:
+    """The id of a call is the model's: it may give another call the same one. What was shown to a
+    person decides about nothing else."""
+    return f"{call} {mark}"
 
 
 def question_print(question: str) -> str:
