@@ -327,7 +327,11 @@ async def test_a_run_is_followed_from_any_point_to_its_end(guest: JobGuest) -> N
     assert [frame.data for frame in events] == stored
     assert [frame.id for frame in events] == [told["seq"] for told in stored]
     assert (end.name, end.data["seq"]) == ("end", stored[-1]["seq"])
-    for place in range(len(stored) + 1):
+    behind = await guest.http.get(
+        f"/api/v1/runs/{run}/stream", headers={"Last-Event-ID": str(stored[-1]["seq"])}
+    )
+    assert behind.status_code == 204
+    for place in range(len(stored)):
         seq_ = stored[place - 1]["seq"] if place else 0
         for after, last_id in ((seq_, None), (None, str(seq_))):
             frames = await guest.run_frames(run, after, last_id)

@@ -62,7 +62,16 @@ async def test_the_last_id_goes_before_the_address(guest: Guest) -> None:
     assert (await first(1, "2")).id == 3
     assert (await first(2, "0")).id == 1
     assert (await first(1, "")).id == 2
-    assert (await first(0, "3")).name == "end"
+
+
+async def test_whoever_comes_back_behind_the_end_is_sent_away_for_good(guest: Guest) -> None:
+    """A browser's `EventSource` comes back each second, until it hears 204."""
+    session = await guest.open()
+    await guest.do(session, "close")
+    stream = f"/api/v1/sessions/{session}/stream"
+    again = await guest.http.get(stream, headers={"Last-Event-ID": "3"})
+    assert (again.status_code, again.content) == (204, b"")
+    assert "event: end" in (await guest.http.get(stream, params={"after": 3})).text
 
 
 @pytest.mark.parametrize("last_id", ["x", "-1", "1.5", "²", "99999999999999999999", "1" * 21])

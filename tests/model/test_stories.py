@@ -67,6 +67,12 @@ def test_a_tail_of_any_length_is_tolerated(name: str) -> None:
 
 def test_a_digest_tells_states_apart_and_does_not_mind_how_they_are_written() -> None:
     assert canonical({"b": [1, 0.25], "a": None, "c": ""}) == '{"b":[1000,250]}'
+
+
+def test_a_number_beyond_all_counting_has_a_digest_too() -> None:
+    most = str(2**53)
+    for huge in (1e306, float("inf"), 2**60):
+        assert canonical([huge, -huge]) == f"[{most},-{most}]"
     assert digest({"a": "x", "n": 1}) == digest({"n": 1.0, "a": "x", "gone": None, "empty": []})
     assert digest({"a": "x"}) != digest({"a": "y"})
     assert digest({}) == digest({"nothing": None})

@@ -18,7 +18,7 @@ from airboss.model.task_events import (
     TaskSessionStopped,
     ToolCall,
 )
-from airboss.model.task_runs import Attempt, Check, Decision, TaskRunView, tell_story
+from airboss.model.task_runs import Attempt, Decision, FieldCheck, TaskRunView, tell_story
 from airboss.model.views import View, fold
 
 FIRST, SECOND = SessionId("ses_1"), SessionId("ses_2")
@@ -115,7 +115,7 @@ def test_a_story_tells_every_attempt_with_its_outcome() -> None:
     assert story.user_input == "a bridge"
     assert story.decisions == (Decision(at=1003, text="[OPERATION] Sends the prompt."),)
     assert story.checks == (
-        Check(
+        FieldCheck(
             at=1010,
             field="criteria.toolExecuted",
             round=0,

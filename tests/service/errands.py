@@ -16,7 +16,7 @@ from airboss.model.task_events import (
     TaskSessionStarted,
     TaskSessionStopped,
 )
-from airboss.model.task_runs import Attempt, Check, TaskRunView
+from airboss.model.task_runs import Attempt, FieldCheck, TaskRunView
 from airboss.model.views import SessionView
 from airboss.service.tasks import TaskRuns, TaskWish
 from tests.service.house import ME, House, house_in
@@ -65,7 +65,7 @@ class Story:
 
     view: TaskRunView
     events: list[Event]
-    checks: tuple[Check, ...]
+    checks: tuple[FieldCheck, ...]
     attempts: tuple[Attempt, ...]
     # Those that it opened, as they are now.
     sessions: list[SessionView]

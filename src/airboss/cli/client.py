@@ -121,8 +121,12 @@ class Client:
     def stream(self, path: str, after: int) -> Generator[httpx2.Response]:
         """An open stream of server-sent events behind `after`."""
         quiet = httpx2.Timeout(_STREAM_QUIET_SECONDS, connect=_CONNECT_SECONDS)
-        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
-        with self._spoken(), self._http.stream("GET", path, headers=headers, timeout=quiet) as got:
+        address = f"{path}?after={after}"  # by `Last-Event-ID` an ended one would say nothing more
+        accept = {"Accept": "text/event-stream"}
+        with (
+            self._spoken(),
+            self._http.stream("GET", address, headers=accept, timeout=quiet) as got,
+        ):
             if got.status_code != 200:
                 got.read()
                 raise self._refusal(got)

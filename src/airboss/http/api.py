@@ -1,7 +1,6 @@
 """The whole surface: routes inside, the perimeter around them."""
 
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
@@ -16,6 +15,8 @@ from airboss.http import (
     signin,
     static,
 )
+from airboss.http.description import REFUSALS, describe, operation_id
+from airboss.http.heads import HeadAnswers
 from airboss.http.perimeter import Perimeter
 from airboss.http.services import Services
 from airboss.http.v1 import (
@@ -34,14 +35,6 @@ from airboss.http.v1 import (
 )
 from airboss.settings import Settings
 
-# Every refusal has this form, also those that FastAPI would describe in its own.
-_REFUSED: dict[int | str, dict[str, Any]] = {
-    "default": {
-        "description": "Refused, in words.",
-        "content": {"application/problem+json": {"schema": problems.Problem.model_json_schema()}},
-    }
-}
-
 
 def build_routes(use: Services | None) -> FastAPI:
     """The routes alone. Without services they can still be listed and described."""
@@ -52,6 +45,7 @@ def build_routes(use: Services | None) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=operation_id,
     )
     app.state.services = use
     told = [status, sessions, entries, task_runs, runs, trust, rules, inbox]
@@ -61,11 +55,13 @@ def build_routes(use: Services | None) -> FastAPI:
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
         routers.append(portal_entries.test_router)
     for router in routers:
-        app.include_router(router, responses=_REFUSED)
+        app.include_router(router, responses=REFUSALS)
+    describe(app)
     problems.install(app)
     static.install(app)
     return app
 
 
 def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
-    return Perimeter(build_routes(use), use.access, use.sign_ins, settings, port)
+    app = HeadAnswers(build_routes(use))
+    return Perimeter(app, use.access, use.sign_ins, settings, port)

@@ -1,7 +1,7 @@
 """How we say no over HTTP: a problem under v1, `{"error": …}` for seed 001, else plain text."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Literal, cast
@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
 
 from airboss import errors
 from airboss.model.redaction import Redactor
@@ -37,6 +38,7 @@ _STATUS: tuple[tuple[type[errors.AirbossError], int], ...] = (
 _SHAPES = Redactor()
 _RETRYABLE = frozenset({408, 429, 503})
 _RETRY_SECONDS = "1"
+_METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 _PROBLEM_PLACES = ("/metrics", "/readyz", "/healthz")
 # Where the standard phrase leaves one alone.
 _WORDS = {
@@ -137,6 +139,9 @@ async def _foreseen(request: Request, error: Exception) -> Response:
 async def _not_valid(request: Request, error: Exception) -> Response:
     """Says what is wrong and where, and never repeats what was sent: it may hold a secret. Only the
     name of a field that we do not know is told, and that may be one too."""
+    if _is_of_another_kind(request):
+        detail = "The body must be JSON, with `Content-Type: application/json`."
+        return answer(_path(request), 415, "unsupported_media_type", detail)
     places = [
         f"{'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}"
         for wrong in cast("RequestValidationError", error).errors()
@@ -155,7 +160,31 @@ async def _of_the_framework(request: Request, error: Exception) -> Response:
     if status == 404 and path.startswith("/api") and not _is_v1(path):
         detail = "Unknown API endpoint"
     code = phrase.lower().replace(" ", "_").replace("-", "_")
-    return answer(path, status, code, detail, refusal.headers)
+    headers = {"Allow": _allowed(request)} if status == 405 else refusal.headers
+    return answer(path, status, code, detail, headers)
+
+
+def _allowed(request: Request) -> str:
+    """Every method that this address answers to; the framework names those of one route."""
+    allowed: set[str] = set()
+    for method in _METHODS:
+        matches = (
+            route.matches({**request.scope, "method": method})[0] for route in _routes(request)
+        )
+        if any(match is Match.FULL for match in matches):
+            allowed.add(method)
+    if "GET" in allowed:
+        allowed.add("HEAD")
+    return ", ".join(sorted(allowed))
+
+
+def _routes(request: Request) -> Sequence[BaseRoute]:
+    return request.app.routes
+
+
+def _is_of_another_kind(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return bool(kind) and kind != "application/json" and not kind.endswith("+json")
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:

@@ -24,16 +24,28 @@ HEADERS = [
 class EventStream(Response):
     """An answer that goes on until the stream ends, the reader leaves or the server stops."""
 
-    def __init__(self, log: EventLog, stream: str, after: int) -> None:
+    def __init__(
+        self, log: EventLog, stream: str, after: int, last_event_id: str | None = None
+    ) -> None:
         super().__init__()
         self._log = log
         self._stream = stream
         self._after = after
+        # A browser's `EventSource` comes back behind every end, until it hears 204.
+        self._comes_back = bool(last_event_id)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._comes_back and await self._is_over():
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         await while_read(receive, self._tell(send))
         await send({"type": "http.response.body", "body": b""})
+
+    async def _is_over(self) -> bool:
+        view = await self._log.view(self._stream)
+        return view is not None and view.is_over and view.seq <= self._after
 
     async def _tell(self, send: Send) -> None:
         async with self._log.follow(self._stream, self._after) as follower:

@@ -11,6 +11,8 @@ from math import floor
 from typing import Any, cast
 
 _PART = 8
+# Beyond this, no two languages write a number alike.
+_MOST = 2**53
 
 
 def digest(state: object) -> str:
@@ -29,16 +31,19 @@ def _plain(value: Any) -> Any:
     match value:
         case bool() | None | str():
             return value
-        case int():
-            return value * 1000
-        case float():
-            return floor(value * 1000 + 0.5)
+        case int() | float():
+            return _thousandths(value)
         case Mapping():
             named = cast("Mapping[str, Any]", value)
             plain = {name: _plain(part) for name, part in named.items()}
             return {name: part for name, part in plain.items() if part not in _EMPTY}
         case _:
             return [_plain(part) for part in cast("Sequence[Any]", value)]
+
+
+def _thousandths(value: float) -> int:
+    whole = value * 1000 if isinstance(value, int) else value * 1000 + 0.5
+    return floor(max(-_MOST, min(_MOST, whole)))
 
 
 _EMPTY: Sequence[Any] = (None, False, 0, "", [], {})

@@ -128,7 +128,7 @@ class Decision(Frozen):
     text: str
 
 
-class Check(Frozen):
+class FieldCheck(Frozen):
     """A field that was looked at."""
 
     at: int
@@ -172,7 +172,7 @@ class TaskRunStory(Frozen):
 
     user_input: str = ""
     decisions: tuple[Decision, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[FieldCheck, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     task_sessions: tuple[TaskSession, ...] = ()
 
@@ -183,7 +183,7 @@ class TaskTeller:
     def __init__(self) -> None:
         self._user_input = ""
         self._decisions: list[Decision] = []
-        self._checks: list[Check] = []
+        self._checks: list[FieldCheck] = []
         self._attempts: list[Attempt] = []
         self._sessions: dict[SessionId, TaskSession] = {}
 
@@ -204,7 +204,7 @@ class TaskTeller:
             case TaskDecided():
                 self._decisions.append(Decision(at=at, text=event.text))
             case TaskChecked():
-                self._checks.append(Check(at=at, **event.model_dump(exclude={"kind"})))
+                self._checks.append(FieldCheck(at=at, **event.model_dump(exclude={"kind"})))
             case TaskSessionStarted():
                 begun = event.model_dump(exclude={"kind"})
                 self._sessions[event.session] = TaskSession(started_at=at, **begun)

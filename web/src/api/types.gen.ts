@@ -68,11 +68,21 @@ export type Changes = {
   "more": boolean;
 };
 
+/** One thing the doctor looked at. */
+export type Check = {
+  "id": string;
+  "state": "ok" | "warn" | "fail";
+  "summary": string;
+  "detail": string;
+  "remedy": string;
+  "ms": number;
+};
+
 /** Either a text with its format, or the path of a file on the server's machine. */
 export type CheckEntry = {
-  "text"?: string | null;
-  "format": "json" | "yaml";
-  "path"?: string | null;
+  "text": unknown;
+} | {
+  "path": unknown;
 };
 
 /** Everything that is wrong. `mistakes` counts them when there are too many to tell. */
@@ -120,7 +130,7 @@ export type Distrusted = {
 
 /** Every check, with what it found and what to do. */
 export type DoctorReport = {
-  "checks": readonly (airboss__service__status__Check)[];
+  "checks": readonly (Check)[];
 };
 
 /** The finished entry, where it came from, and what somebody should know about it. */
@@ -154,6 +164,17 @@ export type EventPage = {
   "more": boolean;
 };
 
+/** A field that was looked at. */
+export type FieldCheck = {
+  "at": number;
+  "field": "availability.previousTasks" | "availability.condition" | "criteria.toolExecuted" | "criteria.condition";
+  "round": number;
+  "holds": boolean;
+  "content": string;
+  "reason": string;
+  "unasked": boolean;
+};
+
 /** A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are counted as they were at that edit. `cut`: the diff goes on, the counts are of all of it. */
 export type FileChange = {
   "path": string;
@@ -170,6 +191,15 @@ export type FileToTrust = {
   "digest": string;
   "bytes": number;
   "text"?: string | null;
+};
+
+/** How much the session may use. What is left out has no limit. */
+export type GivenLimits = {
+  "turns"?: number | null;
+  "tokens"?: number | null;
+  "cost"?: number | null;
+  "minutes"?: number | null;
+  "idle_minutes"?: number | null;
 };
 
 /** A limit that was reached, and a person said: go on. */
@@ -412,6 +442,18 @@ export type PermissionDecided = {
   "allowed": boolean;
   "by": string;
   "reason": string;
+};
+
+/** RFC 9457, with a code for programs and whether trying again may help. */
+export type Problem = {
+  "type": "about:blank";
+  "title": string;
+  "status": number;
+  "code": string;
+  "detail": string;
+  "request_id": string;
+  "retryable": boolean;
+  "suggestion"?: string | null;
 };
 
 /** A request of a person is on disk, behind those that were accepted before it; one that steers or interrupts goes before them. */
@@ -853,7 +895,7 @@ export type StartRun = {
 export type StartSession = {
   "model"?: string | null;
   "cwd"?: string | null;
-  "limits"?: Limits | null;
+  "limits"?: GivenLimits | null;
 };
 
 /** On an open session, or on sessions of its own: then with a model and a folder of choice. */
@@ -977,7 +1019,7 @@ export type TaskRetrying = {
 export type TaskRunDetail = {
   "user_input": string;
   "decisions": readonly (Decision)[];
-  "checks": readonly (airboss__model__task_runs__Check)[];
+  "checks": readonly (FieldCheck)[];
   "attempts": readonly (Attempt)[];
   "task_sessions": readonly (TaskSession)[];
   "id": string;
@@ -1270,25 +1312,4 @@ export type WorkWaiting = {
   "path": string;
   "reason": string;
   "for_person": boolean;
-};
-
-/** A field that was looked at. */
-export type airboss__model__task_runs__Check = {
-  "at": number;
-  "field": "availability.previousTasks" | "availability.condition" | "criteria.toolExecuted" | "criteria.condition";
-  "round": number;
-  "holds": boolean;
-  "content": string;
-  "reason": string;
-  "unasked": boolean;
-};
-
-/** One thing the doctor looked at. */
-export type airboss__service__status__Check = {
-  "id": string;
-  "state": "ok" | "warn" | "fail";
-  "summary": string;
-  "detail": string;
-  "remedy": string;
-  "ms": number;
 };

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
-import type { airboss__service__status__Check as Check, DoctorReport } from "../api/types.gen";
+import type { Check, DoctorReport } from "../api/types.gen";
 import { CopyButton } from "../parts/copy";
 import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";

@@ -13,8 +13,15 @@ function isEmpty(value: Plain): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
+/** Beyond this, no two languages write a number alike. */
+const MOST = 2 ** 53;
+
+function thousandths(value: number): number {
+  return Math.floor(Math.max(-MOST, Math.min(MOST, value * 1000 + 0.5)));
+}
+
 function plain(value: unknown): Plain {
-  if (typeof value === "number") return Math.floor(value * 1000 + 0.5);
+  if (typeof value === "number") return thousandths(value);
   if (typeof value === "string" || typeof value === "boolean") return value;
   if (Array.isArray(value)) return value.map(plain);
   if (value === null || typeof value !== "object") return null;

@@ -1,34 +1,49 @@
 """The entry over v1: the one in use, its tasks and jobs, checking one, installing one."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from airboss.errors import Invalid, NotFound
+from airboss.http.description import Refusals, refused
 from airboss.http.services import Use, UseEntries, UseRuns
+from airboss.http.v1.streams import AbsolutePath, Asked
 from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.job_stats import JobStats
 
 router = APIRouter(prefix="/api/v1", tags=["entry"])
 
-_LONGEST_PATH = 4096
 _LARGEST_PARSED_HERE = 64 * 1024
+FilePath = Annotated[
+    Annotated[AbsolutePath, Field(min_length=1)] | None,
+    Field(description="On the server's machine."),
+]
+_NOT_USABLE: Final[Refusals] = {
+    422: refused("The file cannot be read, or what is in it is no entry.")
+}
 
 
-class _Asked(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def exactly_one_of(*names: str) -> dict[str, Any]:
+    """In the description what the models check by themselves."""
+    return {
+        "oneOf": [
+            {"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names
+        ]
+    }
 
 
-class CheckEntry(_Asked):
+class CheckEntry(Asked):
     """Either a text with its format, or the path of a file on the server's machine."""
+
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("text", "path"))
 
     text: str | None = None
     format: Literal["json", "yaml"] = "yaml"
-    path: str | None = Field(default=None, min_length=1, max_length=_LONGEST_PATH)
+    path: FilePath = None
 
     @model_validator(mode="after")
     def be_one_of_two(self) -> "CheckEntry":
@@ -37,10 +52,12 @@ class CheckEntry(_Asked):
         return self
 
 
-class InstallEntry(_Asked):
+class InstallEntry(Asked):
     """Either the path of a file on the server's machine, or the entry itself."""
 
-    path: str | None = Field(default=None, min_length=1, max_length=_LONGEST_PATH)
+    model_config = ConfigDict(json_schema_extra=exactly_one_of("path", "entry"))
+
+    path: FilePath = None
     entry: dict[str, Any] | None = None
 
     @model_validator(mode="after")
@@ -139,7 +156,7 @@ async def show_entry(entries: UseEntries) -> Response:
     return await _json(lambda: _in_use(used))
 
 
-@router.post("/entry/check", response_model=CheckedEntry)
+@router.post("/entry/check", response_model=CheckedEntry, responses=_NOT_USABLE)
 async def check_entry(asked: CheckEntry, use: Use) -> Response:
     """All violations at once, and the wishes that would not be granted. A Python file runs only
     when it is trusted."""
@@ -160,7 +177,12 @@ async def check_entry(asked: CheckEntry, use: Use) -> Response:
     )
 
 
-@router.post("/entry/install", response_model=EntryInUse, openapi_extra=_INSTALL_BODY)
+@router.post(
+    "/entry/install",
+    response_model=EntryInUse,
+    responses=_NOT_USABLE,
+    openapi_extra=_INSTALL_BODY,
+)
 async def install_entry(request: Request, use: Use) -> Response:
     """Uses another entry until this server ends; `--entry` makes it last. Refused while something
     of the present one runs."""

@@ -1,5 +1,7 @@
 """Sessions and runs as files to take away, over v1."""
 
+from typing import Any, Final
+
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
@@ -10,15 +12,26 @@ from airboss.service.export import MEDIA_TYPES, Exports, Format, file_name
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
+_TEXT: Final = {"schema": {"type": "string"}}
+_FILE: Final[dict[str, Any]] = {
+    "response_class": StreamingResponse,
+    "responses": {
+        200: {
+            "description": "A file to keep.",
+            "content": {kind.partition(";")[0]: _TEXT for kind in MEDIA_TYPES.values()},
+        }
+    },
+}
 
-@router.get("/sessions/{session}/export", response_class=StreamingResponse)
+
+@router.get("/sessions/{session}/export", **_FILE)
 async def export_session(session: str, use: Use, format: Format = "html") -> StreamingResponse:
     """The session's transcript: one HTML file that opens anywhere, Markdown, or its events as JSON
     lines (without deltas)."""
     return _file(use, await use.sessions.show(session), format)
 
 
-@router.get("/runs/{run}/export", response_class=StreamingResponse)
+@router.get("/runs/{run}/export", **_FILE)
 async def export_run(run: str, use: Use, format: Format = "html") -> StreamingResponse:
     """The run with each of its tasks, and all that was said in their sessions."""
     return _file(use, await use.runs.show(run), format)

@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from airboss.http.services import Use
-from airboss.http.v1.streams import Cursor
-from airboss.service.history import HitPage
+from airboss.service.history import HIT_CURSOR, HitPage
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
@@ -15,7 +14,9 @@ router = APIRouter(prefix="/api/v1", tags=["history"])
 async def search(
     use: Use,
     text: Annotated[str, Query(min_length=1, max_length=400)],
-    cursor: Cursor = None,
+    cursor: Annotated[
+        str | None, Query(pattern=HIT_CURSOR, description="A page's `next_cursor`.")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> HitPage:
     """In the transcripts of all sessions, task runs and runs: prompts, messages, reasoning, tools'

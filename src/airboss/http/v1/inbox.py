@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
+from airboss.http.description import refused
 from airboss.http.services import UseDecisions, UseInbox, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -83,7 +84,7 @@ async def decide(item: str, asked: Decide, decisions: UseDecisions, who: Who) ->
     return await decisions.decide(item, asked.choice, who, asked.words)
 
 
-@router.post("/{item}/answer")
+@router.post("/{item}/answer", responses={422: refused("That is no answer to this question.")})
 async def answer(
     item: str, asked: AnswerQuestion, decisions: UseDecisions, who: Who
 ) -> ItemSettled:

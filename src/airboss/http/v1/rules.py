@@ -5,19 +5,22 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
+from airboss.http.description import refused
 from airboss.http.services import UseRules, Who
-from airboss.http.v1.streams import Asked
+from airboss.http.v1.streams import Asked, only_numbers
 from airboss.model.rules import KeptRule, Rule
 from airboss.service.rules import MOST_RULES
 
 router = APIRouter(prefix="/api/v1/rules", tags=["rules"])
+
+Place = Annotated[int, Field(ge=0, le=MOST_RULES), only_numbers]
 
 
 class NewRule(Asked):
     """A rule, and where it goes: 0 is the first place; without one it goes to the end."""
 
     rule: Rule
-    place: int | None = Field(default=None, ge=0, le=MOST_RULES)
+    place: Place | None = None
 
 
 class RuleOrder(Asked):
@@ -38,7 +41,11 @@ async def list_rules(rules: UseRules) -> RuleList:
     return RuleList(items=rules.current)
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    responses={422: refused("The rule could never match, or would match too much.")},
+)
 async def add_rule(asked: NewRule, rules: UseRules, who: Who, response: Response) -> KeptRule:
     """It holds at once, also for sessions that are open. Paths are resolved as they are now."""
     kept = await rules.add(asked.rule, who, asked.place)

@@ -5,15 +5,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, Field
 
+from airboss.http.description import refused
 from airboss.http.services import UseRuns, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
+    ENDING,
     LOOKED_FOR,
-    SERVER_SENT,
     After,
     Asked,
     Cursor,
     EventPage,
+    Folder,
     LastEventId,
     Time,
     event_page,
@@ -42,7 +44,7 @@ class StartRun(Asked):
 
     job: str = Field(min_length=1, max_length=400)
     input: str = ""
-    cwd: str | None = Field(default=None, max_length=4096)
+    cwd: Folder = None
 
 
 class RunList(BaseModel):
@@ -65,7 +67,11 @@ class RunJob(BaseModel):
     chart: dict[str, Any]
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    responses={422: refused("The job needs input, or agents may not work in that folder.")},
+)
 async def start_run(
     asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
 ) -> RunView:
@@ -163,10 +169,10 @@ async def read_run_events(
     return event_page(await runs.events(run, after, limit), after, view.seq)
 
 
-@router.get("/{run}/stream", **SERVER_SENT)
+@router.get("/{run}/stream", **ENDING)
 async def follow_run_events(
     run: str, runs: UseRuns, after: After = 0, last_event_id: LastEventId = None
 ) -> Response:
     """Server-sent events, from any point until the run has ended (`end`)."""
     await runs.show(run)
-    return EventStream(runs.log, run, first_seq(last_event_id, after))
+    return EventStream(runs.log, run, first_seq(last_event_id, after), last_event_id)

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,20 +9,25 @@ from pydantic import BaseModel, Field
 
 from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.desk import Delivery
+from airboss.http.description import refused
 from airboss.http.headers import SANDBOX
 from airboss.http.services import Use, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
+    ENDING,
+    LARGEST_SEQ,
     LOOKED_FOR,
-    SERVER_SENT,
     After,
     Asked,
     Cursor,
     EventPage,
+    Folder,
     LastEventId,
+    ModelName,
     Time,
     event_page,
     first_seq,
+    only_numbers,
 )
 from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
@@ -37,22 +41,37 @@ router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
 
 _LARGEST_IMAGE: Final = 5_000_000
 _LONGEST_IMAGE: Final = 7_000_000  # in base64
+# More than anybody counts to; beyond it numbers are no longer exact.
+_LARGEST_AMOUNT: Final = 1e15
+
+Position = Annotated[int, Field(ge=0, le=LARGEST_SEQ), only_numbers]
+Amount = Annotated[float, Field(ge=0, le=_LARGEST_AMOUNT, strict=True)]
+
+
+class GivenLimits(Asked):
+    """How much the session may use. What is left out has no limit."""
+
+    turns: Amount | None = None
+    tokens: Amount | None = None
+    cost: Amount | None = None
+    minutes: Amount | None = None
+    idle_minutes: Amount | None = None
 
 
 class StartSession(Asked):
     """All may be left out: the default model, in the repository's root, without limits."""
 
-    model: str | None = Field(default=None, max_length=400)
-    cwd: str | None = Field(default=None, max_length=4096)
+    model: ModelName = None
+    cwd: Folder = None
     # A person is asked where one is reached.
-    limits: Limits | None = None
+    limits: GivenLimits | None = None
 
 
 class SentImage(Asked):
     """An image, as base64."""
 
     mime: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-    data: str = Field(max_length=_LONGEST_IMAGE)
+    data: str = Field(max_length=_LONGEST_IMAGE, json_schema_extra={"format": "byte"})
 
 
 class SendPrompt(Asked):
@@ -69,7 +88,7 @@ class ChangePrompt(Asked):
     """What a request that waits is to say, or its place: 0 comes next."""
 
     text: str | None = Field(default=None, min_length=1)
-    position: int | None = Field(default=None, ge=0)
+    position: Position | None = None
 
 
 class AskAside(Asked):
@@ -105,12 +124,17 @@ class PromptReceipt(BaseModel):
     redacted: int
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    responses={422: refused("There is no such model, or agents may not work in that folder.")},
+)
 async def start_session(
     asked: StartSession, sessions: UseSessions, who: Who, request: Request, response: Response
 ) -> SessionView:
     """The session can work when this answers. One whose caller left meanwhile is closed."""
-    view = await sessions.start(asked.model, asked.cwd, who, limits=asked.limits)
+    limits = asked.limits and Limits(**asked.limits.model_dump())
+    view = await sessions.start(asked.model, asked.cwd, who, limits=limits)
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"
@@ -149,7 +173,14 @@ async def delete_session(session: str, use: Use) -> None:
     await use.history.delete_session(session)
 
 
-@router.post("/{session}/prompts", status_code=202)
+@router.post(
+    "/{session}/prompts",
+    status_code=202,
+    responses={
+        413: refused("The text is too long."),
+        422: refused("An image is not base64, is not what its `mime` says, or is too large."),
+    },
+)
 async def send_prompt(
     session: str, asked: SendPrompt, sessions: UseSessions, who: Who, use: Use
 ) -> PromptReceipt:
@@ -179,7 +210,7 @@ def _pictures(images: list[SentImage]) -> list[Picture]:
     for number, image in enumerate(images, start=1):
         try:
             picture = Picture(image.mime, base64.b64decode(image.data, validate=True))
-        except binascii.Error:
+        except ValueError:  # also for letters beyond ASCII
             raise Invalid(f"Image {number} is not base64.") from None
         if len(picture.data) > _LARGEST_IMAGE:
             raise Invalid(f"Image {number} is too large: an image has up to 5 MB.")
@@ -273,7 +304,7 @@ async def show_changes(session: str, sessions: UseSessions) -> Changes:
     return await changes_of(sessions.log, await sessions.show(session))
 
 
-@router.get("/{session}/stream", **SERVER_SENT)
+@router.get("/{session}/stream", **ENDING)
 async def follow_events(
     session: str,
     sessions: UseSessions,
@@ -283,4 +314,4 @@ async def follow_events(
     """Server-sent events, from any point until the session is closed (`end`). The id of each is
     its seq; `Last-Event-ID` goes before `after`. There is a `heartbeat` every 10 s."""
     await sessions.show(session)
-    return EventStream(sessions.log, session, first_seq(last_event_id, after))
+    return EventStream(sessions.log, session, first_seq(last_event_id, after), last_event_id)

@@ -4,16 +4,20 @@ import json
 from typing import Annotated, Any, Final
 
 from fastapi import Header, Query, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from airboss.errors import Invalid
 from airboss.model.events import Event
 from airboss.service import pages
 
+# The beginning of an absolute path, on any system.
+ABSOLUTE: Final = r"^\s*(/|[A-Za-z]:[\\/]|\\\\)"
 LARGEST_SEQ = 2**53  # what every client can count to
 After = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only what came behind this seq.")]
-LastEventId = Annotated[str | None, Header(max_length=20)]
-Cursor = Annotated[str | None, Query(max_length=200, description="A page's `next_cursor`.")]
+LastEventId = Annotated[
+    str | None,
+    Header(pattern=r"^[0-9]{0,15}$", description="The id of the last event that was seen."),
+]
+Cursor = Annotated[str | None, Query(pattern=pages.CURSOR, description="A page's `next_cursor`.")]
 Time = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="Milliseconds, UTC.")]
 LOOKED_FOR: Final = Query(min_length=1, max_length=400, description="In whatever case.")
 
@@ -22,6 +26,38 @@ SERVER_SENT: Final[dict[str, Any]] = {
     "response_class": Response,
     "responses": {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 }
+# A stream that ends says so once; whoever comes back behind its end is sent away for good.
+ENDING: Final[dict[str, Any]] = {
+    **SERVER_SENT,
+    "responses": {
+        **SERVER_SENT["responses"],
+        204: {"description": "The stream has ended, and `Last-Event-ID` is its last event."},
+    },
+}
+
+# A path of the server's machine. What is relative is refused in words of ours, so the pattern is
+# described here and not checked.
+AbsolutePath = Annotated[
+    str, Field(max_length=4096, json_schema_extra={"pattern": ABSOLUTE, "examples": ["/home/me/x"]})
+]
+Folder = Annotated[
+    AbsolutePath | None,
+    Field(description="It must exist, below one of the roots. Without it: the repository."),
+]
+ModelName = Annotated[
+    Annotated[str, Field(max_length=400, json_schema_extra={"minLength": 1})] | None,
+    Field(description="One of `/api/v1/models`."),
+]
+
+
+def _number(given: object) -> object:
+    """Python would take `true` for 1, and "3" for 3."""
+    is_number = isinstance(given, int | float | None) and not isinstance(given, bool)
+    return given if is_number else "no number"  # which is refused in pydantic's words
+
+
+# For a number in a body.
+only_numbers: Final = BeforeValidator(_number)
 
 
 class Asked(BaseModel):
@@ -58,9 +94,4 @@ def event_page(page: pages.EventPage, after: int, seq: int) -> Response:
 
 def first_seq(last_event_id: str | None, after: int) -> int:
     """Where a follower begins; what it has seen last goes before what it asked for."""
-    if not last_event_id:
-        return after
-    text = last_event_id
-    if not text.isascii() or not text.isdigit() or int(text) > LARGEST_SEQ:
-        raise Invalid("Last-Event-ID must be the id of an event, a whole number.")
-    return int(text)
+    return int(last_event_id) if last_event_id else after

@@ -3,16 +3,20 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
+from airboss.http.description import refused
 from airboss.http.services import UseTasks, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
-    SERVER_SENT,
+    ENDING,
     After,
     Asked,
+    Cursor,
     EventPage,
+    Folder,
     LastEventId,
+    ModelName,
     event_page,
     first_seq,
 )
@@ -28,9 +32,9 @@ class StartTask(Asked):
     task: str = Field(min_length=1, max_length=400)
     input: str = ""
     session: str | None = Field(default=None, max_length=100)
-    model: str | None = Field(default=None, max_length=400)
-    cwd: str | None = Field(default=None, max_length=4096)
-    skip_availability: bool = False
+    model: ModelName = None
+    cwd: Folder = None
+    skip_availability: StrictBool = False
 
 
 class TaskRunList(BaseModel):
@@ -44,7 +48,13 @@ class TaskRunDetail(TaskRunView, TaskRunStory):
     """A task run with all that it did: its decisions, checks and attempts."""
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    responses={
+        422: refused("There is no such task or model, or agents may not work in that folder.")
+    },
+)
 async def start_task_run(
     asked: StartTask, tasks: UseTasks, who: Who, response: Response
 ) -> TaskRunView:
@@ -67,7 +77,7 @@ async def start_task_run(
 async def list_task_runs(
     tasks: UseTasks,
     state: Annotated[list[TaskRunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> TaskRunList:
     """Newest first. A page's cursor stays true while new ones come."""
@@ -101,10 +111,10 @@ async def read_task_events(
     return event_page(await tasks.events(run, after, limit), after, view.seq)
 
 
-@router.get("/{run}/stream", **SERVER_SENT)
+@router.get("/{run}/stream", **ENDING)
 async def follow_task_events(
     run: str, tasks: UseTasks, after: After = 0, last_event_id: LastEventId = None
 ) -> Response:
     """Server-sent events, from any point until the run has ended (`end`)."""
     await tasks.show(run)
-    return EventStream(tasks.log, run, first_seq(last_event_id, after))
+    return EventStream(tasks.log, run, first_seq(last_event_id, after), last_event_id)
