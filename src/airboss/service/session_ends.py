@@ -1,12 +1,13 @@
 """What is said when a session ends that no runtime has any more."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterable
 from typing import Final
 
-from airboss.errors import NotFound
+from airboss.errors import AirbossError, NotFound, StoreUnavailable
 from airboss.harness.people import Office
-from airboss.log.log import EventLog
+from airboss.log.log import EventLog, Writer
 from airboss.log.rows import OpenBlock
 from airboss.model.events import (
     Event,
@@ -22,8 +23,10 @@ from airboss.model.events import (
     ToolStarted,
     TurnEnded,
 )
+from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import SessionId
 from airboss.model.inbox_events import ItemSettled
+from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
 from airboss.store.views import Place, ViewIndex
@@ -36,6 +39,15 @@ def session_of(view: View | None, name: str) -> SessionView:
     if not isinstance(view, SessionView):
         raise NotFound("session", name)
     return view
+
+
+async def give_up(writer: Writer, redactor: Redactor, error: BaseException) -> None:
+    """It could not be opened."""
+    reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
+    with contextlib.suppress(StoreUnavailable):  # the next server finds it unfinished
+        clean = excerpt(redactor, reason, MOST_OF_A_REASON)
+        await writer.append(SessionClosed(reason=clean, who="airboss"))
+    writer.release()
 
 
 async def interrupt_left_open(log: EventLog, index: ViewIndex, office: Office) -> list[SessionId]:

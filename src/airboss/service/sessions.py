@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from airboss.errors import (
-    AirbossError,
-    Conflict,
-    Invalid,
-    RuntimeUnavailable,
-    SessionGone,
-    StoreUnavailable,
-    TooMuch,
-)
+from airboss.errors import AirbossError, Conflict, Invalid, RuntimeUnavailable, SessionGone, TooMuch
 from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.desk import Delivery
 from airboss.harness.loops import Loops
@@ -25,16 +17,9 @@ from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
 from airboss.log.log import EventLog, Follower, Writer
-from airboss.model.events import SessionClosed, SessionOpened
-from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
-from airboss.model.ids import (
-    PromptId,
-    RunId,
-    SessionId,
-    TaskRunId,
-    new_prompt_id,
-    new_session_id,
-)
+from airboss.model.events import SessionOpened
+from airboss.model.excerpt import MOST_CHARACTERS
+from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import Limits
 from airboss.model.redaction import Redactor
@@ -42,7 +27,13 @@ from airboss.model.views import QueuedPrompt, SessionState, SessionView
 from airboss.service.folders import Folders
 from airboss.service.held import held_back, until_decided
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
-from airboss.service.session_ends import closing, interrupt_left_open, session_of, tell_office
+from airboss.service.session_ends import (
+    closing,
+    give_up,
+    interrupt_left_open,
+    session_of,
+    tell_office,
+)
 from airboss.settings import LoopDetection, Policy
 from airboss.store.images import Images, Pictures
 from airboss.store.places import Places
@@ -116,14 +107,14 @@ class Sessions:
                 try:
                     await writer.append(opened)
                 except asyncio.CancelledError as error:  # it may be on disk, or will be
-                    await asyncio.shield(self._give_up(writer, error))
+                    await asyncio.shield(give_up(writer, self.redactor, error))
                     raise
                 talk = self._open[session] = self._conversation(session, writer, route, rule)
             try:
                 await talk.open(self.open_session, self.quiet_seconds, waits=waits)
             except BaseException as error:
                 self._forget(session)
-                await asyncio.shield(self._give_up(writer, error))
+                await asyncio.shield(give_up(writer, self.redactor, error))
                 raise
         return await self.show(session)
 
@@ -172,13 +163,6 @@ class Sessions:
             self.images,
             self.max_block,
         )
-
-    async def _give_up(self, writer: Writer, error: BaseException) -> None:
-        reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
-        with contextlib.suppress(StoreUnavailable):  # the next server finds it unfinished
-            clean = excerpt(self.redactor, reason, MOST_OF_A_REASON)
-            await writer.append(SessionClosed(reason=clean, who="airboss"))
-        writer.release()
 
     def _forget(self, session: SessionId) -> None:
         self._open.pop(session, None)
