@@ -67,10 +67,12 @@ async def printed(guest: Guest, what: str) -> tuple[str, dict[str, Any]]:
 
 
 class Watch:
-    """Asks the server all the time, and looks at its memory."""
+    """Asks the server all the time, and looks at its memory. How late this process itself is woken
+    says what others on the machine take."""
 
     def __init__(self, portal: Portal) -> None:
         self.answers: list[float] = []
+        self.late: list[float] = []
         self.most = 0
         self._portal = portal
 
@@ -82,7 +84,9 @@ class Watch:
                 assert (await http.get("/healthz")).status_code == 200
                 self.answers.append(time.monotonic() - began)
                 self.most = max(self.most, server.memory_info().rss)
+                began = time.monotonic()
                 await asyncio.sleep(0.01)
+                self.late.append(time.monotonic() - began - 0.01)
 
 
 def on_disk(portal: Portal) -> int:
@@ -103,7 +107,7 @@ async def test_a_hundred_megabytes_leave_the_server_small_and_its_loop_free(
         assert kept + ended["left_out"] == SIZE
         assert len(ended["text"]) <= MOST_CHARACTERS
         assert watch.most < 150_000_000
-        assert sorted(watch.answers)[-3] < 0.1
+        assert sorted(watch.answers)[-3] < 0.1 + 4 * sorted(watch.late)[-3]
         assert on_disk(portal) < 12_000_000
         exported = await guest.http.get(f"/api/v1/sessions/{session}/export?format=markdown")
         assert f"{ended['left_out']:,} characters left out" in exported.text
@@ -120,14 +124,14 @@ async def test_deltas_add_up_wherever_one_begins_and_every_viewer_comes_to_the_s
         assert not set(text) & set("0123456789")  # its digits; letters are in what stands for it
         assert SECRET[10:26] not in (portal.data / "airboss.sqlite").read_bytes().decode("latin-1")
         whole = await guest.events(session)
-        places = [one["seq"] for one in whole if one["event"]["kind"] == "tool.delta"]
-        for after in (0, places[0], places[len(places) // 2]):
+        place = {one["event"]["kind"]: one["seq"] for one in whole}
+        first, last = place["tool.started"], place["tool.delta"]
+        assert last - first > 20, "they came one by one"
+        for after in (0, first + 1, (first + last) // 2, last - 1):
             rest = [one["event"] for one in await guest.events(session, after)]
             deltas = [event for event in rest if event["kind"] == "tool.delta"]
-            begin = place = deltas[0]["offset"]
-            for delta in deltas:
-                assert delta["offset"] == place
-                place += len(delta["text"])
+            begin = deltas[0]["offset"]
+            assert begin > 0 or after <= first + 1
             assert "".join(delta["text"] for delta in deltas) == ended["text"][begin:]
         state = STATES["session"](session)
         for one in whole:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airboss.model.events import (
@@ -61,6 +61,7 @@ def reasoned(text: str) -> dict[str, Any]:
 sizes = st.lists(st.integers(0, 9000), max_size=8)
 
 
+@settings(deadline=None)
 @given(sizes=sizes)
 def test_a_tools_deltas_add_up_to_its_end_however_much_it_says(sizes: list[int]) -> None:
     pieces = ["y\n" * size for size in sizes]
@@ -78,6 +79,7 @@ def test_a_tools_deltas_add_up_to_its_end_however_much_it_says(sizes: list[int])
 
 
 @pytest.mark.parametrize(("said", "closed"), [(delta, message), (reasoning, reasoned)])
+@settings(deadline=None)
 @given(sizes=sizes, more=st.integers(0, 9000))
 def test_a_texts_deltas_add_up_to_its_end_and_its_closing_text_is_not_told_again(
     said: Callable[[str], dict[str, Any]],

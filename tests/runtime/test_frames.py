@@ -156,9 +156,23 @@ def test_a_pipe_that_ends_or_says_nonsense() -> None:
     for size in (100, MOST_BYTES + 100):
         with pytest.raises(EOFError):
             read_message(io.BufferedReader(io.BytesIO(b"Content-Length: %d\r\n\r\n{" % size)))
+    with pytest.raises(ValueError, match="no length"):
+        read_message(io.BufferedReader(io.BytesIO(b"Content-Length: -5\r\n\r\n{}")))
     long = b'{"a": "\\uZZZZ%b"}' % (b"x" * MOST_BYTES)
     for body in (b"{", long):
         with pytest.raises(ValueError, match=r"JSON|Expecting"):
             read_message(framed(body))
     unfinished = b'{"a": "%b' % (b"x" * MOST_BYTES)
     assert isinstance(read_message(framed(unfinished))[0], PassedOver)
+
+
+def test_what_is_too_deep_is_passed_over_and_looked_through() -> None:
+    deep = b"[" * 100_000 + b"]" * 100_000
+    body = b'{"method":"session.event","params":{"sessionId":"s","deep":%b,"fill":"%b"}}'
+    found, _ = read_message(framed(body % (deep, b"x" * MOST_BYTES)))
+    assert isinstance(found, PassedOver)
+    assert found.session == "s"
+    nested: Any = Gapped("a", 1, "b")
+    for _ in range(100_000):
+        nested = [nested]
+    assert has_gap(nested)

@@ -23,9 +23,10 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 @dataclass
 class Witness:
-    """How long the loop was held, and how far the memory of this process grew."""
+    """How long the loop was held, and how far the memory of this process grew. What others take of
+    the processors meanwhile is not counted."""
 
-    lags: list[float] = field(default_factory=list[float])
+    held: float = 0.0
     most: int = 0
     before: int = field(default_factory=lambda: psutil.Process().memory_info().rss)
 
@@ -36,9 +37,9 @@ class Witness:
     async def watch(self) -> None:
         own = psutil.Process()
         while True:
-            began = time.monotonic()
+            began = time.thread_time()
             await asyncio.sleep(0.005)
-            self.lags.append(time.monotonic() - began - 0.005)
+            self.held = max(self.held, time.thread_time() - began)
             self.most = max(self.most, own.memory_info().rss)
 
 
@@ -86,7 +87,7 @@ async def test_a_hundred_megabytes_of_one_command_hold_neither_loop_nor_memory(
     assert MOST_CHARACTERS - 200 < len(ended.text) <= MOST_CHARACTERS
     assert "".join(delta.text for delta in listener.all(ToolDelta)) == ended.text
     assert witness.grown < 40
-    assert sorted(witness.lags)[-3] < 0.1
+    assert witness.held < 0.1
 
 
 @pytest.mark.alone

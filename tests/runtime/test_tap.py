@@ -18,7 +18,7 @@ from copilot._jsonrpc import JsonRpcClient, ProcessExitedError
 
 from airboss.model.events import MessageEnded, ToolEnded
 from airboss.runtime.hooks import Hooks, Pass
-from airboss.runtime.signals import TurnIdle
+from airboss.runtime.signals import RuntimeLost, TurnIdle
 from airboss.runtime.tap import (
     Tap,
     _says,  # pyright: ignore[reportPrivateUsage]
@@ -149,7 +149,9 @@ async def test_the_sdk_is_spared_the_hooks_that_nobody_has(
 ) -> None:
     """Those that `for_the_sdk` names are the only ones that anybody has."""
     assert list(Hooks(Open()).for_the_sdk()) == ["on_pre_tool_use"]
-    assert await hooks_of_the_sdk(flight, monkeypatch) == ["preToolUse"]
+    asked = await hooks_of_the_sdk(flight, monkeypatch)
+    # The close that the last one belongs to may hold the pipe at that moment.
+    assert [kind for kind in asked if kind != "sessionEnd"] == ["preToolUse"]
 
 
 async def test_the_sdk_answers_hooks_where_the_tap_would_have_to_wait(
@@ -216,8 +218,10 @@ async def test_without_the_tap_sessions_work_by_the_sdks_public_events(
 async def test_a_listener_that_fails_does_not_silence_the_others(
     flight: Flight, listener: Listener
 ) -> None:
-    def fail(_told: object) -> None:
-        raise LookupError
+    def fail(told: object) -> None:
+        is_end = isinstance(told, RuntimeLost)  # that is told by whoever ends it
+        if not is_end:
+            raise LookupError
 
     deaf = await flight.session(Listener(), hear=fail)
     session = await flight.session(listener)

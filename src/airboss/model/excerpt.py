@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final, Protocol, Self
 
 from airboss.model.redaction import cleaned
+from airboss.model.secret_shapes import LONGEST_KEY
 
 # Of a block, where the settings say nothing else.
 MOST_CHARACTERS: Final = 512 * 1024
@@ -18,7 +19,7 @@ MOST_OF_A_REASON: Final = 16 * 1024
 # Of a name that somebody else gave.
 MOST_OF_A_NAME: Final = 256
 # Longer than any secret: so much behind a gap may be the end of one that began inside of it.
-EDGE: Final = 16 * 1024
+EDGE: Final = LONGEST_KEY + 1024
 _MARK_ROOM = 64
 _PIECE = 64 * 1024
 

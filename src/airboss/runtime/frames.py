@@ -83,6 +83,8 @@ def read_message(
     if name != b"Content-Length":
         return None, 0
     length = int(size)
+    if length < 0:
+        raise ValueError("The agent runtime said something of no length.")
     pipe.readline(_HEADER)
     if length <= most:
         return json.loads(_exactly(pipe, length).decode()), length
@@ -90,16 +92,17 @@ def read_message(
 
 
 def has_gap(value: object) -> bool:
-    """Whether a text in it was cut."""
-    match value:
-        case Gapped():
+    """Whether a text in it was cut. However deep it is: who asks has to answer."""
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, Gapped):
             return True
-        case dict():
-            return any(has_gap(part) for part in cast("dict[str, object]", value).values())
-        case list():
-            return any(has_gap(part) for part in cast("list[object]", value))
-        case _:
-            return False
+        if isinstance(part, dict):
+            left.extend(cast("dict[str, object]", part).values())
+        elif isinstance(part, list):
+            left.extend(cast("list[object]", part))
+    return False
 
 
 def _exactly(pipe: Pipe, size: int) -> bytes:
@@ -213,7 +216,8 @@ class _Shortener:
             try:
                 message = json.loads(bytes(self._kept), object_hook=_with_gap)
                 return Shortened(message), len(self._kept)
-            except (ValueError, TypeError):  # a name that is too long, or no JSON at all
+            # A name that is too long, no JSON at all, or too much inside each other.
+            except (ValueError, TypeError, RecursionError):
                 pass
         return self._passed_over(), _ENDS
 
