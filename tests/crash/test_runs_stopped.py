@@ -45,7 +45,7 @@ ENTRY = entry(TASKS, jobs={name: {"work": work} for name, work in JOBS.items()})
 def portal_in(folder: Path) -> Portal:
     fixtures = str(folder / "fixtures")
     options = ("--permissions", "approve-all", "--test", "--test-folder", fixtures)
-    portal = Portal(folder, options, SCRIPT)
+    portal = Portal(folder, (*options, "--max-tasks", "4"), SCRIPT)
     portal.start()
     asyncio.run(install(portal))
     return portal
