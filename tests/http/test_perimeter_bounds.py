@@ -129,6 +129,17 @@ async def test_what_is_not_http_is_refused_with_our_headers_and_a_line(
     assert door.access.token not in caplog.text
 
 
+async def test_a_body_with_two_ends_is_refused_and_nothing_behind_it_is_heard(door: Door) -> None:
+    """A proxy that went by the length would have taken all of it for one request."""
+    hidden = "GET /api/v1/who HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"
+    lines = (f"Content-Length: {len(hidden) + 5}", "Transfer-Encoding: chunked")
+    answer = await door.raw(post(QUERY, door.access.token, *lines) + "0\r\n\r\n" + hidden)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in answer.lower()
+    assert answer.count(b"HTTP/1.1") == 1
+    assert door.seen.calls == []
+
+
 async def test_addresses_and_headers_are_bounded(door: Door) -> None:
     async with door.client(headers=door.bearer) as client:
         long_address = await client.get("/api/v1/who?x=" + "y" * 9000)

@@ -61,6 +61,11 @@ def check_head(scope: Scope, headers: Headers, bounds: Bounds, body_bytes: int) 
     lengths = headers.get(b"content-length", ())
     if len(lengths) > 1 or not all(length.isdigit() and len(length) < 20 for length in lengths):
         raise Refused(400, "bad_length", "Content-Length is one number.")
+    # A proxy in front might go by the other one, and take the rest for a request of its own.
+    if lengths and b"transfer-encoding" in headers:
+        raise Refused(
+            400, "bad_length", "A body has Content-Length or Transfer-Encoding, and not both."
+        )
     if lengths and int(lengths[0]) > body_bytes:
         raise _too_large(body_bytes)
 
