@@ -122,6 +122,15 @@ async def test_a_neighbours_cookie_of_our_name_does_not_hide_ours(door: Door) ->
     assert await who(door, {**ours.headers, "Cookie": cookies}) == "owner"
 
 
+async def test_however_many_cookies_a_neighbour_plants_ours_is_found(door: Door) -> None:
+    """A cookie for a longer path comes first, and signing in again would not push it aside."""
+    ours = await signed_in(door)
+    planted = "; ".join(f"{ours.cookie_name}=planted{number}" for number in range(180))
+    cookies = f"{planted}; {ours.cookie_alone['Cookie']}"
+    assert await who(door, {**ours.headers, "Cookie": cookies}) == "owner"
+    assert await who(door, {**ours.headers, "Cookie": planted}) == "signed_out"
+
+
 async def test_a_wrong_bearer_is_not_made_good_by_a_sign_in(door: Door) -> None:
     signed = await signed_in(door)
     assert await who(door, {**signed.headers, "Authorization": "Bearer wrong"}) == "wrong_token"

@@ -13,7 +13,9 @@ from airboss.service.access import Access
 from airboss.service.sign_ins import SignIns
 
 KEY_HEADER = b"x-airboss-key"
-_MOST_TRIED = 4
+_MOST_KEYS = 4
+# As many as a browser keeps for one host, and a few more.
+_MOST_COOKIES = 256
 _SIGN_IN_AGAIN = (
     "To sign in again, run `airboss link` where the server runs and open the address it prints."
 )
@@ -129,14 +131,15 @@ def _bearers(headers: Headers) -> tuple[str, ...]:
 
 
 def _cookies(headers: Headers, name: str) -> tuple[str, ...]:
-    """A neighbour on another port of this host may have set one of the same name beside ours."""
+    """A neighbour on another port of this host may have set some of the same name, for longer
+    paths: those come before ours, which stays the one that counts."""
     pairs = (pair for line in headers.get(b"cookie", ()) for pair in line.split(b";"))
     parts = (pair.decode("latin-1").strip().partition("=") for pair in pairs)
-    return tuple(value for key, _, value in parts if key == name)[:_MOST_TRIED]
+    return tuple(value for key, _, value in parts if key == name)[:_MOST_COOKIES]
 
 
 def _keys(headers: Headers) -> tuple[str, ...]:
     """A page has those of all servers that were at its address, one after the other."""
     told = (value.decode("latin-1") for value in headers.get(KEY_HEADER, ()))
     keys = (key.strip() for line in told for key in line.split(","))
-    return tuple(key for key in keys if key)[:_MOST_TRIED]
+    return tuple(key for key in keys if key)[:_MOST_KEYS]
