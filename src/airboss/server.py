@@ -32,7 +32,7 @@ from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder, HeldFolder, ServerNote
-from airboss.store.tokens import LOCAL, OWNER, take_token_from_environment, token_is_chosen
+from airboss.store.tokens import OWNER, take_token_from_environment, token_is_chosen
 
 # Together less than the five seconds in which a stopped server has ended.
 _SESSIONS_SECONDS = 2.5
@@ -259,8 +259,8 @@ def _server(services: Services, settings: Settings, port: int, crowd: Crowd) -> 
 
 def _greet(url: str, access: Access, settings: Settings) -> None:
     """Seed 001's two addresses, and the one to open."""
-    who = LOCAL if settings.no_token else OWNER
-    address = one_time_address(access, url, who)
+    is_open = settings.no_token
+    address = f"{url}/" if is_open else one_time_address(url, access.new_code(OWNER))
     lines = (url, f"{url}/api/stop", f"Open this once to sign in: {address}")
     print("\n".join(lines), flush=True)  # noqa: T201 - what a server says when it is ready
 

@@ -266,6 +266,20 @@ async def test_a_link_lets_another_browser_in_as_oneself(door: Door) -> None:
     assert await who(door, signed_by(await sign_in(door, code)).headers) == "ben"
 
 
+async def test_a_link_that_a_sign_in_made_ends_with_it(door: Door) -> None:
+    """Whoever had stolen a sign-in could else come back after it was ended, unlisted."""
+    stolen, owners = await signed_in(door), await signed_in(door)
+    made = [
+        await door.ask("/api/v1/links", "POST", headers=one.headers, json={})
+        for one in (stolen, owners)
+    ]
+    codes = [answer.json()["url"].partition("/#code=")[2] for answer in made]
+    ended = await door.ask("/api/v1/signins?others=true", "DELETE", headers=owners.headers)
+    assert ended.status_code == 204
+    assert (await sign_in(door, codes[0])).json()["code"] == "wrong_code"
+    assert (await sign_in(door, codes[1])).status_code == 200
+
+
 async def test_the_code_of_a_removed_token_is_void(door: Door) -> None:
     tokens = NamedTokens(door.folder)
     tokens.add("cid")

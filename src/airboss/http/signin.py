@@ -54,9 +54,9 @@ class Link(BaseModel):
     url: str
 
 
-def one_time_address(access: Access, origin: str, name: str) -> str:
+def one_time_address(origin: str, code: str) -> str:
     """The fragment never leaves the browser: no log and no proxy sees the code."""
-    return f"{origin}/" if name == LOCAL else f"{origin}/#code={access.new_code(name)}"
+    return f"{origin}/#code={code}"
 
 
 async def _access(request: Request) -> Access:
@@ -145,8 +145,11 @@ async def end_sign_ins(
 
 @router.post("/links", status_code=201)
 async def make_link(request: Request, access: UseAccess, origin: UseOrigin, who: Who) -> Link:
-    """A fresh one-time address, for the caller's own name."""
-    return Link(url=one_time_address(access, origin, who))
+    """A fresh one-time address, for the caller's own name; void once the caller's sign-in ends."""
+    found: Caller | None = request.scope.get("airboss.caller")
+    if found is None:  # no token is needed here
+        return Link(url=f"{origin}/")
+    return Link(url=one_time_address(origin, access.new_code(who, found.is_in)))
 
 
 async def _wrong_code(request: Request) -> Response:

@@ -23,7 +23,8 @@ __all__ = ["Access", "take_token_from_environment"]
 
 CODE_SECONDS = 10 * 60
 
-_MOST_CODES = 256
+# Of one name; the oldest goes. Other names' are not pushed out.
+_MOST_CODES = 64
 
 _log = logging.getLogger("airboss.access")
 
@@ -33,6 +34,8 @@ class _Code:
     name: str
     fingerprint: str
     until: float
+    # Whether whoever asked for it is still in.
+    is_in: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -117,23 +120,25 @@ class Access:
         known = self._known.get(name)
         return known.fingerprint if known else None
 
-    def new_code(self, name: str) -> str:
-        """For the address that lets a browser in once, as `name`."""
+    def new_code(self, name: str, is_in: Callable[[], bool] = lambda: True) -> str:
+        """For the address that lets a browser in once, as `name`, while whoever asked is in: a
+        sign-in that was ended must not come back by a code that it had put aside."""
         fingerprint = self.fingerprint(name)
         if fingerprint is None:
             raise NotFound("token named", name)
         now = self._clock()
         self._codes = {code: kept for code, kept in self._codes.items() if kept.until > now}
-        while len(self._codes) >= _MOST_CODES:
-            del self._codes[next(iter(self._codes))]
+        of_name = [code for code, kept in self._codes.items() if kept.name == name]
+        if len(of_name) >= _MOST_CODES:
+            del self._codes[of_name[0]]
         code = secrets.token_urlsafe(24)
-        self._codes[digest(code)] = _Code(name, fingerprint, now + CODE_SECONDS)
+        self._codes[digest(code)] = _Code(name, fingerprint, now + CODE_SECONDS, is_in)
         return code
 
     def redeem(self, code: str) -> str | None:
         """The name that a code is for, once."""
         kept = self._codes.pop(digest(code), None)
-        if kept is None or kept.until <= self._clock():
+        if kept is None or kept.until <= self._clock() or not kept.is_in():
             return None
         return kept.name if self.fingerprint(kept.name) == kept.fingerprint else None
 
