@@ -32,3 +32,10 @@ def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
     links: list[str] = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
     inside = [link for link in links if "://" not in link and not link.startswith("mailto:")]
     assert [link for link in inside if not (page.parent / link).exists()] == []
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    page = (ROOT / "docs/security.md").read_text("utf-8")
+    named = set(re.findall(r"`(?:tests/[\w/]*)?(test_\w+\*?\.py)`", page))
+    assert len(named) > 20
+    assert {name for name in named if not list((ROOT / "tests").rglob(name))} == set()
