@@ -16,18 +16,16 @@ import pytest
 from airboss.entry.prompts import variables_in
 from airboss.harness.command_words import texts
 from airboss.harness.file_names import file_names
+from airboss.harness.guesses import guessed_hosts, guessed_paths, has_unknown_path
 from airboss.harness.likeness import outcome_hash, signature
 from airboss.harness.patterns import (
     LONGEST_COMMAND,
-    Spellings,
     fits,
-    guessed_hosts,
-    guessed_paths,
     host_name,
     host_of,
-    pieces,
 )
 from airboss.harness.rules import first, holds, suggest
+from airboss.harness.spellings import Spellings
 from airboss.harness.wildcards import are_harmless
 from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
@@ -184,7 +182,7 @@ def _url(address: str) -> PermissionWish:
 
 
 def spelled(text: str) -> None:
-    found = Spellings.of((text, *pieces(text)))
+    found = Spellings.of_command(text)
     for pattern in PATTERNS:
         found.fit(pattern)
         fits(pattern, text)
@@ -193,7 +191,8 @@ def spelled(text: str) -> None:
 def guessed(text: str) -> None:
     texts(text)
     guessed_hosts(text, bare=True)
-    guessed_paths(text)
+    guessed_paths(text, str(CWD))
+    has_unknown_path(text)
     variables_in(text)
 
 

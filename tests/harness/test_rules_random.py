@@ -6,12 +6,13 @@ import shlex
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from airboss.harness.command_words import words
-from airboss.harness.patterns import Spellings, fits, host_of, literal, plain
+from airboss.harness.patterns import fits, host_of, literal, plain
 from airboss.harness.rules import holds, suggest
+from airboss.harness.spellings import Spellings
 from airboss.model.rules import Rule
 from airboss.runtime.permission import PermissionWish, wish
 
@@ -49,6 +50,7 @@ def test_a_literal_fits_its_own_text_only(one: str, other: str) -> None:
 
 @given(st.text("ab \t\n'\"\\-=*é", max_size=16))
 def test_the_words_of_a_command_are_those_of_a_shell(command: str) -> None:
+    assume("\\\n" not in command)  # shlex does not know lines that go on
     try:
         known = shlex.split(command)
     except ValueError:

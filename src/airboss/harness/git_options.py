@@ -98,6 +98,14 @@ def git_is_harmless(arguments: Sequence[Argument]) -> bool:
     return command.text not in _RUN_ANYTHING and _is_harmless(command.text, rest)
 
 
+def without_options(words: Sequence[str]) -> Sequence[str]:
+    """The command that git is given, and all behind it."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _VALUED else 1
+    return words[at:]
+
+
 def _is_harmless(command: str, rest: Sequence[Argument]) -> bool:
     if command in _ASK_ONLY and not _only_asks(command, rest):
         return False

@@ -1,30 +1,19 @@
-"""What the words of a rule stand for: texts with `*` and `?`, the parts of a command, hosts."""
+"""What the words of a rule stand for: texts with `*` and `?`, parts of a command, hosts."""
 
 import fnmatch
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, dropwhile
 from urllib.parse import urlsplit
-
-from airboss.harness.command_words import texts
 
 # `\*`, `\?` and `\\` are the letters themselves; any other backslash is one.
 _PARTS = re.compile(r"\\[*?\\]|.", re.DOTALL)
 # Where one command may end and another begin. Quotes are not heeded: too many parts are asked
 # about, never too few.
 _BETWEEN = re.compile(r"[;&|\n\r`(){}]")
-_KEYWORDS = re.compile(r"\A(?:(?:if|then|elif|else|while|until|do|time|exec|!)\s+)+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_INSIDE = re.compile(r"[=<>;&|()`,:]")
-# What these are given is a command in turn.
-_RUNNERS = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "exec", "command", "builtin", "env"}
-    | {"sudo", "doas", "nohup", "nice", "timeout", "time", "xargs", "setsid", "stdbuf", "watch"}
-    | {"ssh"}
-)
 # Each is looked up on the disk; what has more is unclear.
 MOST_WORDS = 1000
 # What the kernel takes as one argument, so as one command; what is longer is unclear.
@@ -47,7 +36,7 @@ def _parts(pattern: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
+class Pattern:
     """`head` is what stands before the first `*`; `core` a text that is in all that fits."""
 
     whole: re.Pattern[str]
@@ -56,10 +45,10 @@ class _Pattern:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> _Pattern:
+def compiled(pattern: str) -> Pattern:
     parts = _parts(pattern)
     head = _translated(parts[: parts.index("*") + 1]) if "*" in parts else None
-    return _Pattern(
+    return Pattern(
         re.compile(_translated(parts)),
         None if head is None else re.compile(head),
         max(_fixed(parts), key=len),
@@ -83,7 +72,7 @@ def _fixed(parts: list[str]) -> Iterator[str]:
 
 def fits(pattern: str, text: str) -> bool:
     """The whole text, letter by letter; `*` is any letters, `?` is one."""
-    return _compiled(pattern).whole.match(text) is not None
+    return compiled(pattern).whole.match(text) is not None
 
 
 def literal(text: str) -> str:
@@ -125,89 +114,6 @@ def pieces(command: str) -> tuple[str, ...]:
 def is_assignment(word: str) -> bool:
     """`A=b`, as it stands in front of a command."""
     return _ASSIGNMENT.match(word) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """One way to write a command. From each of `starts` on it may be a command of its own."""
-
-    text: str
-    starts: tuple[int, ...] = (0,)
-
-    def fits(self, pattern: str) -> bool:
-        compiled = _compiled(pattern)
-        for start in self.starts:
-            if compiled.head is None:
-                if compiled.whole.match(self.text, start):
-                    return True
-            elif compiled.head.match(self.text, start):
-                # What fits from a later start on fits from here, too: the `*` takes more.
-                return compiled.whole.match(self.text, start) is not None
-        return False
-
-
-@dataclass(frozen=True)
-class Spellings:
-    """All ways to write what a command does, for those who forbid it."""
-
-    found: frozenset[Spelling]
-    # Looked at first: one search is faster than thousands.
-    _all: str
-
-    @classmethod
-    def of(cls, parts: Iterable[str]) -> "Spellings":
-        found = frozenset(said for part in dict.fromkeys(parts) for said in _spellings(part))
-        return cls(found, "\0".join(said.text for said in found))
-
-    def fit(self, pattern: str) -> bool:
-        if _compiled(pattern).core not in self._all:
-            return False
-        return any(said.fits(pattern) for said in self.found)
-
-
-def _spellings(piece: str) -> Iterator[Spelling]:
-    """Other ways to write the same, and what it runs in turn."""
-    bare = _KEYWORDS.sub("", piece)
-    words = list(dropwhile(is_assignment, texts(bare)))
-    yield from map(Spelling, (piece, bare, " ".join(bare.split()), " ".join(words)))
-    if not words:
-        return
-    name = words[0].rpartition("/")[2]
-    words[0] = name
-    said = " ".join(words)
-    if name not in _RUNNERS:
-        yield Spelling(said)
-        return
-    # Not each of them as a text of its own: together they would be the square of the command.
-    yield Spelling(said, (0, *accumulate(len(word) + 1 for word in words[:-1])))
-    yield from (Spelling(inner) for word in words[1:] for inner in pieces(word))
-
-
-def guessed_hosts(command: str, *, bare: bool) -> tuple[str | None, ...]:
-    """The hosts that a command seems to call; with `bare` also words that only look like one. None
-    is one that is not beyond doubt."""
-    words = texts(command)
-    found: list[str | None] = [None] if len(words) > MOST_WORDS else []
-    for word in words[:MOST_WORDS]:
-        _, is_address, rest = word.partition("://")
-        if is_address:
-            found.append(host_of(f"http://{rest}"))
-        elif bare and "." in word:
-            host = host_name(re.split(r"[/:]", word.rpartition("@")[2], maxsplit=1)[0])
-            found += [host] if host else []
-    return tuple(found)
-
-
-def guessed_paths(command: str) -> tuple[str, ...] | None:
-    """The words that may be files, `--file=x` and `>x` too; None where there are too many."""
-    parts = (part for word in texts(command) for part in (word, *_INSIDE.split(word)))
-    found = dict[str, None]()
-    for part in parts:
-        if part and not part.startswith("-"):
-            found[part] = None
-            if len(found) > MOST_WORDS:
-                return None
-    return tuple(found)
 
 
 def host_of(url: str) -> str | None:

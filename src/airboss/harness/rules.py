@@ -7,19 +7,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, cast
 
+from airboss.harness.guesses import guessed_hosts, guessed_paths, has_unknown_path
 from airboss.harness.patterns import (
     LONGEST_COMMAND,
     MOST_WORDS,
-    Spellings,
     fits,
-    guessed_hosts,
-    guessed_paths,
     host_fits,
     host_of,
     literal,
     pieces,
     plain,
 )
+from airboss.harness.spellings import Spellings
 from airboss.harness.wildcards import are_harmless
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
@@ -62,7 +61,10 @@ def paths_of(wish: PermissionWish, cwd: Path) -> tuple[str | None, ...]:
     """The files that a wish is about, where links lead; of a command all that its words may be.
     None is one that nobody can tell."""
     asked = _Asked(wish, cwd)
-    return asked.guessed_paths if wish.kind == "shell" else asked.real_paths
+    if wish.kind != "shell":
+        return asked.real_paths
+    unknown = (None,) if has_unknown_path(wish.command or "") else ()
+    return (*asked.guessed_paths, *unknown)
 
 
 def suggest(wish: PermissionWish, cwd: Path, redactor: Redactor = NOTHING_SECRET) -> Rule | None:
@@ -235,8 +237,7 @@ class _Asked:
 
     @cached_property
     def spellings(self) -> Spellings:
-        command = self.wish.command or ""
-        return Spellings.of((command, *pieces(command), *(self.segments or ())))
+        return Spellings.of_command(self.wish.command or "", self.segments or ())
 
     @cached_property
     def hides_commands(self) -> bool:
@@ -247,12 +248,12 @@ class _Asked:
     @cached_property
     def guessed_paths(self) -> tuple[str | None, ...]:
         """The runtime tells none, so every word of a command may be one."""
-        guessed = None if self.is_too_long else guessed_paths(self.wish.command or "")
+        command = self.wish.command or ""
+        guessed = None if self.is_too_long else guessed_paths(command, self.folder)
         if guessed is None:
             return (None,)
-        words = [os.path.expanduser(word) for word in guessed]
-        said = [os.path.normpath(os.path.join(self.folder, word)) for word in words]
-        return tuple(dict.fromkeys([*said, *(self._real(word) for word in words)]))
+        said = map(os.path.normpath, guessed)
+        return tuple(dict.fromkeys([*said, *map(self._real, guessed)]))
 
     @cached_property
     def writes(self) -> bool:
