@@ -39,6 +39,11 @@ def leave_nothing(portal: Portal) -> None:
         asked(portal, "POST", f"/api/v1/sessions/{item['session']}/close")
 
 
+def readable(page: Page) -> None:
+    """The card has been there for as long as one needs to see it."""
+    expect(cards(page).locator(".acts .btn").first).to_be_enabled()
+
+
 def waiting(portal: Portal) -> list[dict[str, str]]:
     return asked(portal, "GET", INBOX).json()["items"]
 
@@ -91,6 +96,7 @@ def test_keys_move_and_decide_and_the_focus_goes_to_the_next(portal: Portal, inb
     inbox.keyboard.press("k")
     expect(cards(inbox)).to_contain_text("made.txt")
     expect(cards(inbox)).to_be_focused()
+    readable(inbox)
     inbox.keyboard.press("d")
     expect(cards(inbox)).to_contain_text("hello.txt")
     expect(cards(inbox)).to_be_focused()
@@ -99,10 +105,50 @@ def test_keys_move_and_decide_and_the_focus_goes_to_the_next(portal: Portal, inb
     assert [item["session"] for item in waiting(portal)] == [second]
     inbox.keyboard.press("Shift+Tab")
     expect(cards(inbox)).to_be_focused()
+    readable(inbox)
     inbox.keyboard.press("d")
     expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
     assert outcomes(portal, first) == [("deny", None)]
     assert outcomes(portal, second) == [("deny", None)]
+
+
+def test_what_is_pressed_twice_does_not_decide_the_next_one(portal: Portal, inbox: Page) -> None:
+    first, second = two_wait(portal, inbox)
+    inbox.keyboard.press("j")
+    inbox.keyboard.press("k")
+    readable(inbox)
+    for _ in range(12):  # on a slow day, by somebody without patience
+        inbox.keyboard.press("a")
+        time.sleep(0.15)
+    assert outcomes(portal, first) == [("allow-once", None)]
+    assert [item["session"] for item in waiting(portal)] == [second]
+    expect(cards(inbox)).to_contain_text("came up just as you pressed")
+    readable(inbox)
+    inbox.keyboard.press("d")
+    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    assert outcomes(portal, second) == [("deny", None)]
+
+
+def test_a_double_click_does_not_decide_the_next_one(portal: Portal, inbox: Page) -> None:
+    first, second = two_wait(portal, inbox)
+    button = cards(inbox).get_by_role("button", name="Allow once")
+    expect(button).to_be_enabled()
+    place = button.bounding_box()
+    assert place is not None
+    for _ in range(8):
+        inbox.mouse.click(place["x"] + 10, place["y"] + 10)
+        time.sleep(0.1)
+    assert outcomes(portal, first) == [("allow-once", None)]
+    assert [item["session"] for item in waiting(portal)] == [second]
+
+
+def two_wait(portal: Portal, inbox: Page) -> list[str]:
+    """Two that look the same, the first of which is shown."""
+    sessions: list[str] = []
+    for count in (1, 2):
+        sessions.append(new_session(portal, "touch it"))
+        expect(inbox.locator(".pick")).to_have_count(count, timeout=20_000)
+    return sessions
 
 
 def test_a_no_can_say_why_and_the_agent_reads_it(portal: Portal, inbox: Page) -> None:

@@ -1,11 +1,12 @@
 /** A wish that a person allows or denies, and a limit at which a person says whether it goes on. */
 
-import type { ComponentChildren, RefObject } from "preact";
+import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from "preact";
 import { useState } from "preact/hooks";
 import type { ApprovalAsked, InboxItem, LimitReached } from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
 import type { Say, Stand } from "./ask";
 import { goingOnMeans, ruleInWords } from "./asking";
+import { calm } from "./calm";
 import { useCardKeys } from "./card-keys";
 import { Diff, MOST } from "./diff";
 import { Whole } from "./whole";
@@ -19,6 +20,13 @@ export type Part<Asked> = {
   card: RefObject<HTMLElement | null>;
   children?: ComponentChildren;
 };
+
+/** A button that decides at one press. */
+export function Decide(props: ButtonHTMLAttributes) {
+  return (
+    <button type="button" class="btn" {...props} aria-disabled={calm.value ? undefined : true} />
+  );
+}
 
 const isOpen = ({ kind }: Stand): boolean => kind === "open" || kind === "wrong";
 
@@ -43,22 +51,17 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
       )}
       {children}
       <div class="acts">
-        <button type="button" class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
+        <Decide class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
           Allow once <kbd aria-hidden="true">A</kbd>
-        </button>
+        </Decide>
         {asked.choices.includes("allow-always") && (
-          <button type="button" class="btn" disabled={!open} onClick={() => decide("allow-always")}>
+          <Decide disabled={!open} onClick={() => decide("allow-always")}>
             Always allow this
-          </button>
+          </Decide>
         )}
-        <button
-          type="button"
-          class="btn"
-          disabled={!open}
-          onClick={() => decide("deny", why ?? "")}
-        >
+        <Decide disabled={!open} onClick={() => decide("deny", why ?? "")}>
           Deny <kbd aria-hidden="true">D</kbd>
-        </button>
+        </Decide>
         <span class="grow" />
         {why === null && (
           <button type="button" class="btn ghost sm" disabled={!open} onClick={() => explain("")}>
@@ -175,12 +178,12 @@ export function Limit({ asked, stand, say, card, children }: Part<LimitReached>)
       <p>{goingOnMeans(asked)}</p>
       {children}
       <div class="acts">
-        <button type="button" class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
+        <Decide class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
           Go on <kbd aria-hidden="true">A</kbd>
-        </button>
-        <button type="button" class="btn" disabled={!open} onClick={() => decide("deny")}>
+        </Decide>
+        <Decide disabled={!open} onClick={() => decide("deny")}>
           Stop here <kbd aria-hidden="true">D</kbd>
-        </button>
+        </Decide>
       </div>
     </>
   );

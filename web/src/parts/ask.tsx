@@ -1,18 +1,22 @@
 /** Something that an agent asks of a person: what it is about, how long it waits, and what one can say. */
 
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { post, whyNot } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
 import { now } from "../live/feed";
 import { visibleLines } from "../words";
 import { Approval, Limit } from "./approval";
 import { answerInWords, becameOf, type Settled, titleOf, untilWhen, wasYes } from "./asking";
+import { calm, stirred } from "./calm";
 import { Icon } from "./icon";
 import { Question } from "./question";
 
 /** Says it to the server. It is done once the stream says so: until then the card stays. */
-export type Say = (verb: "decision" | "answer" | "decline", body: unknown) => Promise<void>;
+export type Say = (
+  verb: "decision" | "answer" | "decline",
+  body: { words?: string; [field: string]: unknown },
+) => Promise<void>;
 
 export type Stand =
   | { kind: "open" }
@@ -42,6 +46,8 @@ const KINDS: Record<InboxItem["asked"]["kind"], string> = {
   "limit.reached": "A limit was reached",
 };
 
+const TOO_EARLY =
+  "This came up just as you pressed, so nothing was decided. Look at it, then press again.";
 const CONFLICT = 409;
 const NOT_FOUND = 404;
 
@@ -56,10 +62,20 @@ export function Ask({
   const [stand, take] = useState<Stand>({ kind: "open" });
   const card = useRef<HTMLElement>(null);
   const { asked } = item;
+  const isDecided = settled !== null;
+  useLayoutEffect(() => {
+    if (isDecided) return;
+    stirred();
+    return stirred;
+  }, [item.id, isDecided]);
   if (settled !== null) return <Decided item={item} settled={settled} />;
 
   const say: Say = async (verb, body) => {
     if (stand.kind === "sending" || stand.kind === "sent" || stand.kind === "late") return;
+    if (!calm.value && !isWritten(verb, body)) {
+      stirred(); // who hammers on a key does not look
+      return take({ kind: "wrong", why: TOO_EARLY });
+    }
     card.current?.focus({ preventScroll: true }); // the button that was pressed is disabled now, and would lose it
     take({ kind: "sending" });
     const answer = await post(`/api/v1/inbox/${encodeURIComponent(item.id)}/${verb}`, body);
@@ -108,6 +124,10 @@ export function Ask({
     </section>
   );
 }
+
+/** Somebody wrote or chose something on this very card before: they have seen it. */
+const isWritten = (verb: Parameters<Say>[0], body: { words?: string }): boolean =>
+  verb === "answer" || (body.words ?? "") !== "";
 
 function Standing({ stand }: { stand: Stand }) {
   switch (stand.kind) {

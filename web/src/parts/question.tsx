@@ -3,7 +3,7 @@
 import { useId, useState } from "preact/hooks";
 import type { QuestionAsked } from "../api/types.gen";
 import { visible } from "../words";
-import type { Part } from "./approval";
+import { Decide, type Part } from "./approval";
 import { useCardKeys } from "./card-keys";
 import { looksLikeMarkdown, Markdown, Raw } from "./markdown";
 import { answerOf, type Field, type Filled, fieldsOf, startOf } from "./schema";
@@ -13,14 +13,9 @@ export function Question({ asked, stand, say, card, children }: Part<QuestionAsk
   const whole = asked.question.trim();
   const answer = (text: string) => void say("answer", { answer: text });
   const decline = (
-    <button
-      type="button"
-      class="btn ghost sm"
-      disabled={!open}
-      onClick={() => void say("decline", {})}
-    >
+    <Decide class="btn ghost sm" disabled={!open} onClick={() => void say("decline", {})}>
       Leave it unanswered
-    </button>
+    </Decide>
   );
   const part = { asked, open, answer, decline, card };
   return (
