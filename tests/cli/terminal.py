@@ -42,6 +42,10 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
 
+    def read(self) -> None:
+        """As long as it takes to see what was drawn."""
+        time.sleep(0.7)
+
     def press_ctrl_c(self) -> None:
         self.type("\x03")
 

@@ -55,6 +55,7 @@ def test_the_next_line_allows_or_denies(asking: Portal) -> None:
         assert not made.exists()
         terminal.type("touch it\n")
         terminal.see(ALLOW)
+        terminal.read()
         terminal.type("y\n")
         terminal.see("owner allowed it, once")
         terminal.see("✓ bash")
@@ -73,6 +74,7 @@ def test_what_is_always_allowed_is_not_asked_again(asking: Portal) -> None:
         terminal.see("> ")
         terminal.type("touch it\n")
         terminal.see(ALLOW)
+        terminal.read()
         terminal.type("always\n")
         terminal.see("owner allowed it, from now on")
         terminal.see("Done.")
@@ -151,6 +153,21 @@ def test_what_was_typed_into_a_single_turn_before_it_was_seen_allows_nothing(
         terminal.type("n\n")
         terminal.see("✗ Denied: shell")
         assert terminal.leave() == 0
+
+
+def test_a_yes_that_ends_just_as_it_is_shown_allows_nothing(asking: Portal) -> None:
+    """Such as the second of two, or the end of a message: “try”."""
+    made = asking.work / "made.txt"
+    made.unlink(missing_ok=True)
+    with Terminal(asking, "chat", "touch it") as terminal:
+        terminal.see(ALLOW)
+        terminal.type("y\n")
+        terminal.see("That came up just as you typed")
+        assert len(waiting(asking)) == 1
+        terminal.type("n\n")
+        terminal.see("✗ Denied: shell")
+        assert terminal.leave() == 0
+    assert not made.exists()
 
 
 def test_ctrl_c_stops_the_turn_and_withdraws_what_was_asked(asking: Portal) -> None:

@@ -1,6 +1,7 @@
 """Where a person who talks with an agent answers what it asks, with the next line that is typed."""
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,6 +20,9 @@ _WHOLE: Final = "all"
 _YES: Final = ("y", "yes")
 _ALWAYS: Final = ("a", "always")
 _NO: Final = ("n", "no")
+# A yes that is whole so soon after something was shown was meant for what was there before.
+_SEEN_SECONDS: Final = 0.5
+_TOO_EARLY: Final = "That came up just as you typed, so nothing was allowed. Read it, then type."
 
 
 @dataclass
@@ -32,6 +36,7 @@ class Counter:
     _open: dict[str, Json] = field(default_factory=dict[str, Json])
     # The one that was seen, so that the next line is for it.
     _shown: str | None = None
+    _shown_at: float = 0.0
 
     @classmethod
     def of(
@@ -74,6 +79,7 @@ class Counter:
         """The next one: of what is long its beginning and its end."""
         self._shown, asked = next(iter(self._open.items()))
         self._draw(asked, is_folded=True)
+        self._shown_at = time.monotonic()
 
     def _draw(self, asked: Json, *, is_folded: bool) -> None:
         self.page.end_line()
@@ -93,6 +99,9 @@ class Counter:
         wish = _answer(line.strip()) if is_question else _decision(asked, line.strip())
         if wish is None:
             self._hint(asked)
+            return
+        if _allows(wish) and time.monotonic() - self._shown_at < _SEEN_SECONDS:
+            self.page.note(_TOO_EARLY, "yellow")
             return
         try:
             send(self.reach(), item, *wish)
@@ -116,6 +125,10 @@ def _decision(asked: Json, line: str) -> tuple[str, Json] | None:
     if said in _ALWAYS and asked.get("rule"):
         return "decision", {"choice": "allow-always"}
     return None
+
+
+def _allows(wish: tuple[str, Json]) -> bool:
+    return str(wish[1].get("choice", "")).startswith("allow")
 
 
 def _answer(line: str) -> tuple[str, Json]:
