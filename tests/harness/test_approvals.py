@@ -56,10 +56,10 @@ def test_titles_and_descriptions_are_short_and_say_so() -> None:
     """APR-1: title at most 80, description at most 512."""
     command = "echo " + "x" * 200 + "; touch PWN"
     made = approval(wish_of("shell", fullCommandText=command, intention="y " * 600))
-    assert (len(made.title), len(made.description)) == (80, 512)
+    assert (len(made.title), len(made.description) <= 512) == (80, True)
     assert made.title.startswith("Run echo xxx")
     assert made.title.endswith("xxx; touch PWN? (shortened)")
-    assert made.description.endswith("The policy asks. (shortened)")
+    assert made.description.endswith(" (shortened). The policy asks."), "ours are not pushed out"
 
 
 @pytest.mark.parametrize("hidden", ["\u200d", "\u3164", "\u115f", "\u00ad", "\u2800", "\ufe0f"])

@@ -177,3 +177,17 @@ def test_what_was_too_long_to_be_read_whole_is_decided_by_nobody(
     asked = wish_of({"requestId": "r", "permissionRequest": request_})
     answer = unread(asked, PolicyRule(policy, folder).decide(asked))
     assert answer == (PermissionAnswer(False, TOO_LARGE) if is_refused else None)
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_a_person_is_told_where_a_link_leads(folder: Path, kind: str) -> None:
+    rule, secret = PolicyRule("ask", folder), str((folder.parent / "secret").resolve())
+    by_link = rule.decide(wish(kind, "out/secret")).answer
+    assert isinstance(by_link, MustAsk)
+    assert by_link.why.startswith(f"A link leads to {secret}. ")
+    named = rule.decide(wish(kind, secret)).answer
+    assert isinstance(named, MustAsk)
+    assert "link" not in named.why
+    inside = rule.decide(wish("write", "in/new")).answer
+    assert isinstance(inside, MustAsk)
+    assert "link" not in inside.why

@@ -18,6 +18,8 @@ from airboss.runtime.permission import PermissionAnswer, PermissionWish
 
 _TITLE: Final = 80
 _DESCRIPTION: Final = 512
+# Of that the agent's own words: ours, behind them, are not pushed out.
+_INTENTION: Final = 200
 # A line break in a title: what follows it is another command.
 _LINE_END: Final = " ⏎ "
 # What the runtime says of one request only: the same wish may come with another.
@@ -47,7 +49,8 @@ def approval_of(
     """Raises `TooLarge` where it is more than a person is shown."""
     redactor = redactor.sparing(file_names(wish))
     intention = wish.raw.get("intention")
-    about = visible_line(redactor.text(intention)) if isinstance(intention, str) else ""
+    said = visible_line(redactor.text(intention)) if isinstance(intention, str) else ""
+    about = shortened(said, _INTENTION)
     return ApprovalAsked(
         item=new_item_id(),
         request=wish.request_id,

@@ -4,6 +4,7 @@ Of the rules the first that matches speaks; they narrow every policy, and widen 
 secrets of the server lie, an allowing one counts only if it names the very file.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,8 @@ from airboss.settings import Policy
 _OF_FILES: Final = frozenset({"read", "write", "shell"})
 # A file as it will be; the change that leads to it is told as well.
 _UNSEEN: Final = frozenset({"newFileContents", "fileEdits"})
+# Of files that links lead to.
+_MOST_SHOWN: Final = 3
 _HOW_TO_ALLOW: Final = "Restart Airboss with --permissions approve-all to allow it."
 
 
@@ -72,8 +75,8 @@ class PolicyRule:
         if kept is not None:
             spoken = self._by_rule(kept)
             if spoken is not None:
-                return Ruling(spoken, f"rule {kept.id}")
-        return Ruling(self._by_policy(about), by)
+                return Ruling(_with_links(spoken, about), f"rule {kept.id}")
+        return Ruling(_with_links(self._by_policy(about), about), by)
 
     def suggest(self, wish: PermissionWish, redactor: Redactor) -> Rule | None:
         """The rule that “always allow this” writes down, where it would count."""
@@ -138,11 +141,28 @@ class _About:
         found = self.rule.protected.touched(self.paths, self.rule.own)
         return tuple(one for one in found if not (one.above and self.wish.kind == "shell"))
 
+    @property
+    def elsewhere(self) -> list[str]:
+        """Where links lead out of the working directory: who only sees the names does not know."""
+        if self.wish.kind == "shell":
+            return []
+        said = {os.path.normpath(self.rule.cwd / path) for path in self.wish.paths}
+        found = [path for path in self.paths if path is not None and path not in said]
+        return [path for path in found if not Path(path).is_relative_to(self.rule.cwd)]
+
     def lets_speak(self, rule: Rule) -> bool:
         """One that allows must name what is protected."""
         if rule.verdict != "allow" or not self.touched:
             return True
         return names(rule, self.wish, self.touched, self.rule.cwd)
+
+
+def _with_links(answer: PermissionAnswer | MustAsk, about: _About) -> PermissionAnswer | MustAsk:
+    """A person who is asked is told where links lead."""
+    if not isinstance(answer, MustAsk) or not about.elsewhere:
+        return answer
+    places = ", ".join(about.elsewhere[:_MOST_SHOWN])
+    return MustAsk(f"A link leads to {places}. {answer.why}")
 
 
 def unread(wish: PermissionWish, ruling: Ruling) -> PermissionAnswer | None:
