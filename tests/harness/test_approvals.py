@@ -120,6 +120,7 @@ def test_the_same_wish_has_the_same_mark_and_another_has_another() -> None:
     assert fingerprint(first) == fingerprint(again) == fingerprint(pending)
     others = [
         wish_of("shell", fullCommandText="ls -l"),
+        wish_of("shell", fullCommandText="ls", requestSandboxBypass=True),
         wish_of("read", path="ls"),
         wish_of("write", fileName="a", diff="+1"),
         wish_of("write", fileName="a", diff="+2"),

@@ -104,6 +104,24 @@ async def test_the_server_is_known_also_where_the_start_of_a_call_was_not_heard_
     assert [wish.raw.get("serverName") for wish in listener.wishes] == ["files"]
 
 
+async def test_a_call_with_the_id_of_another_is_not_taken_for_a_tool_of_that_ones_server(
+    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids of calls are the model's: two calls may have the same."""
+
+    def hear_another(self: Origins, raw: Any) -> None:
+        heard(self, {**raw, "data": {**raw["data"], "mcpServerName": "trusted"}})
+
+    heard = Origins.hear
+    changed(monkeypatch, mcp_servers={"files": mcp_server.stdio(flight.folder / "notes")})
+    monkeypatch.setattr(Origins, "hear", hear_another)
+    porter = Porter(lambda use: Pass(must_ask=use.tool == "files-peek"))
+    session = await flight.session(listener, gate=porter)
+    await session.send("call files-peek {}")
+    await listener.until(TurnIdle)
+    assert [wish.raw.get("serverName") for wish in listener.wishes] == ["files"]
+
+
 async def test_what_was_asked_when_the_runtime_died_is_asked_again_as_what_it_was(
     flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

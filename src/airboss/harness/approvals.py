@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from airboss.harness.file_names import file_names
+from airboss.harness.rules import MORE
 from airboss.harness.subjects import subject_of
 from airboss.model.hidden import shortened, visible, visible_line, visible_whole
 from airboss.model.ids import PromptId, new_item_id
@@ -89,7 +90,9 @@ def fingerprint(wish: PermissionWish) -> str:
         told = {name: raw.get(name) for name in _TELLING[wish.kind]}
     else:
         told = {name: value for name, value in raw.items() if name not in _PASSING}
-    text = json.dumps([wish.kind, wish.tool, told], sort_keys=True, default=str)
+    # Who wants out of a sandbox wants something else, although it is the same command.
+    more = [name for name in MORE if raw.get(name)]
+    text = json.dumps([wish.kind, wish.tool, told, *more], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

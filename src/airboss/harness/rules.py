@@ -33,7 +33,7 @@ WITH_PATHS: Final = frozenset({"read", "write"})
 WITH_TOOL: Final = frozenset({"mcp", "custom-tool", "hook"})
 _NAMED_BY_TOOL: Final = frozenset({"mcp", "custom-tool"})
 # More than the deed itself is asked for: a person looks at it each time.
-_MORE: Final = (
+MORE: Final = (
     "requestSandboxBypass",
     "requestSandboxPermissive",
     "sandboxPathGrant",
@@ -208,7 +208,7 @@ class _Asked:
 
     @cached_property
     def wants_more(self) -> bool:
-        return any(self.wish.raw.get(name) for name in _MORE)
+        return any(self.wish.raw.get(name) for name in MORE)
 
     @cached_property
     def tool(self) -> str | None:

@@ -134,10 +134,11 @@ class Requests:
 async def _traced(
     say: Say, data: Mapping[str, Any], origin: Origin
 ) -> PermissionWish | PermissionAnswer:
-    """The wish, with the MCP server that it is about: a sub-agent's call may be asked for before it
-    is said to have started. It is a no where the runtime has no such tool: a person need not be
-    asked for what cannot be, and by itself it would say so only behind our yes."""
-    asked = wish(data, origin.server)
+    """The wish, with the MCP server that it is about. Which tool is whose the runtime's list says:
+    the start of a call may not be told yet, and with the id of another call it names the server of
+    that. It is a no where the runtime has no such tool: a person need not be asked for what cannot
+    be, and by itself it would say so only behind our yes."""
+    asked = wish(data)
     if asked.kind != "mcp" or asked.raw.get("serverName") or not asked.tool:
         return asked
     try:
@@ -147,7 +148,7 @@ async def _traced(
     servers = {tool.name: tool.mcp_server_name for tool in known or ()}
     if asked.tool in servers:
         return wish(data, servers[asked.tool])
-    if not servers or not origin.is_told:
+    if not servers or not origin.is_told or origin.server:
         return asked
     there = ", ".join(servers)
     return PermissionAnswer(False, f"{missing(asked.tool)} The tools that there are: {there}.")
