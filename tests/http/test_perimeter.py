@@ -361,3 +361,20 @@ async def test_a_flood_of_refusals_is_counted_instead_of_named(
     lines = [record.getMessage() for record in caplog.records if record.name == "airboss.perimeter"]
     assert len(lines) == 4
     assert lines[-1] == "Refused 7 more requests, too many to name each"
+
+
+async def test_a_flood_of_what_is_no_http_is_counted_instead_of_named(
+    door: Door, caplog: pytest.LogCaptureFixture
+) -> None:
+    flood = 500
+    for _ in range(flood // 100):  # fewer at once than strangers may be
+        async with asyncio.TaskGroup() as group:
+            for _ in range(100):
+                group.create_task(door.raw("no HTTP\r\n\r\n"))
+    await asyncio.sleep(1.1)
+    lines = [record.getMessage() for record in caplog.records if record.name != "asyncio"]
+    named = [line for line in lines if line.endswith("400 not valid HTTP")]
+    assert 200 <= len(named) < flood, "a line for each, at first"
+    counted = [int(line.split()[1]) for line in lines if "too many to name" in line]
+    assert len(named) + sum(counted) == flood
+    assert len(lines) == len(named) + len(counted)

@@ -54,7 +54,7 @@ def check_head(scope: Scope, headers: Headers, bounds: Bounds, body_bytes: int) 
         raise Refused(
             431,
             "headers_too_large",
-            f"The headers have up to {bounds.header_bytes} bytes together. In a browser the cookies "
+            f"The headers have up to {bounds.header_bytes} bytes together. In a browser, cookies "
             "of every program on this host count: delete those of this site.",
         )
     if not scope["path"].startswith("/"):

@@ -14,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from airboss.http.crowd import CONNECTION, STRANGER_SECONDS, Crowd
 from airboss.http.headers import SECURITY_HEADERS
+from airboss.http.refusals import RefusalLog
 
 HEAD_SECONDS = 15.0
 LINGER_SECONDS = 1.0
@@ -25,7 +26,10 @@ _UNSENT_BYTES = 128 * 1024
 
 _NOT_AT_ALL = struct.pack("ii", 1, 0)
 
-_log = logging.getLogger("airboss.perimeter")
+# Says once more, for each, that a request is not HTTP: strangers would fill the disk with it.
+logging.getLogger("uvicorn.error").addFilter(
+    lambda record: record.msg != "Invalid HTTP request received."
+)
 
 
 class _Counted(h11.Connection):
@@ -47,12 +51,13 @@ class BoundedProtocol(H11Protocol):
     stranger_seconds = STRANGER_SECONDS
     _deadline: asyncio.TimerHandle | None = None
 
-    def __init__(self, *args: Any, crowd: Crowd, **options: Any) -> None:
+    def __init__(self, *args: Any, crowd: Crowd, refusals: RefusalLog, **options: Any) -> None:
         super().__init__(*args, **options)
         # Whatever the loggers say: its lines hold whole addresses, with what is in their queries.
         self.access_log = False
         self._is_over = False
         self._crowd = crowd
+        self._refusals = refusals
         self._counted = self.conn = _Counted(h11.SERVER)
         self.app_state = {**self.app_state, CONNECTION: self}
 
@@ -117,8 +122,7 @@ class BoundedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is not HTTP is refused below the perimeter: with its headers and in its log."""
-        peer = f"{self.client[0]}:{self.client[1]}" if self.client else "somebody"
-        _log.warning("Refused a request from %s: 400 not valid HTTP", peer)
+        self._refusals.note_malformed(self.client)
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             body = f"{msg}\n".encode()
             headers = [
@@ -172,7 +176,7 @@ def _send_at_once(transport: asyncio.Transport) -> None:
 def uvicorn_options(crowd: Crowd) -> dict[str, Any]:
     """For `uvicorn.Config`, whose defaults log query strings and believe X-Forwarded-For."""
     return {
-        "http": partial(BoundedProtocol, crowd=crowd),
+        "http": partial(BoundedProtocol, crowd=crowd, refusals=RefusalLog()),
         "ws": "none",
         "access_log": False,
         "proxy_headers": False,

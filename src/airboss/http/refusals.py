@@ -68,16 +68,27 @@ class RefusalLog:
         self._since = time.monotonic()
 
     def note(self, scope: Scope, status: int, reason: str) -> None:
+        if not self._may_tell():
+            return
+        method = _printable(scope.get("method", scope["type"]), 20)
+        path = _printable(scope["path"], 200)
+        client = scope.get("client")
+        _log.warning("Refused %s %s from %s: %d %s", method, path, _peer(client), status, reason)
+
+    def note_malformed(self, client: tuple[str, int] | None) -> None:
+        """Of what is no HTTP, there is nothing that could be named."""
+        if self._may_tell():
+            _log.warning("Refused a request from %s: 400 not valid HTTP", _peer(client))
+
+    def _may_tell(self) -> bool:
         now = time.monotonic()
         self._credit = min(self.burst, self._credit + (now - self._since) * self.per_second)
         self._since = now
         if self._credit < 1:
             self._hide()
-            return
+            return False
         self._credit -= 1
-        method = _printable(scope.get("method", scope["type"]), 20)
-        path = _printable(scope["path"], 200)
-        _log.warning("Refused %s %s from %s: %d %s", method, path, _peer(scope), status, reason)
+        return True
 
     def _hide(self) -> None:
         self._hidden += 1
@@ -115,6 +126,5 @@ def _printable(text: str, longest: int) -> str:
     return shown if len(shown) <= longest else f"{shown[:longest]}…"
 
 
-def _peer(scope: Scope) -> str:
-    client = scope.get("client")
+def _peer(client: tuple[str, int] | None) -> str:
     return f"{client[0]}:{client[1]}" if client else "somebody"
