@@ -233,18 +233,6 @@ async def test_a_retry_of_the_failed_part_asks_again(
     assert paths == ["0.0", "0.1.cond", "0.1.cond", f"0.1.{branch}"]
 
 
-async def test_who_stops_a_condition_chooses_no_branch(guest: JobGuest) -> None:
-    await guest.install(entry_of({"job": alt(SLOW, false=YES)}))
-    run = (await guest.run("job"))["id"]
-    await guest.at_work(run)
-    [work] = (await guest.show_run(run))["running"]
-    answer = await guest.http.post(f"/api/v1/task-runs/{work['task_run']}/stop")
-    assert answer.status_code == 200
-    view = await ended(guest, run)
-    assert (view["state"], len(view["works"])) == ("failed", 1)
-    assert view["reason"] == "The condition slow could not be asked: Stopped by owner."
-
-
 # Of a task.
 
 

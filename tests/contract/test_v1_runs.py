@@ -96,6 +96,7 @@ async def test_a_run_starts_and_its_place_is_told(guest: JobGuest) -> None:
         "updated_at": view["created_at"],
         "seq": 1,
         "again": None,
+        "title": "",
         "running": [],
         "works_succeeded": 0,
         "works_failed": 0,

@@ -468,7 +468,7 @@ def test_a_refusal_of_the_criteria_costs_a_retry(same: bool | None) -> None:
 def test_what_a_person_stopped_fails_the_task_whatever_retries_are_left(kind: str) -> None:
     stop = Refused("Stopped by ann.", by_person=True)
     played = play(full(retries=3), *BEFORE[kind], stop)
-    assert played.verdict == unasked("Stopped by ann.")
+    assert played.verdict == Verdict(succeeded=False, reason="Stopped by ann.")
     assert played.retried == []
 
 

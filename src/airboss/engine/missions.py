@@ -46,8 +46,8 @@ class Unasked(TaskFailed):
     unasked = True
 
 
-class Stopped(Unasked):
-    """A person ended it: nothing else is tried, whatever it was."""
+class Stopped(TaskFailed):
+    """A person ended it: nothing else is tried, whatever it was, and that is a no."""
 
 
 class BorrowedCrashed(Unasked):
@@ -91,7 +91,8 @@ class Missions:
     _session: SessionId | None = None
 
     def run(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
-        """The job tools that completed. Raises `Exhausted`, or `Unasked` where no try helps."""
+        """The job tools that completed. Raises `Exhausted`, or another `TaskFailed` where no try
+        helps."""
         tries = self.prompt if kind == "prompt" else self.condition
         if not tries.total:
             raise Exhausted(decisions.no_try())

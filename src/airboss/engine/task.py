@@ -14,7 +14,6 @@ from airboss.engine.missions import (
     BorrowedCrashed,
     Exhausted,
     Missions,
-    Stopped,
     TaskFailed,
     Tries,
     Unasked,
@@ -175,8 +174,6 @@ class _Run:
         """What a condition comes to. Raises `TaskFailed` where nothing may be tried any more."""
         try:
             calls = yield from self._put(of, retry, self._expand(condition))
-        except Stopped:
-            raise
         except Unasked as unasked:
             check = checks.check_unasked(of, condition, unasked.reason, retry)
             is_last = isinstance(unasked, BorrowedCrashed)
