@@ -32,6 +32,18 @@ def test_a_person_sees_a_table(portal: Portal) -> None:
         assert session in terminal.seen
 
 
+def test_an_export_that_is_printed_cannot_drive_the_terminal(portal: Portal) -> None:
+    """U+009B begins a command of the terminal as ESC [ does, and JSON leaves it as it is."""
+    said = portal.run("chat", "--keep", "--json", "hello \x9b31m \x9d52;c;aGk=\x9c \u202e")
+    session = json.loads(said.stdout.splitlines()[0])["session"]
+    words = ("export", session, "--format", "jsonl", "-o", "-")
+    assert "\x9b31m" in portal.run(*words).stdout, "a program reads it as it is"
+    with Terminal(portal, *words) as terminal:
+        assert terminal.leave() == 0
+        terminal.see("⟨U+009B⟩31m ⟨U+009D⟩52;c;aGk=⟨U+009C⟩ ⟨U+202E⟩")
+        assert not {"\x9b", "\x9d", "\u202e"} & set(terminal.seen)
+
+
 def test_models_and_status_are_for_people_and_scripts(portal: Portal) -> None:
     assert portal.run("models").stdout == "rehearsal\tRehearsal\t0\trehearsal\n"
     told = json.loads(portal.run("models", "--json").stdout)

@@ -1,16 +1,17 @@
 """`airboss export`: all that was said, in a file of one's own."""
 
+import codecs
 import contextlib
 import os
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
 from airboss.cli.client import Client
-from airboss.cli.screen import aside, visible_line
+from airboss.cli.screen import aside, out, visible, visible_line
 from airboss.cli.trouble import Exit, Refused, Trouble
 
 _NAME = re.compile(r'filename="([A-Za-z0-9._-]+)"')
@@ -23,9 +24,7 @@ def export(client: Client, name: str, form: str, file: Path | None, *, force: bo
     with client.download(place, format=form) as answer:
         pieces = answer.iter_bytes()
         if file == Path("-"):
-            for piece in pieces:
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
+            _print(pieces)
             return Exit.DONE
         given = _NAME.search(answer.headers.get("content-disposition", ""))
         file = file or Path(given.group(1) if given else f"export.{form}")
@@ -34,6 +33,19 @@ def export(client: Client, name: str, form: str, file: Path | None, *, force: bo
                 opened.write(piece)
     aside().line(f"Written to {visible_line(str(file))}.")
     return Exit.DONE
+
+
+def _print(pieces: Iterable[bytes]) -> None:
+    """As it is where a program reads it; on a terminal nothing of it drives that. JSON leaves
+    characters as they are that some terminals obey."""
+    pen = out()
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    for piece in pieces:
+        if pen.is_terminal:
+            pen.write(visible(decoder.decode(piece)))
+        else:
+            sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
