@@ -13,6 +13,7 @@ import pytest
 
 from airboss.errors import DataFolderTaken, StoreUnavailable
 from airboss.store.folder import DataFolder, ServerNote, write_private
+from airboss.store.tokens import NamedTokens
 
 NOTE = ServerNote(pid=4321, url="http://127.0.0.1:8888", started_at=1000)
 
@@ -163,3 +164,19 @@ def test_a_read_only_folder_is_refused_in_words(below: str) -> None:
         f"store_unavailable: The data folder {folder} cannot be written: Permission denied. "
         "Free some space, mend its rights, or choose another with --data.\n"
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such bits")
+def test_nobody_else_can_hold_the_folder_where_others_may_look_into_it(tmp_path: Path) -> None:
+    """Whoever may read a lock's file may take the lock, and no server would start any more."""
+    (tmp_path / "open").mkdir(mode=0o755)
+    folder = DataFolder(tmp_path / "open")
+    held = folder.hold()
+    try:
+        NamedTokens(folder).add("ann")
+        held.announce(NOTE)
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.path.iterdir()}
+    finally:
+        held.release()
+    assert {name for name, mode in modes.items() if mode & 0o077} == set()
+    assert {"lock", "tokens.lock", "tokens.json", "server.json"} <= set(modes)

@@ -13,6 +13,8 @@ from airboss.errors import DataFolderTaken, StoreUnavailable
 
 # Somebody who only looks whether the folder is held has its lock for less than this.
 _LOOKING_SECONDS = 0.3
+# For files that are the owner's alone. Whoever may read a lock's file may take the lock, too.
+PRIVATE = 0o600
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class DataFolder:
         """Whether a living process has this folder. Looking takes the lock for a moment."""
         if not self._lock.exists():
             return False
-        lock = FileLock(self._lock)
+        lock = FileLock(self._lock, mode=PRIVATE)
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -116,7 +118,7 @@ class DataFolder:
     def hold(self) -> "HeldFolder":
         """Take the folder for this process, or say who has it."""
         self.create()
-        lock = FileLock(self._lock)
+        lock = FileLock(self._lock, mode=PRIVATE)
         try:
             lock.acquire(timeout=_LOOKING_SECONDS, poll_interval=0.02)
         except Timeout:
@@ -162,7 +164,7 @@ def write_private(file: Path, text: str) -> None:
     """Whole or not at all, and readable by its owner only from the first byte on."""
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(text)
             opened.flush()

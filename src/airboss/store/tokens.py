@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable, TooMuch
-from airboss.store.folder import DataFolder, write_private
+from airboss.store.folder import PRIVATE, DataFolder, write_private
 
 VARIABLE = "AIRBOSS_TOKEN"
 # Who came with the folder's own token, and who came to a server that asks for none.
@@ -167,7 +167,7 @@ class NamedTokens:
     @contextmanager
     def _changing(self) -> Generator[dict[str, NamedToken]]:
         self.folder.create()
-        lock = FileLock(self.folder.path / "tokens.lock")
+        lock = FileLock(self.folder.path / "tokens.lock", mode=PRIVATE)
         try:
             lock.acquire(timeout=_LOCK_SECONDS)
         except Timeout:
