@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from front_types import front_types
+from role_table import role_table
 
 from airboss.entry.schema import entry_schema
 from airboss.http.api import build_routes
@@ -17,6 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def api() -> str:
     return json.dumps(build_routes(None).openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+def roles() -> str:
+    return role_table(build_routes(None).routes)
 
 
 def types() -> str:
@@ -88,6 +93,7 @@ def events() -> str:
 PAGES = {
     "docs/api.json": api,
     "docs/events.md": events,
+    "docs/roles.md": roles,
     "src/airboss/entry/entry.schema.json": entry,
     "web/src/api/types.gen.ts": types,
     "web/src/hidden.gen.ts": hidden,

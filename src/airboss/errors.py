@@ -54,6 +54,19 @@ class AccessEnded(AirbossError):
     code = "signed_out"
 
 
+class RoleNeeded(AirbossError):
+    """Whoever asked may not do this; somebody with another role may."""
+
+    code = "role_needed"
+
+    def __init__(self, needed: str, role: str, name: str, why: str = "") -> None:
+        super().__init__(
+            f"This needs the role {needed}{why and f', because {why}'}; {name} has {role}. Ask the "
+            f"owner to do it, or for a token that may: `airboss token add NAME --role {needed}`."
+        )
+        self.needed = needed
+
+
 class ModelIdNotFound(Invalid):
     """No configured source offers this model."""
 

@@ -35,7 +35,7 @@ async def guest(asking: Portal, anyio_backend: str) -> AsyncGenerator[AskedGuest
 @asynccontextmanager
 async def named(portal: Portal, name: str) -> AsyncGenerator[AskedGuest]:
     """Somebody with a token of that name."""
-    made = portal.run("token", "add", name)
+    made = portal.run("token", "add", name, "--role", "decide")
     assert made.returncode == 0, made.stderr
     headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
     async with httpx2.AsyncClient(base_url=portal.url, headers=headers, timeout=30) as http:

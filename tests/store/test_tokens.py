@@ -1,7 +1,9 @@
 """Token files: made once, private, shown once, and refused in words."""
 
+import json
 import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -68,14 +70,14 @@ def test_a_bad_token_of_the_environment_is_refused_in_words_and_gone(bad: str) -
 
 def test_named_tokens_are_kept_as_hashes_in_a_private_file(folder: DataFolder) -> None:
     tokens = NamedTokens(folder)
-    assert tokens.names() == {}
+    assert tokens.read() == {}
     token = tokens.add("ci")
     tokens.add("ann")
-    assert list(tokens.names()) == ["ann", "ci"]
+    assert sorted(tokens.read()) == ["ann", "ci"]
     assert token not in folder.named_tokens.read_text(encoding="utf-8")
     assert folder.named_tokens.stat().st_mode & 0o777 == 0o600
     tokens.remove("ci")
-    assert list(tokens.names()) == ["ann"]
+    assert list(tokens.read()) == ["ann"]
 
 
 def test_a_folder_that_no_server_used_yet_can_have_tokens(tmp_path: Path) -> None:
@@ -120,4 +122,45 @@ def test_tokens_that_are_added_at_the_same_time_are_all_kept(folder: DataFolder)
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(NamedTokens(folder).names()) == set(names)
+    assert set(NamedTokens(folder).read()) == set(names)
+
+
+def test_a_token_of_an_earlier_version_may_do_everything_and_has_no_end(folder: DataFolder) -> None:
+    earlier = {"ci": {"sha256": "0" * 64, "created_at": 1}}
+    folder.named_tokens.write_text(json.dumps(earlier), encoding="utf-8")
+    token = NamedTokens(folder).read()["ci"]
+    assert (token.role, token.until) == ("own", None)
+
+
+def test_a_token_has_the_role_operate_unless_another_is_said(folder: DataFolder) -> None:
+    tokens = NamedTokens(folder)
+    tokens.add("ci")
+    tokens.add("ann", "decide", _later())
+    found = tokens.read()
+    assert (found["ci"].role, found["ann"].role) == ("operate", "decide")
+
+
+def test_an_end_that_has_passed_is_refused(folder: DataFolder) -> None:
+    tokens = NamedTokens(folder)
+    with pytest.raises(Invalid, match="passed already"):
+        tokens.add("ci", until=1)
+    tokens.add("ci")
+    with pytest.raises(Invalid, match="passed already"):
+        tokens.change("ci", until=1)
+    with pytest.raises(NotFound):
+        tokens.change("nobody", role="view")
+    assert tokens.read()["ci"].until is None
+
+
+def test_a_changed_token_stays_the_same_token(folder: DataFolder) -> None:
+    tokens = NamedTokens(folder)
+    tokens.add("ci")
+    before, end = tokens.read()["ci"], _later()
+    assert tokens.change("ci", role="view", until=end) == tokens.read()["ci"]
+    after = tokens.read()["ci"]
+    assert (after.sha256, after.role, after.until) == (before.sha256, "view", end)
+    assert tokens.change("ci", until=None).until is None
+
+
+def _later() -> int:
+    return int(time.time() * 1000) + 60_000

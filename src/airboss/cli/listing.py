@@ -97,7 +97,7 @@ def _status_lines(told: Json) -> list[tuple[str, str]]:
         ("Server", f"{told['url']} (version {told['version']})"),
         ("Since", moment(told["started_at"])),
         ("Data", str(told["data_folder"])),
-        ("You are", str(told["who"])),
+        ("You are", f"{told['who']} (role {told['role']})"),
         ("Permissions", str(told["policy"])),
         ("Folders", ", ".join(told["roots"])),
         ("Runtime", " ".join(_known(runtime, "state", "version", "path", "detail"))),

@@ -1,29 +1,79 @@
 """Tokens with a name, for other people and programs. They are kept in the data folder."""
 
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
 from airboss.cli.screen import aside, moment, out, print_json, print_table
+from airboss.cli.trouble import Refused
+from airboss.model.roles import Role
 from airboss.store.folder import DataFolder
-from airboss.store.tokens import NamedTokens
+from airboss.store.tokens import NamedToken, NamedTokens
+
+_DAYS: Final = re.compile(r"([0-9]{1,5}) *(?:d|days?)?")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NEVER: Final = "never"
 
 
-def add_token(folder: DataFolder, name: str) -> None:
+def add_token(folder: DataFolder, name: str, role: Role, until: int | None) -> None:
     """The token alone on the output; nobody sees it again."""
-    token = NamedTokens(folder).add(name)
+    token = NamedTokens(folder).add(name, role, until)
     out().line(token)
     pen = aside()
     if pen.is_terminal:
-        pen.line(pen.styled("Keep it now: it is not shown again.", "dim"))
+        words = f"Its role is {role}. Keep it now: it is not shown again."
+        pen.line(pen.styled(words, "dim"))
+
+
+def change_token(folder: DataFolder, name: str, role: Role | None, until: str | None) -> None:
+    changes: dict[str, Role | int | None] = {}
+    if role is not None:
+        changes["role"] = role
+    if until is not None:
+        changes["until"] = None if until == _NEVER else read_end(until)
+    token = NamedTokens(folder).change(name, **changes)
+    aside().line(f"The token {name} has the role {token.role}, {_end_in_words(token)}.")
+
+
+def read_end(text: str) -> int:
+    """A day (to its end, where one is), a moment, or so many days from now; in milliseconds."""
+    try:
+        if found := _DAYS.fullmatch(text.strip()):
+            end = datetime.now(UTC) + timedelta(days=int(found[1]))
+        else:
+            end = datetime.fromisoformat(text.strip()).astimezone()
+            if _DAY.fullmatch(text.strip()):
+                end += timedelta(days=1)
+        return int(end.timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        raise Refused(
+            f"{text!r} is no end: give a day such as 2030-12-31, a moment such as "
+            "2030-12-31T18:00, or days such as 30d."
+        ) from None
 
 
 def list_tokens(folder: DataFolder, *, is_json: bool) -> None:
-    names = NamedTokens(folder).names()
+    tokens = sorted(NamedTokens(folder).read().items())
     if is_json:
-        items = [{"name": name, "created_at": at} for name, at in names.items()]
+        keys = ("role", "created_at", "until")
+        items = [{"name": name, **{k: getattr(t, k) for k in keys}} for name, t in tokens]
         print_json({"items": items})
         return
-    if not names:
+    if not tokens:
         aside().line("No named tokens. Make one with: airboss token add NAME")
         return
-    print_table(("Name", "Made"), [(name, moment(at)) for name, at in names.items()], out())
+    rows = [
+        (name, token.role, moment(token.created_at), _end_in_words(token)) for name, token in tokens
+    ]
+    print_table(("Name", "Role", "Made", "Until"), rows, out())
+
+
+def _end_in_words(token: NamedToken) -> str:
+    if token.until is None:
+        return "without an end"
+    has_ended = token.until <= time.time() * 1000
+    return f"{'ended' if has_ended else 'until'} {moment(token.until)}"
 
 
 def remove_token(folder: DataFolder, name: str) -> None:

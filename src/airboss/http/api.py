@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from airboss.http import (
@@ -18,6 +18,7 @@ from airboss.http import (
 from airboss.http.description import REFUSALS, describe, operation_id
 from airboss.http.heads import HeadAnswers
 from airboss.http.perimeter import Perimeter
+from airboss.http.roles import check_role
 from airboss.http.services import Services
 from airboss.http.v1 import (
     digests,
@@ -46,6 +47,7 @@ def build_routes(use: Services | None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         generate_unique_id_function=operation_id,
+        dependencies=[Depends(check_role)],
     )
     app.state.services = use
     told = [status, sessions, entries, task_runs, runs, trust, rules, inbox]

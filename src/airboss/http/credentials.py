@@ -1,5 +1,6 @@
 """What a request shows to get in: a token, or the cookie and the key of a sign-in."""
 
+import functools
 import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from starlette.types import Scope
 from airboss.http.bounds import Headers
 from airboss.http.refusals import Refused
 from airboss.model.ids import SignInId
+from airboss.model.roles import Role
 from airboss.service.access import Access
 from airboss.service.sign_ins import SignIns
 
@@ -20,6 +22,11 @@ _SIGN_IN_AGAIN = (
     "To sign in again, run `airboss link` where the server runs and open the address it prints."
 )
 
+_ENDED = (
+    "The end date of this token has passed. Where the server runs, "
+    "`airboss token change NAME --until DATE` gives it another one."
+)
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -28,6 +35,8 @@ class Caller:
     name: str
     sign_in: SignInId | None
     is_in: Callable[[], bool]
+    # Of the token, now: it may have changed since the request began. None for one that is out.
+    role: Callable[[], Role | None]
 
 
 @dataclass(frozen=True)
@@ -62,18 +71,27 @@ class Doorkeeper:
         sign_in = self.sign_ins.recognise(shown.cookies, shown.keys)
         if sign_in is None:
             return None
-        return Caller(sign_in.name, sign_in.id, lambda: self.sign_ins.is_open(sign_in))
+        name = sign_in.name
+        is_open = functools.partial(self.sign_ins.is_open, sign_in)
+        return Caller(name, sign_in.id, is_open, functools.partial(self.access.role, name))
 
     def _by_token(self, bearer: str) -> Caller | None:
         name = self.access.who(bearer)
         if name is None:
             return None
         fingerprint = self.access.fingerprint(name)
-        return Caller(name, None, lambda: self.access.fingerprint(name) == fingerprint)
+        role = functools.partial(self.access.role, name)
+        return Caller(name, None, lambda: self.access.fingerprint(name) == fingerprint, role)
+
+    def refusal(self, shown: Credentials) -> Refused:
+        """Why nobody was found, and the way in."""
+        if len(shown.bearers) == 1 and self.access.is_past(shown.bearers[0]):
+            return Refused(401, "token_ended", _ENDED)
+        return _unknown(shown)
 
 
-def unknown(shown: Credentials) -> Refused:
-    """Why nobody was found, and the way in. What a cookie alone is worth is not told."""
+def _unknown(shown: Credentials) -> Refused:
+    """What a cookie alone is worth is not told."""
     if shown.bearers:
         return Refused(
             401,

@@ -23,7 +23,7 @@ from airboss.http.bounds import (
     read_body,
     replay,
 )
-from airboss.http.credentials import Doorkeeper, peer, unknown
+from airboss.http.credentials import Doorkeeper, peer
 from airboss.http.crowd import recognise
 from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
@@ -171,7 +171,7 @@ class Perimeter:
             scope["airboss.caller"] = caller
             scope["airboss.who"] = caller.name
         elif not is_sign_in:
-            raise unknown(shown)
+            raise self._door.refusal(shown)
 
     async def _look(self) -> None:
         """Asks the disk for tokens that came or went, so that a removed one is out at once."""

@@ -18,6 +18,7 @@ from airboss.errors import (
     WorkingDirectoryNotAllowed,
 )
 from airboss.http.callers import unless_gone
+from airboss.http.roles import UseAsker
 from airboss.http.services import Use, Who, end_server
 from airboss.service.live import Live, NeverUsed, ParallelCall
 
@@ -100,12 +101,17 @@ async def stop_session(session_id: str, use: Use, who: Who) -> dict[str, str]:
 
 
 @router.api_route("/copilot/session/{session_id}/query", methods=BOTH)
-async def query_session(session_id: str, request: Request, use: Use, who: Who) -> dict[str, str]:
+async def query_session(
+    session_id: str, request: Request, use: Use, asker: UseAsker
+) -> dict[str, str]:
     """Where the agent waits for an answer, this is it: the seed has no other call for one."""
-    text = await body_text(request)
+    text, who = await body_text(request), asker.name
     try:
-        if not await use.decisions.answer_next(session_id, text, who):
-            await use.sessions.prompt(session_id, text, who)
+        if await use.decisions.has_question(session_id):
+            asker.must_have("decide", "it answers the agent's question")
+            if await use.decisions.answer_next(session_id, text, who):
+                return {}
+        await use.sessions.prompt(session_id, text, who)
     except FORESEEN as error:
         return in_the_seeds_words(error)
     return {}

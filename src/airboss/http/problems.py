@@ -22,6 +22,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 # From the special to the general: the first that fits counts.
 _STATUS: tuple[tuple[type[errors.AirbossError], int], ...] = (
     (errors.AccessEnded, 401),
+    (errors.RoleNeeded, 403),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.SessionGone, 410),

@@ -2,6 +2,7 @@
 
 import hmac
 import logging
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -9,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airboss.errors import NotFound, SettingsInvalid, StoreUnavailable
+from airboss.model.roles import Role
 from airboss.store.folder import DataFolder
 from airboss.store.tokens import (
     OWNER,
+    NamedToken,
     NamedTokens,
     digest,
     keep_owner_token,
@@ -44,6 +47,9 @@ class _Known:
 
     sha256: str
     fingerprint: str
+    role: Role
+    # Seconds, as clocks count them.
+    until: float
 
 
 class Access:
@@ -78,19 +84,16 @@ class Access:
         seen = (owner, _stamp(self._folder.named_tokens))
         if seen != self._seen:
             known = self._read()
-            self._known = {
-                name: _Known(sha256, digest(f"sign-ins of {name} {sha256}"))
-                for name, sha256 in known.items()
-            }
+            self._known = {name: _known(name, token) for name, token in known.items()}
             self._seen = seen
             self.version += 1
 
-    def _read(self) -> dict[str, str]:
+    def _read(self) -> dict[str, NamedToken]:
         """Whatever cannot be read lets nobody in."""
-        known: dict[str, str] = {}
+        known: dict[str, NamedToken] = {}
         self.is_certain = True
         try:
-            known = {name: token.sha256 for name, token in self._named.read().items()}
+            known = self._named.read()
         except (SettingsInvalid, StoreUnavailable) as error:
             self.is_certain = False
             _log.error("%s", error)
@@ -101,13 +104,22 @@ class Access:
             _log.error("%s", error)
             owner = None
         if owner:
-            known[OWNER] = digest(owner)
+            known[OWNER] = NamedToken(sha256=digest(owner), created_at=0, role="own")
         else:
             known.pop(OWNER, None)
         return known
 
     def who(self, bearer: str) -> str | None:
         """Whose token this is. Every known one is compared, so that time tells nothing."""
+        found = self._named_by(bearer)
+        return found if found and self._counting(found) else None
+
+    def is_past(self, bearer: str) -> bool:
+        """Whether this is a token whose end has come. Only its holder can ask."""
+        found = self._named_by(bearer)
+        return found is not None and self._counting(found) is None
+
+    def _named_by(self, bearer: str) -> str | None:
         presented = digest(bearer)
         found = None
         for name, known in self._known.items():
@@ -116,9 +128,24 @@ class Access:
         return found
 
     def fingerprint(self, name: str) -> str | None:
-        """Stands for a name's token: another once that is replaced, none once it is gone."""
-        known = self._known.get(name)
+        """Stands for a name's token: another once that is replaced, none once it is gone or its
+        end has come."""
+        known = self._counting(name)
         return known.fingerprint if known else None
+
+    def role(self, name: str) -> Role | None:
+        """What the holder of a name's token may do now; None for one that does not count."""
+        known = self._counting(name)
+        return known.role if known else None
+
+    def until(self, name: str) -> float:
+        """When a name's token ends, in seconds; infinity for one without an end."""
+        known = self._known.get(name)
+        return known.until if known else math.inf
+
+    def _counting(self, name: str) -> _Known | None:
+        known = self._known.get(name)
+        return known if known and known.until > self._clock() else None
 
     def new_code(self, name: str, is_in: Callable[[], bool] = lambda: True) -> str:
         """For the address that lets a browser in once, as `name`, while whoever asked is in: a
@@ -141,6 +168,11 @@ class Access:
         if kept is None or kept.until <= self._clock() or not kept.is_in():
             return None
         return kept.name if self.fingerprint(kept.name) == kept.fingerprint else None
+
+
+def _known(name: str, token: NamedToken) -> _Known:
+    until = math.inf if token.until is None else token.until / 1000
+    return _Known(token.sha256, digest(f"sign-ins of {name} {token.sha256}"), token.role, until)
 
 
 def _forget_cookie_key(folder: DataFolder) -> None:

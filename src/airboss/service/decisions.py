@@ -74,6 +74,11 @@ class Decisions:
         found, asked = self._question(item)
         return await self._answer(found, asked, text, who)
 
+    async def has_question(self, session: str) -> bool:
+        """Whether the session waits for an answer of a person."""
+        view = await self.sessions.show(session)
+        return any(isinstance(item.asked, QuestionAsked) for item in view.items)
+
     async def answer_next(self, session: str, text: str, who: str) -> bool:
         """For callers who know only queries: the text answers what the session asks. Where it asks
         nothing this says so, and where somebody was faster."""

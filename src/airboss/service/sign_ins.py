@@ -15,7 +15,7 @@ from airboss.model.ids import SignInId, new_sign_in_id
 from airboss.model.sign_ins import SignIn
 from airboss.service.access import Access
 from airboss.store.sign_ins import KeptSignIn, SignInStore
-from airboss.store.tokens import LOCAL, OWNER, digest, new_token
+from airboss.store.tokens import LOCAL, digest, new_token
 
 SIGN_IN_SECONDS = 30 * 24 * 3600
 # Of one name; the one that was not used for longest goes. Other names' are not pushed out.
@@ -79,7 +79,7 @@ class SignIns:
             address=address,
             device=device,
             since=now,
-            until=now + SIGN_IN_SECONDS * 1000,
+            until=int(min(now + SIGN_IN_SECONDS * 1000, self.access.until(name) * 1000)),
             used_at=now,
         )
         async with self._changing:
@@ -133,21 +133,21 @@ class SignIns:
             _log.warning("When sign-ins were last used was not written: %s", error)
 
     def seen_by(self, who: str) -> list[SignIn]:
-        """The newest first. The owner sees those of every name, others their own."""
-        seen = [kept for kept in self._all() if self._counts(kept) and _may_see(who, kept)]
+        """The newest first. Owners see those of every name, others their own."""
+        seen = [kept for kept in self._all() if self._counts(kept) and self._may_see(who, kept)]
         return [_shown(kept) for kept in sorted(seen, key=lambda kept: kept.since, reverse=True)]
 
     async def end(self, sign_in: str, who: str) -> None:
         """What it shows gets in no longer, and what it has open is closed."""
         kept = self._kept.get(SignInId(sign_in))
-        if kept is None or not _may_see(who, kept):
+        if kept is None or not self._may_see(who, kept):
             raise NotFound("sign-in", sign_in)
         await self._drop([kept])
         _log.info("%s ended the sign-in %s of %s", who, kept.id, kept.name)
 
     async def end_all(self, who: str, *, but: SignInId | None = None) -> int:
         """All that `who` sees; how many those were."""
-        gone = [kept for kept in self._all() if kept.id != but and _may_see(who, kept)]
+        gone = [kept for kept in self._all() if kept.id != but and self._may_see(who, kept)]
         await self._drop(gone)
         _log.info("%s ended %d sign-ins", who, len(gone))
         return len(gone)
@@ -191,12 +191,11 @@ class SignIns:
     def _all(self) -> list[KeptSignIn]:
         return list(self._kept.values())
 
+    def _may_see(self, who: str, kept: KeptSignIn) -> bool:
+        return kept.name == who or who == LOCAL or self.access.role(who) == "own"
+
     def _now(self) -> int:
         return int(self.clock() * 1000)
-
-
-def _may_see(who: str, kept: KeptSignIn) -> bool:
-    return who in (OWNER, LOCAL) or kept.name == who
 
 
 def _shown(kept: KeptSignIn) -> SignIn:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from airboss.errors import AirbossError
 from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
+from airboss.model.roles import Role
 from airboss.runtime.locate import CLI_VERSION, locate
 from airboss.runtime.process import Runtime, SignIn
 from airboss.runtime.undumpable import remedy, why_open
@@ -104,6 +105,8 @@ class Status(_Told):
     repo_root: str
     roots: tuple[str, ...]
     who: str
+    # What whoever asks may do; null for one whose token ended while they asked.
+    role: Role | None
     runtime: RuntimeState
     copilot: CopilotState
     providers: tuple[ProviderState, ...]
@@ -143,7 +146,7 @@ class StatusDesk:
     log: EventLog
     _sign_in: SignIn | None = None
 
-    async def show(self, who: str) -> Status:
+    async def show(self, who: str, role: Role | None) -> Status:
         settings, rehearsal = self.settings, self.catalog.rehearsal
         opened, working = self.sessions.open_count()
         if self.runtime.pid and self._sign_in is None:
@@ -160,6 +163,7 @@ class StatusDesk:
             repo_root=str(self.folders.repo_root),
             roots=tuple(str(root) for root in self.folders.roots),
             who=who,
+            role=role,
             runtime=await asyncio.to_thread(self._runtime),
             copilot=self._copilot(),
             providers=tuple(self._provider(provider) for provider in settings.providers),

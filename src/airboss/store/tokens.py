@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable, TooMuch
+from airboss.model.roles import Role
 from airboss.store.folder import PRIVATE, DataFolder, write_private
 
 VARIABLE = "AIRBOSS_TOKEN"
@@ -31,6 +32,7 @@ _LONGEST = 512
 # Each is tried at every request.
 _MOST_NAMED = 200
 _LOCK_SECONDS = 10.0
+_PAST = "This end has passed already; a token needs one that is still to come."
 
 
 class NamedToken(BaseModel):
@@ -40,6 +42,10 @@ class NamedToken(BaseModel):
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     created_at: int
+    # Those that were made before there were roles could do everything.
+    role: Role = "own"
+    # Milliseconds; without it until it is removed.
+    until: int | None = None
 
 
 _FILE = TypeAdapter(dict[Annotated[str, Field(pattern=_NAME.pattern)], NamedToken])
@@ -130,11 +136,7 @@ class NamedTokens:
                 f"{file} is damaged: no named token is accepted. Delete it and add them anew."
             ) from error
 
-    def names(self) -> dict[str, int]:
-        """Each name and when its token was made, in milliseconds."""
-        return {name: token.created_at for name, token in sorted(self.read().items())}
-
-    def add(self, name: str) -> str:
+    def add(self, name: str, role: Role = "operate", until: int | None = None) -> str:
         """A new token. This is the only time that anybody sees it."""
         if not _NAME.fullmatch(name):
             raise Invalid(
@@ -143,14 +145,27 @@ class NamedTokens:
             )
         if name in (OWNER, LOCAL):
             raise Conflict(f"The name {name} is taken by Airboss itself.")
-        token = new_token()
+        token, now = new_token(), _now()
+        if until is not None and until <= now:
+            raise Invalid(_PAST)
         with self._changing() as tokens:
             if name in tokens:
                 raise Conflict(f"There is a token named {name} already; remove it first.")
             if len(tokens) >= _MOST_NAMED:
                 raise TooMuch(f"There are {_MOST_NAMED} named tokens already; remove one first.")
-            tokens[name] = NamedToken(sha256=digest(token), created_at=int(time.time() * 1000))
+            tokens[name] = NamedToken(sha256=digest(token), created_at=now, role=role, until=until)
         return token
+
+    def change(self, name: str, **changes: "Role | int | None") -> NamedToken:
+        """Another `role` or end (`until`, None for none) for a token that stays the same."""
+        until = changes.get("until")
+        if isinstance(until, int) and until <= _now():
+            raise Invalid(_PAST)
+        with self._changing() as tokens:
+            if name not in tokens:
+                raise NotFound("token named", name)
+            tokens[name] = tokens[name].model_copy(update=changes)
+            return tokens[name]
 
     def remove(self, name: str) -> None:
         """From now on neither the token nor what was signed in with it gets in."""
@@ -178,6 +193,10 @@ class NamedTokens:
             keep_private(self.folder.named_tokens, _FILE.dump_json(tokens, indent=2).decode())
         finally:
             lock.release()
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
 
 
 def token_is_chosen(folder: DataFolder, given: str | None) -> bool:

@@ -919,6 +919,7 @@ export type Status = {
   "repo_root": string;
   "roots": readonly (string)[];
   "who": string;
+  "role"?: "view" | "operate" | "decide" | "own" | null;
   "runtime": RuntimeState;
   "copilot": CopilotState;
   "providers": readonly (ProviderState)[];

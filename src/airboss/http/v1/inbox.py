@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from airboss.http.description import refused
+from airboss.http.roles import UseAsker
 from airboss.http.services import UseDecisions, UseInbox, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -79,9 +80,12 @@ async def follow_inbox(
 
 
 @router.post("/{item}/decision")
-async def decide(item: str, asked: Decide, decisions: UseDecisions, who: Who) -> ItemSettled:
-    """Exactly one decision counts; whoever comes later is told what it was."""
-    return await decisions.decide(item, asked.choice, who, asked.words)
+async def decide(item: str, asked: Decide, decisions: UseDecisions, asker: UseAsker) -> ItemSettled:
+    """Exactly one decision counts; whoever comes later is told what it was. `allow-always` writes
+    a rule, and needs the role `own`."""
+    if asked.choice == "allow-always":
+        asker.must_have("own", "it writes a rule")
+    return await decisions.decide(item, asked.choice, asker.name, asked.words)
 
 
 @router.post("/{item}/answer", responses={422: refused("That is no answer to this question.")})

@@ -7,7 +7,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
-from airboss.http.services import Use, Who, end_server
+from airboss.http.roles import UseAsker
+from airboss.http.services import Use, end_server
 from airboss.service.status import Check, Status
 
 router = APIRouter(prefix="/api/v1", tags=["server"])
@@ -38,9 +39,9 @@ class DoctorReport(BaseModel):
 
 
 @router.get("/status")
-async def show_status(use: Use, who: Who) -> Status:
-    """What this server runs on and with, and who asks."""
-    return await use.status.show(who)
+async def show_status(use: Use, asker: UseAsker) -> Status:
+    """What this server runs on and with, who asks, and what they may do."""
+    return await use.status.show(asker.name, asker.role)
 
 
 @router.get("/doctor")

@@ -1,0 +1,128 @@
+"""Which role each route needs: one table, by the name of the route's function, and its one check.
+
+A route that is not in it is refused to everybody, so that a new one is closed until it is named.
+`docs/roles.md` is written from it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Request
+from starlette.types import Scope
+
+from airboss.errors import RoleNeeded
+from airboss.http.credentials import Caller
+from airboss.http.refusals import Gate
+from airboss.model.roles import ROLES, Role, includes
+
+ROLE_NEEDED: Final = RoleNeeded.code
+# Needs no role, and not even a token.
+ANYBODY: Final = "anybody"
+
+_Table = dict[str, tuple[str, ...]]
+
+_V1: Final[_Table] = {
+    ANYBODY: ("sign_in",),
+    "view": (
+        "openapi",
+        # Of oneself: those of others only with the role own.
+        *("sign_out", "list_sign_ins", "end_sign_in", "end_sign_ins", "make_link"),
+        *("show_status", "examine", "list_models"),
+        *("list_sessions", "show_session", "show_image", "show_queue", "show_changes"),
+        *("read_events", "follow_events", "session_digest", "export_session"),
+        *("show_entry", "list_tasks", "list_jobs", "list_trusted", "list_rules"),
+        *("list_task_runs", "show_task_run", "read_task_events", "follow_task_events"),
+        *("list_runs", "show_run", "show_job_of_run", "read_run_events", "follow_run_events"),
+        *("run_digest", "task_run_digest", "inbox_digest", "export_run", "search"),
+        *("list_inbox", "inbox_events", "follow_inbox", "follow_feed"),
+    ),
+    "operate": (
+        *("start_session", "send_prompt", "ask_aside", "abort_turn", "close_session"),
+        *("resume_session", "change_queued", "drop_queued", "clear_queue"),
+        *("start_task_run", "stop_task_run", "start_run", "stop_run", "retry_run", "run_again"),
+        "check_entry",
+    ),
+    "decide": ("decide", "answer", "decline"),
+    "own": (
+        *("add_rule", "arrange_rules", "remove_rule"),
+        # To look is to read any entry on the disk, which serves nothing but to trust it.
+        *("look_at_path", "trust_path", "distrust_path", "install_entry"),
+        *("delete_session", "delete_run", "stop_server"),
+    ),
+}
+# Seed 001's calls, and those for whoever watches the server.
+_BESIDE: Final[_Table] = {
+    ANYBODY: ("is_alive",),
+    "view": ("is_ready", "metrics", "test", "config", "models", "list_tasks", "list_jobs"),
+    "operate": (
+        *("start_session", "stop_session", "query_session"),
+        *("start_task", "stop_task", "start_job", "stop_job"),
+        # They move a position that all callers share.
+        *("live_session", "live_task", "live_job"),
+    ),
+    "own": ("stop", "install_jobs_entry"),
+}
+# Where more is needed than the table says, and why.
+MORE_NEEDED: Final[Mapping[str, str]] = {
+    "decide": "`allow-always` needs `own`: it writes a rule",
+    "query_session": "needs `decide` where it answers a question",
+    "list_sign_ins": "those of other names only with `own`",
+    "end_sign_in": "those of other names only with `own`",
+    "end_sign_ins": "those of other names only with `own`",
+}
+
+
+def _by_function(table: _Table) -> dict[str, str]:
+    return {name: needed for needed, names in table.items() for name in names}
+
+
+NEEDED_V1: Final = _by_function(_V1)
+NEEDED_BESIDE: Final = _by_function(_BESIDE)
+
+
+def needed_by(path: str, function: Callable[..., Any]) -> Role | str | None:
+    """The role for this route, or `anybody`; None where nobody has said."""
+    table = NEEDED_V1 if path.startswith("/api/v1/") else NEEDED_BESIDE
+    return table.get(function.__name__)
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, and what they may do at this moment."""
+
+    name: str
+    role: Role | None
+    scope: Scope
+
+    def must_have(self, needed: Role, why: str = "") -> None:
+        if self.role is None or not includes(self.role, needed):
+            gate: Gate | None = self.scope.get("airboss.gate")
+            if gate is not None:
+                gate.log.note(self.scope, 403, ROLE_NEEDED)
+            raise RoleNeeded(needed, self.role or "none any more", self.name, why)
+
+
+async def asker(request: Request) -> Asker:
+    """Without a token at all, whoever got so far is at this machine and may do everything."""
+    scope = request.scope
+    found: Caller | None = scope.get("airboss.caller")
+    return Asker(scope["airboss.who"], found.role() if found else "own", scope)
+
+
+UseAsker = Annotated[Asker, Depends(asker)]
+
+
+async def check_role(request: Request) -> None:
+    """For every route, before it does anything."""
+    needed = needed_by(request.scope["path"], request.scope["endpoint"])
+    if needed == ANYBODY:
+        return
+    who = await asker(request)
+    if needed not in ROLES:
+        raise RoleNeeded("that nobody has yet", who.role or "none", who.name)
+    who.must_have(needed)
+
+
+def may_call(role: Role, needed: str | None) -> bool:
+    return needed == ANYBODY or (needed in ROLES and includes(role, needed))
