@@ -25,6 +25,7 @@ from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
+from airboss.service.audit import Audit, started
 from airboss.service.budgets import Budgets
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
@@ -36,6 +37,7 @@ from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.notices import Channel, Notices, take_secret
+from airboss.service.refused import Refusals
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
 from airboss.service.runs import EngineRoom, Runs
@@ -57,6 +59,7 @@ from airboss.store.run_keys import RunKeys
 from airboss.store.search import SearchIndex
 from airboss.store.session_files import SessionFiles
 from airboss.store.sign_ins import SignInStore
+from airboss.store.token_changes import TokenChanges
 from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:
@@ -91,11 +94,16 @@ async def opened_services(
         database = Database(folder.database)
         stack.push_async_callback(database.close)
         await database.open()
-        sign_ins = SignIns(SignInStore(database), access)
-        await sign_ins.load()
-        stack.push_async_callback(sign_ins.close)
         log = EventLog(database, Journal(folder.journal), SessionFiles(folder).forget)
         await stack.enter_async_context(log.running())
+        redactor = Redactor(secrets)
+        audit = Audit(log, redactor, TokenChanges(folder))
+        await audit.open()
+        refusals = Refusals(audit)
+        stack.callback(refusals.tell_counted)
+        sign_ins = SignIns(SignInStore(database), access, audit=audit)
+        await sign_ins.load()
+        stack.push_async_callback(sign_ins.close)
         places = Places(folder.path)
         await asyncio.to_thread(places.start)
         runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
@@ -106,8 +114,7 @@ async def opened_services(
         catalog = Catalog(
             identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
         )
-        redactor = Redactor(secrets)
-        rules = Rules(RuleStore(database), redactor)
+        rules = Rules(RuleStore(database), redactor, audit)
         await rules.load()
         budgets = Budgets(log)
         max_tasks = settings.max_tasks or agents_that_fit(await asyncio.to_thread(free_memory))
@@ -134,7 +141,7 @@ async def opened_services(
             settings=settings,
             folders=folders,
             store=EntryStore(database),
-            files=EntryFiles(Trust(TrustStore(database)), redactor),
+            files=EntryFiles(Trust(TrustStore(database), audit), redactor),
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )
@@ -177,7 +184,13 @@ async def opened_services(
         await runs.recover()
         most = settings.keep_megabytes
         retention = Retention(
-            log, runs, ended_in(database), settings.keep_days, most and most * 1024 * 1024
+            log,
+            runs,
+            ended_in(database),
+            settings.keep_days,
+            most and most * 1024 * 1024,
+            audit,
+            settings.keep_audit_days,
         )
         stack.push_async_callback(retention.close)
         retention.start()
@@ -197,13 +210,14 @@ async def opened_services(
             entries=entries,
             log=log,
         )
+        await audit.write(started(version("airboss"), settings, access.tokens()))
         yield Services(
             sessions=sessions,
             tasks=tasks,
             runs=runs,
             rules=rules,
             inbox=inbox,
-            decisions=Decisions(inbox, sessions, rules, redactor),
+            decisions=Decisions(inbox, sessions, rules, redactor, audit),
             live=live,
             catalog=catalog,
             folders=folders,
@@ -213,6 +227,8 @@ async def opened_services(
             status=status,
             access=access,
             sign_ins=sign_ins,
+            audit=audit,
+            refusals=refusals,
             log=log,
             digests=Digests(log),
             stop=stop,

@@ -198,6 +198,7 @@ async def _run(
             _greet(url, access, settings)
             loading = asyncio.create_task(asyncio.to_thread(_load_the_rest))
             await _first(stopping, serving)
+            await services.audit.stopped()
             await _end(services, server)
             await asyncio.wait({loading})
         await serving

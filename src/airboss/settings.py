@@ -146,6 +146,8 @@ class Settings(_Frozen):
     max_sessions: int = Field(default=200, gt=0)
     # What ended before so many days is deleted; without it nothing is, for nobody asked for that.
     keep_days: float | None = Field(default=None, gt=0)
+    # What the audit says of the time before so many days is deleted; without it nothing is.
+    keep_audit_days: float | None = Field(default=None, gt=0)
     # What ended first is deleted while the database holds more than this.
     keep_megabytes: int | None = Field(default=None, gt=0)
     # What is run when something waits for a person: one text, or a list of words.

@@ -6,6 +6,22 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from airboss.model.audit_events import (
+    Actor,
+    AuditTrimmed,
+    BrowserSignedIn,
+    BrowserSignedOut,
+    Deleted,
+    EntryInstalled,
+    ItemDecided,
+    RequestRefused,
+    RulesChanged,
+    ServerStarted,
+    ServerStopped,
+    TokenChanged,
+    TokenFacts,
+    TrustChanged,
+)
 from airboss.model.events import (
     EVENT,
     AsideAnswered,
@@ -42,7 +58,7 @@ from airboss.model.events import (
     Usage,
 )
 from airboss.model.gate_events import LoopNoticed, ToolVetoed
-from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, TurnId
+from airboss.model.ids import ItemId, PromptId, RuleId, SessionId, SignInId, TaskRunId, TurnId
 from airboss.model.inbox_events import (
     ApprovalAsked,
     InboxArrived,
@@ -101,6 +117,8 @@ APPROVAL = ApprovalAsked(
     fingerprint="f",
     rule=Rule(verdict="allow", wish="shell", command="ls"),
 )
+
+ME = Actor(who="me", address="127.0.0.1", via="page")
 
 ONE_OF_EACH: tuple[Event, ...] = (
     SessionOpened(model="m", cwd="/work", policy="read-only", who="me"),
@@ -163,6 +181,25 @@ ONE_OF_EACH: tuple[Event, ...] = (
     InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
     LoopNoticed(level="warning", detector="repeat", tool="bash", count=10, text="Again?"),
     ToolVetoed(tool="bash", block="t", reason="Not again.", denied="tool-loop"),
+    ServerStarted(
+        by=Actor(via="server"),
+        version="1",
+        policy="ask",
+        settings="{}",
+        needs_token=True,
+        tokens=(TokenFacts(name="ci", role="operate", until=1),),
+    ),
+    ServerStopped(by=ME),
+    BrowserSignedIn(by=ME, sign_in=SignInId("sgn_1"), device="Firefox on Linux", until=1),
+    BrowserSignedOut(by=ME, sign_in=SignInId("sgn_1"), name="me", why="asked"),
+    RequestRefused(by=Actor(address="::1", via="api"), status=401, code="x", path="/", count=2),
+    ItemDecided(by=ME, item=ITEM, session=SESSION, outcome="deny", about="Run ls"),
+    RulesChanged(by=ME, change="added", rule=RuleId("rul_1"), text="deny everything"),
+    TrustChanged(by=ME, change="trusted", paths=("/work/airboss.yaml",), digest="d"),
+    TokenChanged(by=ME, change="removed", token=TokenFacts(name="ci", role="own"), changed_at=1),
+    EntryInstalled(by=ME, source="api", digest="d"),
+    Deleted(by=ME, stream=SESSION),
+    AuditTrimmed(by=Actor(via="server"), keep_days=2, before=1, count=3),
 )
 
 

@@ -75,7 +75,9 @@ class Client:
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
+        headers = {"User-Agent": "airboss-cli"}
+        if address.token:
+            headers["Authorization"] = f"Bearer {address.token}"
         self._http = httpx2.Client(
             base_url=address.url,
             headers=headers,

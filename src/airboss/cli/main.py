@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from airboss.cli import (
+    audit_commands,
     entry_commands,
     inbox_commands,
     rule_commands,
@@ -60,6 +61,7 @@ app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
 app.add_typer(inbox_commands.app)
 app.add_typer(session_commands.app)
+app.add_typer(audit_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules")
 

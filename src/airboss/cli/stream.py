@@ -16,6 +16,8 @@ _LONGEST_PAUSE = 2.0
 
 
 INBOX: Final = "inbox"
+AUDIT: Final = "audit"
+_AGAIN: Final = {INBOX: "airboss inbox --watch", AUDIT: "airboss audit --follow"}
 # By the beginning of its id: what a stream is called in JSON, and where it is.
 _NAMES: Final = {"ses_": "session", "tsk_": "task_run", "run_": "run"}
 _COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs", "run_": "runs"}
@@ -23,8 +25,8 @@ _COLLECTIONS: Final = {"ses_": "sessions", "tsk_": "task-runs", "run_": "runs"}
 
 def address_of(stream: str) -> str:
     """Where what has this id is; the server says what is wrong with any other word."""
-    if stream == INBOX:
-        return f"/api/v1/{INBOX}"
+    if stream in (INBOX, AUDIT):
+        return f"/api/v1/{stream}"
     return f"/api/v1/{_COLLECTIONS.get(stream[:4], 'sessions')}/{stream}"
 
 
@@ -114,7 +116,7 @@ class Follower:
             again = f"airboss watch {self.stream} --after {seq}"
             raise Unreachable(
                 f"The server has been away for {int(self.patience)} seconds. Go on later with: "
-                f"{'airboss inbox --watch' if self.stream == INBOX else again}"
+                f"{_AGAIN.get(self.stream, again)}"
             )
         self.pause(seconds)
 

@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from airboss.http import (
     metrics,
@@ -18,9 +18,11 @@ from airboss.http import (
 from airboss.http.description import REFUSALS, describe, operation_id
 from airboss.http.heads import HeadAnswers
 from airboss.http.perimeter import Perimeter
+from airboss.http.refusals import Gate
 from airboss.http.roles import check_role
 from airboss.http.services import Services
 from airboss.http.v1 import (
+    audit,
     digests,
     entries,
     exports,
@@ -34,6 +36,8 @@ from airboss.http.v1 import (
     task_runs,
     trust,
 )
+from airboss.model.audit_events import Actor
+from airboss.service.audit import acting
 from airboss.settings import Settings
 
 
@@ -51,7 +55,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     told = [status, sessions, entries, task_runs, runs, trust, rules, inbox]
-    v1 = [*told, feed, history, digests, exports]
+    v1 = [*told, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
@@ -65,5 +69,9 @@ def build_routes(use: Services | None) -> FastAPI:
 
 
 def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
-    app = HeadAnswers(build_routes(use))
-    return Perimeter(app, use.access, use.sign_ins, settings, port)
+    def witness(scope: Scope, status: int, code: str) -> None:
+        by = acting.get() or Actor(via="api")
+        use.refusals.add(by, status, code, scope.get("method", scope["type"]), scope["path"])
+
+    app, gate = HeadAnswers(build_routes(use)), Gate(witness=witness)
+    return Perimeter(app, use.access, use.sign_ins, settings, port, gate=gate)

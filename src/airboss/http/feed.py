@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from airboss.errors import StoreUnavailable
 from airboss.http.sse import HEADERS, PIECE_BYTES, emptied, while_read, write
 from airboss.log.log import PAGE_CHARACTERS, EventLog, Follower
+from airboss.model.audit_events import AUDIT
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
 
@@ -116,7 +117,7 @@ class Feed(Response):
         """Tells what changed elsewhere; and the end, behind the last words of all streams."""
         with self._log.changes() as changes:
             while not changes.is_over:
-                names = [name for name in await changes.next() if name != INBOX]
+                names = [name for name in await changes.next() if name not in (INBOX, AUDIT)]
                 if names and self._lists:
                     await pieces.put(_Piece(_note("changed", streams=names)))
                     await asyncio.sleep(CHANGED_SECONDS)

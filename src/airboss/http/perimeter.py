@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from airboss.http import navigation, problems
+from airboss.http.actors import known, stranger
 from airboss.http.bounds import (
     Bounds,
     CallerGone,
@@ -30,6 +31,7 @@ from airboss.http.names import served_names
 from airboss.http.refusals import Gate, Refused
 from airboss.http.stays import Patrol, Stay
 from airboss.service.access import Access
+from airboss.service.audit import acting
 from airboss.service.sign_ins import SignIns
 from airboss.settings import Settings
 from airboss.store.tokens import LOCAL
@@ -79,7 +81,7 @@ class Perimeter:
         if scope["type"] == "http":
             await self._visit(scope, receive, send)
         elif scope["type"] == "websocket":
-            self._gate.log.note(scope, 403, "no_websockets")
+            self._gate.note(scope, 403, "no_websockets")
             await send({"type": "websocket.close", "code": 1008})
         else:
             await self._app(scope, receive, send)
@@ -88,6 +90,7 @@ class Perimeter:
         request_id = f"req_{secrets.token_hex(8)}"
         problems.request_id.set(request_id)
         headers = gather(scope)
+        acting.set(stranger(scope, headers, is_proxied=self._is_proxied))
         answer = DressedAnswer(send, request_id)
         try:
             receive = await self._admit(scope, headers, receive)
@@ -130,6 +133,7 @@ class Perimeter:
         if not is_open:
             await self._identify(scope, headers, origin, is_sign_in=is_sign_in)
         if "airboss.who" in scope:
+            acting.set(known(scope))
             recognise(scope)
         if not has_body(headers):
             return receive
@@ -206,12 +210,12 @@ class Perimeter:
         if (serving := asyncio.current_task()) is not None:
             serving.uncancel()
         await answer.cut()
-        self._gate.log.note(scope, 401, "token_removed")
+        self._gate.note(scope, 401, "token_removed")
 
     async def _after_failure(self, scope: Scope, answer: DressedAnswer) -> None:
         """The app has answered where it could; what is cut short, the server below closes."""
         if answer.was_cut:
-            self._gate.log.note(scope, 401, "token_removed")
+            self._gate.note(scope, 401, "token_removed")
             return
         _log.exception("%s failed", problems.request_id.get())
         if not answer.started:

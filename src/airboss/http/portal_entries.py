@@ -7,6 +7,8 @@ from fastapi import APIRouter, Request
 
 from airboss.http.portal import BOTH, body_text
 from airboss.http.services import Use, UseEntries
+from airboss.model.audit_events import EntryInstalled
+from airboss.service.audit import actor
 
 router = APIRouter(prefix="/api", include_in_schema=False)
 # Known in test mode only.
@@ -16,6 +18,8 @@ test_router = APIRouter(prefix="/api", include_in_schema=False)
 @test_router.api_route("/copilot/test/installJobsEntry", methods=BOTH)
 async def install_jobs_entry(request: Request, use: Use) -> dict[str, str]:
     done = await use.entry_desk.install_for_test(await body_text(request))
+    if done.error is None:
+        await use.audit.write(EntryInstalled(by=actor(), source="test", digest=""))
     told = {"result": str(done.result)}
     return told if done.error is None else {**told, "error": done.error}
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from starlette.types import Scope
@@ -107,13 +108,20 @@ class Gate:
 
     guesses: Guesses = field(default_factory=Guesses)
     log: RefusalLog = field(default_factory=RefusalLog)
+    # Who else hears of it: the scope, the status and the code.
+    witness: Callable[[Scope, int, str], None] | None = None
 
     async def refuse(self, scope: Scope, refused: Refused) -> Refused:
         """What to answer, when it is time to."""
         if refused.guessed and not await self.guesses.hold():
             refused = TOO_MANY_GUESSES
-        self.log.note(scope, refused.status, refused.code)
+        self.note(scope, refused.status, refused.code)
         return refused
+
+    def note(self, scope: Scope, status: int, code: str) -> None:
+        self.log.note(scope, status, code)
+        if self.witness:
+            self.witness(scope, status, code)
 
 
 _REDACTOR = Redactor()

@@ -49,6 +49,7 @@ _V1: Final[_Table] = {
         # To look is to read any entry on the disk, which serves nothing but to trust it.
         *("look_at_path", "trust_path", "distrust_path", "install_entry"),
         *("delete_session", "delete_run", "stop_server"),
+        *("list_audit", "follow_audit", "export_audit"),
     ),
 }
 # Seed 001's calls, and those for whoever watches the server.
@@ -99,7 +100,7 @@ class Asker:
         if self.role is None or not includes(self.role, needed):
             gate: Gate | None = self.scope.get("airboss.gate")
             if gate is not None:
-                gate.log.note(self.scope, 403, ROLE_NEEDED)
+                gate.note(self.scope, 403, ROLE_NEEDED)
             raise RoleNeeded(needed, self.role or "none any more", self.name, why)
 
 

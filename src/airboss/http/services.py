@@ -10,6 +10,7 @@ from airboss.harness.models import Catalog
 from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
+from airboss.service.audit import Audit
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.entries import Entries
@@ -18,6 +19,7 @@ from airboss.service.folders import Folders
 from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
+from airboss.service.refused import Refusals
 from airboss.service.rules import Rules
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
@@ -45,6 +47,8 @@ class Services:
     status: StatusDesk
     access: Access
     sign_ins: SignIns
+    audit: Audit
+    refusals: Refusals
     log: EventLog
     digests: Digests
     stop: Callable[[], None]
@@ -87,6 +91,7 @@ async def _rules(request: Request) -> Rules:
 
 async def end_server(use: Services) -> None:
     """For behind an answer. It is a coroutine, so that it runs on the loop and not in a thread."""
+    await use.audit.stopped()
     use.stop()
 
 

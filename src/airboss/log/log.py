@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from airboss.errors import StoreUnavailable
-from airboss.log import compact, rows, transcript
+from airboss.log import compact, newest, rows, transcript
 from airboss.log.changes import Changes
 from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
@@ -248,6 +248,17 @@ class EventLog:
         """One page without deltas, or of these kinds only: as it is on disk."""
         read = transcript.page
         return await self._database.read(lambda c: read(c, name, after, limit, kinds, until))
+
+    async def newest(self, name: str, before: int | None, limit: int) -> list[Recorded]:
+        """The last events on disk, newest first; those before a seq."""
+        return await self._database.read(lambda c: newest.page(c, name, before, limit))
+
+    async def count_older(self, name: str, at: int) -> int:
+        return await self._database.read(lambda c: newest.count_older(c, name, at))
+
+    async def forget_older(self, name: str, at: int) -> None:
+        """The events before this time, for good; but the last."""
+        await self._database.write(lambda c: newest.forget_older(c, name, at))
 
     @contextlib.asynccontextmanager
     async def follow(self, name: str, after: int) -> AsyncGenerator["Follower"]:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
+from airboss.model.audit_events import AuditEvent
 from airboss.model.gate_events import GateEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
@@ -311,7 +312,8 @@ Event: TypeAlias = Annotated[
     | TaskEvent
     | RunEvent
     | InboxEvent
-    | GateEvent,
+    | GateEvent
+    | AuditEvent,
     Field(discriminator="kind"),
 ]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airboss.errors import NotFound, SettingsInvalid, StoreUnavailable
+from airboss.model.audit_events import TokenFacts
 from airboss.model.roles import Role
 from airboss.store.folder import DataFolder
 from airboss.store.tokens import (
@@ -142,6 +143,17 @@ class Access:
         """When a name's token ends, in seconds; infinity for one without an end."""
         known = self._known.get(name)
         return known.until if known else math.inf
+
+    def tokens(self) -> tuple[TokenFacts, ...]:
+        """All that have a name, with what each may do."""
+        return tuple(
+            TokenFacts(
+                name=name,
+                role=known.role,
+                until=None if known.until == math.inf else int(known.until * 1000),
+            )
+            for name, known in sorted(self._known.items())
+        )
 
     def _counting(self, name: str) -> _Known | None:
         known = self._known.get(name)

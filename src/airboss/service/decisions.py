@@ -7,9 +7,11 @@ from typing import Final
 from airboss.errors import Conflict, Invalid, NotFound
 from airboss.harness.people import NOT_WAITED_FOR
 from airboss.harness.questions import read_answer
+from airboss.model.audit_events import ItemDecided
 from airboss.model.ids import ItemId
 from airboss.model.inbox_events import (
     ApprovalAsked,
+    Asked,
     Choice,
     InboxItem,
     ItemSettled,
@@ -18,11 +20,13 @@ from airboss.model.inbox_events import (
 )
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
+from airboss.service.audit import Audit, actor
 from airboss.service.inbox import Inbox
 from airboss.service.rules import Rules
 from airboss.service.sessions import Sessions
 
 _MOST_WORDS: Final = 2_000
+_LONGEST_ABOUT: Final = 400
 _NO_QUESTION: Final = "This is no question: it is to be allowed or denied."
 
 
@@ -34,6 +38,7 @@ class Decisions:
     sessions: Sessions
     rules: Rules
     redactor: Redactor
+    audit: Audit | None = None
 
     async def decide(self, item: str, choice: Choice, who: str, words: str = "") -> ItemSettled:
         """On an approval, or on a limit: there, to allow is to go on. `words` are told to the agent
@@ -114,6 +119,16 @@ class Decisions:
         except Conflict:
             raise self._too_late(found.id) from None
         await self.inbox.settle()
+        if self.audit:
+            await self.audit.write(
+                ItemDecided(
+                    by=actor(settled.who),
+                    item=found.id,
+                    session=found.session,
+                    outcome=settled.outcome,
+                    about=_about(found.asked),
+                )
+            )
         return settled
 
     def _question(self, item: str) -> tuple[InboxItem, QuestionAsked]:
@@ -137,3 +152,15 @@ class Decisions:
         if settled.outcome == "timeout":
             return Conflict("This came too late: nobody had decided in time.")
         return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")
+
+
+def _about(asked: Asked) -> str:
+    """In a line; all of it is in the session's stream."""
+    match asked:
+        case ApprovalAsked():
+            said = f"{asked.wish}: {asked.title}"
+        case QuestionAsked():
+            said = asked.question
+        case LimitReached():
+            said = f"{asked.limit} of {asked.scope}: {asked.used:g} of {asked.allowed:g}"
+    return " ".join(said.split())[:_LONGEST_ABOUT]

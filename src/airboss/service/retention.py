@@ -9,6 +9,7 @@ from typing import Final
 
 from airboss.errors import AirbossError, StoreUnavailable
 from airboss.log.log import EventLog, now_ms
+from airboss.service.audit import Audit
 from airboss.service.own_sessions import BY_A_TASK
 from airboss.service.runs import Runs
 from airboss.store.database import Database
@@ -38,12 +39,14 @@ class Retention:
     index: EndedIndex
     keep_days: float | None = None
     keep_bytes: int | None = None
+    audit: Audit | None = None
+    keep_audit_days: float | None = None
     now: Callable[[], int] = now_ms
     every_seconds: float = EVERY_SECONDS
     _going: "asyncio.Task[None] | None" = None
 
     def start(self) -> None:
-        if self.keep_days is not None or self.keep_bytes is not None:
+        if (self.keep_days, self.keep_bytes, self.keep_audit_days) != (None, None, None):
             self._going = asyncio.create_task(self._go_on(), name="retention")
 
     async def close(self) -> None:
@@ -67,6 +70,9 @@ class Retention:
     async def tidy(self) -> int:
         """Deletes what is too old, then the oldest while there is too much; answers how many."""
         count = 0
+        if self.audit and self.keep_audit_days is not None:
+            before = self.now() - int(self.keep_audit_days * _DAY_MS)
+            await self.audit.trim(self.keep_audit_days, before)
         if self.keep_days is not None:
             before = self.now() - int(self.keep_days * _DAY_MS)
             while found := await self.index.oldest(before, _AT_ONCE):

@@ -5,15 +5,17 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 from airboss.errors import Conflict, Invalid, NotFound, TooMuch
 from airboss.harness.patterns import fixed_part, host_name, literal, plain
 from airboss.harness.rules import UNDERSTOOD, WITH_PATHS, WITH_TOOL
 from airboss.log.log import now_ms
+from airboss.model.audit_events import RulesChanged
 from airboss.model.ids import RuleId, new_rule_id
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
+from airboss.service.audit import Audit, actor
 from airboss.store.rules import RuleStore
 
 _log = logging.getLogger("airboss.rules")
@@ -41,6 +43,7 @@ class Rules:
 
     store: RuleStore
     redactor: Redactor
+    audit: Audit | None = None
     current: tuple[KeptRule, ...] = ()
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -64,6 +67,7 @@ class Rules:
             await self.store.add(kept, at)
             self.current = (*self.current[:at], kept, *self.current[at:])
         _log.info("%s made the rule %s: %s", who, kept.id, told(settled))
+        await self._record(who, "added", kept)
         return kept
 
     async def remove(self, rule: str, who: str) -> KeptRule:
@@ -74,6 +78,7 @@ class Rules:
             await self.store.remove(gone.id)
             self.current = tuple(kept for kept in self.current if kept.id != gone.id)
         _log.info("%s removed the rule %s: %s", who, gone.id, told(gone.rule))
+        await self._record(who, "removed", gone)
         return gone
 
     async def arrange(self, ids: Sequence[str], who: str) -> tuple[KeptRule, ...]:
@@ -85,7 +90,16 @@ class Rules:
             await self.store.arrange([RuleId(rule) for rule in ids])
             self.current = tuple(known[RuleId(rule)] for rule in ids)
         _log.info("%s put the rules in another order", who)
+        if self.audit:
+            await self.audit.write(RulesChanged(by=actor(who), change="arranged"))
         return self.current
+
+    async def _record(self, who: str, change: Literal["added", "removed"], kept: KeptRule) -> None:
+        if self.audit:
+            text = told(kept.rule)
+            await self.audit.write(
+                RulesChanged(by=actor(who), change=change, rule=kept.id, text=text)
+            )
 
 
 def told(rule: Rule) -> str:

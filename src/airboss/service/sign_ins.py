@@ -9,11 +9,14 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from airboss.errors import NotFound, StoreUnavailable
+from airboss.model.audit_events import Actor, BrowserSignedIn, BrowserSignedOut
 from airboss.model.ids import SignInId, new_sign_in_id
 from airboss.model.sign_ins import SignIn
 from airboss.service.access import Access
+from airboss.service.audit import SERVER, Audit, actor
 from airboss.store.sign_ins import KeptSignIn, SignInStore
 from airboss.store.tokens import LOCAL, digest, new_token
 
@@ -22,6 +25,8 @@ SIGN_IN_SECONDS = 30 * 24 * 3600
 MOST_OF_ONE_NAME = 100
 _WRITE_USE_MS = 60_000
 _NOBODY = digest("")
+
+Why: TypeAlias = Literal["asked", "replaced", "token-gone", "time"]
 
 _log = logging.getLogger("airboss.access")
 
@@ -42,6 +47,7 @@ class SignIns:
     store: SignInStore
     access: Access
     clock: Callable[[], float] = time.time
+    audit: Audit | None = None
     _kept: dict[SignInId, KeptSignIn] = field(default_factory=dict[SignInId, KeptSignIn])
     _by_cookie: dict[str, SignInId] = field(default_factory=dict[str, SignInId])
     _unwritten: dict[SignInId, int] = field(default_factory=dict[SignInId, int])
@@ -53,7 +59,7 @@ class SignIns:
     async def load(self) -> None:
         for kept in await self.store.all():
             self._keep(kept)
-        await self._drop(kept for kept in self._all() if kept.until <= self._now())
+        await self._drop((kept for kept in self._all() if kept.until <= self._now()), "time")
         await self.settle()
 
     async def close(self) -> None:
@@ -89,6 +95,7 @@ class SignIns:
             self._forget(gone)
             self._keep(kept)
         _log.info("%s signed in from %s (%s)", name, address, kept.id)
+        await self._record_begin(kept, gone, now)
         return Begun(_shown(kept), cookie, key)
 
     def _too_many(self, name: str) -> list[KeptSignIn]:
@@ -142,13 +149,13 @@ class SignIns:
         kept = self._kept.get(SignInId(sign_in))
         if kept is None or not self._may_see(who, kept):
             raise NotFound("sign-in", sign_in)
-        await self._drop([kept])
+        await self._drop([kept], "asked", who)
         _log.info("%s ended the sign-in %s of %s", who, kept.id, kept.name)
 
     async def end_all(self, who: str, *, but: SignInId | None = None) -> int:
         """All that `who` sees; how many those were."""
         gone = [kept for kept in self._all() if kept.id != but and self._may_see(who, kept)]
-        await self._drop(gone)
+        await self._drop(gone, "asked", who)
         _log.info("%s ended %d sign-ins", who, len(gone))
         return len(gone)
 
@@ -158,21 +165,44 @@ class SignIns:
         if self._settled == self.access.version:
             return
         self._settled = self.access.version
+        if self.audit:
+            await self.audit.take_token_changes()
         if not self.access.is_certain:  # a damaged file says nothing about who was removed
             return
         gone = [kept for kept in self._all() if self.access.fingerprint(kept.name) != kept.token]
         try:
-            await self._drop(gone)
+            await self._drop(gone, "token-gone")
         except StoreUnavailable as error:
             _log.warning("Sign-ins whose token is gone were not deleted: %s", error)
 
-    async def _drop(self, gone: Iterable[KeptSignIn]) -> None:
+    async def _drop(self, gone: Iterable[KeptSignIn], why: Why, who: str | None = None) -> None:
         """On disk first: one that a full disk kept would be back after the next start."""
         leaving = list(gone)
         if leaving:
             async with self._changing:
                 await self.store.remove([kept.id for kept in leaving])
                 self._forget(leaving)
+        for kept in leaving:
+            await self._record_end(kept, why, actor(who) if who else SERVER)
+
+    async def _record_begin(self, kept: KeptSignIn, gone: list[KeptSignIn], now: int) -> None:
+        for old in gone:
+            await self._record_end(old, "time" if old.until <= now else "replaced", SERVER)
+        if self.audit:
+            await self.audit.write(
+                BrowserSignedIn(
+                    by=Actor(who=kept.name, address=kept.address, via="page"),
+                    sign_in=kept.id,
+                    device=kept.device,
+                    until=kept.until,
+                )
+            )
+
+    async def _record_end(self, kept: KeptSignIn, why: Why, by: Actor) -> None:
+        if self.audit:
+            await self.audit.write(
+                BrowserSignedOut(by=by, sign_in=kept.id, name=kept.name, why=why)
+            )
 
     def _keep(self, kept: KeptSignIn) -> None:
         self._kept[kept.id] = kept

@@ -11,6 +11,8 @@ from typing import Final, Literal
 from airboss.entry.places import SUFFIXES, own_entries
 from airboss.errors import Conflict, Invalid, NotFound
 from airboss.log.log import now_ms
+from airboss.model.audit_events import TrustChanged
+from airboss.service.audit import Audit, actor
 from airboss.store.entries import TrustRow, TrustStore
 
 _log = logging.getLogger("airboss.trust")
@@ -52,6 +54,7 @@ class Trust:
     """Who trusts what. A folder stands for the entries that were in it at that moment."""
 
     store: TrustStore
+    audit: Audit | None = None
 
     async def look(self, text: str) -> Look:
         """At a file, or at all entries in a folder, before somebody trusts them."""
@@ -71,6 +74,7 @@ class Trust:
         await self.store.add(rows)
         for row in rows:
             _log.info("%s trusts %s", who, row.path)
+        await self._record(who, "trusted", [row.path for row in rows], digest)
         return rows
 
     async def remove(self, text: str, who: str) -> list[str]:
@@ -84,7 +88,20 @@ class Trust:
         await self.store.remove(gone)
         for path in gone:
             _log.info("%s no longer trusts %s", who, path)
+        await self._record(who, "distrusted", gone)
         return gone
+
+    async def _record(
+        self,
+        who: str,
+        change: Literal["trusted", "distrusted"],
+        paths: list[str],
+        digest: str | None = None,
+    ) -> None:
+        if self.audit:
+            await self.audit.write(
+                TrustChanged(by=actor(who), change=change, paths=tuple(paths), digest=digest)
+            )
 
     async def all(self) -> list[Trusted]:
         rows = await self.store.all()

@@ -57,6 +57,10 @@ class DataFolder:
         return self.path / "tokens.json"
 
     @property
+    def token_changes(self) -> Path:
+        return self.path / "token-changes.jsonl"
+
+    @property
     def settings(self) -> Path:
         return self.path / "settings.toml"
 

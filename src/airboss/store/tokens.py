@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable, TooMuch
+from airboss.model.audit_events import TokenFacts
 from airboss.model.roles import Role
-from airboss.store.folder import PRIVATE, DataFolder, write_private
+from airboss.store.folder import DataFolder, write_private
+from airboss.store.token_changes import TokenChanges, locked
 
 VARIABLE = "AIRBOSS_TOKEN"
 # Who came with the folder's own token, and who came to a server that asks for none.
@@ -31,7 +32,6 @@ _SHORTEST = 16
 _LONGEST = 512
 # Each is tried at every request.
 _MOST_NAMED = 200
-_LOCK_SECONDS = 10.0
 _PAST = "This end has passed already; a token needs one that is still to come."
 
 
@@ -182,17 +182,23 @@ class NamedTokens:
     @contextmanager
     def _changing(self) -> Generator[dict[str, NamedToken]]:
         self.folder.create()
-        lock = FileLock(self.folder.path / "tokens.lock", mode=PRIVATE)
-        try:
-            lock.acquire(timeout=_LOCK_SECONDS)
-        except Timeout:
-            raise Conflict("Another process is changing the tokens; try again.") from None
-        try:
+        with locked(self.folder):
             tokens = self.read()
+            before = dict(tokens)
             yield tokens
             keep_private(self.folder.named_tokens, _FILE.dump_json(tokens, indent=2).decode())
-        finally:
-            lock.release()
+            self._tell(before, tokens)
+
+    def _tell(self, before: dict[str, NamedToken], after: dict[str, NamedToken]) -> None:
+        """For the audit. What a crash between the two leaves out, the next start's list shows."""
+        changes = TokenChanges(self.folder)
+        for name in sorted({*before, *after}):
+            old, new = before.get(name), after.get(name)
+            token = new or old
+            if token is None or old == new:
+                continue
+            change = "changed" if old and new else "added" if new else "removed"
+            changes.add(change, TokenFacts(name=name, role=token.role, until=token.until))
 
 
 def _now() -> int:

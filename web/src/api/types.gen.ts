@@ -1,5 +1,12 @@
 /** What the server's answers and events look like. Written by `make generate`. */
 
+/** Who acts. The name is that of the token; without one nobody was recognised. */
+export type Actor = {
+  "who"?: string | null;
+  "address"?: string | null;
+  "via": "page" | "cli" | "api" | "server";
+};
+
 /** A choice by its number or its label, words of one's own, or a form's fields as JSON. */
 export type AnswerQuestion = {
   "answer": string;
@@ -54,6 +61,39 @@ export type Attempt = {
   "calls": readonly (ToolCall)[];
   "reason"?: string | null;
   "usage": Usage;
+};
+
+/** The newest first. Go on with `cursor=next_cursor` as long as there is one. */
+export type AuditPage = {
+  "items": readonly (RecordedAct)[];
+  "next_cursor"?: number | null;
+};
+
+/** What is older than `keep_audit_days` was deleted from this stream. */
+export type AuditTrimmed = {
+  "kind": "audit.trimmed";
+  "by": Actor;
+  "keep_days": number;
+  "before": number;
+  "count": number;
+};
+
+/** A browser was let in by a one-time code. */
+export type BrowserSignedIn = {
+  "kind": "audit.signed-in";
+  "by": Actor;
+  "sign_in": string;
+  "device": string;
+  "until": number;
+};
+
+/** A sign-in ended: by its own browser, by somebody else, or with its token or its time. */
+export type BrowserSignedOut = {
+  "kind": "audit.signed-out";
+  "by": Actor;
+  "sign_in": string;
+  "name": string;
+  "why": "asked" | "replaced" | "token-gone" | "time";
 };
 
 /** What a request that waits is to say, or its place: 0 comes next. */
@@ -116,6 +156,13 @@ export type Decision = {
   "text": string;
 };
 
+/** A session or a run was deleted for good, with all that was said in it. */
+export type Deleted = {
+  "kind": "audit.deleted";
+  "by": Actor;
+  "stream": string;
+};
+
 /** The server's own. `same` is null where none was given to compare with. */
 export type Digest = {
   "seq": number;
@@ -144,6 +191,15 @@ export type EntryInUse = {
   "violations": readonly (Mistake)[];
   "ungranted": readonly (string)[];
   "document": Record<string, unknown>;
+};
+
+/** Another entry is in use until the server ends. */
+export type EntryInstalled = {
+  "kind": "audit.entry.installed";
+  "by": Actor;
+  "source": string;
+  "digest": string;
+  "path"?: string | null;
 };
 
 /** The entry in use, and what a person should know about it. */
@@ -252,6 +308,16 @@ export type InboxSettled = {
   "session": string;
   "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
   "who"?: string | null;
+};
+
+/** Somebody approved, denied or answered. What was said is in the session's own stream. */
+export type ItemDecided = {
+  "kind": "audit.decided";
+  "by": Actor;
+  "item": string;
+  "session": string;
+  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
+  "about": string;
 };
 
 /** What came of an item, once. */
@@ -570,11 +636,18 @@ export type ReasoningStarted = {
   "kind": "reasoning.started";
 };
 
+/** What was done, with its place in the audit and its time (ms, UTC). */
+export type RecordedAct = {
+  "seq": number;
+  "at": number;
+  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+};
+
 /** An event with its place in the stream and its time (ms, UTC). */
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
 };
 
 /** Whether a scripted model is served. */
@@ -582,6 +655,17 @@ export type RehearsalState = {
   "on": boolean;
   "builtin": boolean;
   "script"?: string | null;
+};
+
+/** Requests that were not let in. The first is told at once; those like it that follow within a minute are counted, and told together. */
+export type RequestRefused = {
+  "kind": "audit.refused";
+  "by": Actor;
+  "status": number;
+  "code": string;
+  "method"?: string | null;
+  "path"?: string | null;
+  "count": number;
 };
 
 /** Speaks for every wish that has all of what it names; `*` and `?` stand for any letters. Of several the first that matches holds. */
@@ -603,6 +687,15 @@ export type RuleList = {
 /** Every rule by its id, once. */
 export type RuleOrder = {
   "ids": readonly (string)[];
+};
+
+/** A rule was added or removed, or the rules were put in another order. */
+export type RulesChanged = {
+  "kind": "audit.rules.changed";
+  "by": Actor;
+  "change": "added" | "removed" | "arranged";
+  "rule"?: string | null;
+  "text": string;
 };
 
 /** A job is to be run; this is on disk before anything runs. */
@@ -761,6 +854,23 @@ export type SendPrompt = {
 export type SentImage = {
   "mime": "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   "data": string;
+};
+
+/** A server began, with these settings: those that are not as they are without being set. */
+export type ServerStarted = {
+  "kind": "audit.server.started";
+  "by": Actor;
+  "version": string;
+  "policy": string;
+  "settings": string;
+  "needs_token": boolean;
+  "tokens": readonly (TokenFacts)[];
+};
+
+/** A server was asked to end: by somebody, or by a signal. */
+export type ServerStopped = {
+  "kind": "audit.server.stopped";
+  "by": Actor;
 };
 
 /** The session was ended on purpose, or could not be opened. */
@@ -1117,6 +1227,22 @@ export type TaskSessionStopped = {
   "succeeded": boolean;
 };
 
+/** A named token came, went, or got another role or end. */
+export type TokenChanged = {
+  "kind": "audit.token.changed";
+  "by": Actor;
+  "change": "added" | "removed" | "changed";
+  "token": TokenFacts;
+  "changed_at": number;
+};
+
+/** What is known of a named token, which is not the token itself. */
+export type TokenFacts = {
+  "name": string;
+  "role": "view" | "operate" | "decide" | "own";
+  "until"?: number | null;
+};
+
 /** A job tool that was called and completed with success. */
 export type ToolCall = {
   "tool": string;
@@ -1168,6 +1294,15 @@ export type ToolVetoed = {
   "block"?: string | null;
   "reason": string;
   "denied": "tool-loop" | "policy" | "hook" | "approval";
+};
+
+/** Files or folders that are trusted from now on, or no longer. */
+export type TrustChanged = {
+  "kind": "audit.trust.changed";
+  "by": Actor;
+  "change": "trusted" | "distrusted";
+  "paths": readonly (string)[];
+  "digest"?: string | null;
 };
 
 /** Everything that is trusted, by path. */

@@ -11,6 +11,8 @@ from airboss.errors import Invalid, NotFound
 from airboss.http.description import Refusals, refused
 from airboss.http.services import Use, UseEntries, UseRuns
 from airboss.http.v1.streams import AbsolutePath, Asked
+from airboss.model.audit_events import EntryInstalled
+from airboss.service.audit import actor
 from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.job_stats import JobStats
@@ -192,6 +194,9 @@ async def install_entry(request: Request, use: Use) -> Response:
         used = await use.entry_desk.install_path(path)
     else:
         used = await use.entry_desk.install_request(body)
+    await use.audit.write(
+        EntryInstalled(by=actor(), source=used.source, digest=used.digest, path=used.told_path)
+    )
     return await _json(lambda: _in_use(used))
 
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, Field
 
 from airboss.http.description import refused
-from airboss.http.services import UseRuns, Who
+from airboss.http.services import Use, UseRuns, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     ENDING,
@@ -21,7 +21,9 @@ from airboss.http.v1.streams import (
     event_page,
     first_seq,
 )
+from airboss.model.audit_events import Deleted
 from airboss.model.runs import RunState, RunStory, RunView
+from airboss.service.audit import actor
 from airboss.service.entry_reader import in_thread
 from airboss.service.runs import RunWish
 from airboss.store.views import Wanted
@@ -152,9 +154,10 @@ async def run_again(run: str, runs: UseRuns, who: Who, response: Response) -> Ru
 
 
 @router.delete("/{run}", status_code=204)
-async def delete_run(run: str, runs: UseRuns) -> None:
+async def delete_run(run: str, use: Use) -> None:
     """With its tasks and their sessions, for good. One that has not ended is refused."""
-    await runs.delete(run)
+    await use.runs.delete(run)
+    await use.audit.write(Deleted(by=actor(), stream=run))
 
 
 @router.get("/{run}/events", response_model=EventPage)

@@ -29,9 +29,11 @@ from airboss.http.v1.streams import (
     first_seq,
     only_numbers,
 )
+from airboss.model.audit_events import Deleted
 from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
+from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
 from airboss.service.pages import last_events, page_for_late
 from airboss.store.images import Picture
@@ -171,6 +173,7 @@ async def delete_session(session: str, use: Use) -> None:
     """With all that was said in it, for good. An open one is refused, and so is one that belongs to
     a run: it goes with that."""
     await use.history.delete_session(session)
+    await use.audit.write(Deleted(by=actor(), stream=session))
 
 
 @router.post(

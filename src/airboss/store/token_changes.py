@@ -1,0 +1,103 @@
+"""What was done to the tokens since a server last read it. They are changed without one."""
+
+import getpass
+import secrets
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from airboss.errors import Conflict, StoreUnavailable
+from airboss.model.audit_events import TokenFacts
+from airboss.store.folder import PRIVATE, DataFolder, write_private
+
+_LOCK_SECONDS = 10.0
+
+Change: TypeAlias = Literal["added", "removed", "changed"]
+
+
+class ToldChange(BaseModel):
+    """One change, by the user of the machine who made it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    at: int
+    user: str
+    change: Change
+    token: TokenFacts
+
+
+@contextmanager
+def locked(folder: DataFolder) -> Generator[None]:
+    """Whoever changes the tokens, or what is told of that, is alone."""
+    lock = FileLock(folder.path / "tokens.lock", mode=PRIVATE)
+    try:
+        lock.acquire(timeout=_LOCK_SECONDS)
+    except Timeout:
+        raise Conflict("Another process is changing the tokens; try again.") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@dataclass(frozen=True)
+class TokenChanges:
+    """A line for each. Whoever adds or forgets one holds the lock of the tokens."""
+
+    folder: DataFolder
+
+    def add(self, change: Change, token: TokenFacts) -> None:
+        told = ToldChange(
+            id=secrets.token_hex(8),
+            at=int(time.time() * 1000),
+            user=_user(),
+            change=change,
+            token=token,
+        )
+        self._write([*self.read(), told])
+
+    def read(self) -> list[ToldChange]:
+        file = self.folder.token_changes
+        try:
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
+        return [told for line in lines if (told := _parsed(line))]
+
+    def forget(self, last: str) -> None:
+        """All up to this one. What came meanwhile stays."""
+        with locked(self.folder):
+            known = self.read()
+            ids = [told.id for told in known]
+            if last in ids:
+                self._write(known[ids.index(last) + 1 :])
+
+    def _write(self, told: list[ToldChange]) -> None:
+        file = self.folder.token_changes
+        text = "".join(f"{one.model_dump_json()}\n" for one in told)
+        try:
+            write_private(file, text)
+        except OSError as error:
+            raise StoreUnavailable(f"{file} cannot be written: {error.strerror}.") from error
+
+
+def _parsed(line: str) -> ToldChange | None:
+    try:
+        return ToldChange.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user id that has no name
+        return "somebody"
