@@ -30,9 +30,9 @@ def link(portal: Portal) -> str:
     return str(asked(portal, "POST", "/api/v1/links").json()["url"])
 
 
-def signed_in(page: Page, portal: Portal) -> Page:
+def signed_in(page: Page, portal: Portal, token: str | None = None) -> Page:
     """The page of a browser that came in by an address before; no page is open yet."""
-    signed = sign_in(portal.url, portal.token)
+    signed = sign_in(portal.url, token or portal.token)
     page.context.add_cookies(
         [
             {

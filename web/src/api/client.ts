@@ -2,6 +2,7 @@
 
 import { judged } from "./access";
 import { ownKey } from "./key";
+import { doubted } from "./role";
 
 export type Answer<Body = unknown> =
   | { kind: "ok"; body: Body }
@@ -100,6 +101,7 @@ async function heard<Body>(response: Response, tell: typeof judged): Promise<Ans
   const answer = judge<Body>(response.status, parsed(await response.text()));
   const ended = answer.kind === "refused" && ENDED.includes(answer.code ?? "");
   tell(response.status, ended ? answer.detail : null);
+  if (answer.kind === "failed" && answer.code === "role_needed") doubted.value += 1;
   return answer;
 }
 

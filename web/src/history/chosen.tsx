@@ -1,6 +1,7 @@
 /** What can be done with the rows that were chosen. */
 
 import { useState } from "preact/hooks";
+import { barred } from "../api/role";
 import { Icon } from "../parts/icon";
 import { useSaving } from "../parts/save";
 import { visible } from "../words";
@@ -41,7 +42,7 @@ export function Chosen({ rows, onDelete }: { rows: readonly Row[]; onDelete: () 
           ))}
         </select>
       </label>
-      <button type="button" class="btn danger sm" onClick={onDelete}>
+      <button type="button" class="btn danger sm" {...barred("own")} onClick={onDelete}>
         <Icon name="trash" size="s" />
         Delete
       </button>

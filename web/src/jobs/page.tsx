@@ -1,6 +1,7 @@
 /** The Jobs page: the matrix at the left, the user's input at the right. */
 
 import { useEffect } from "preact/hooks";
+import { mayNot } from "../api/role";
 import type { EntryState, JobList, Status } from "../api/types.gen";
 import { useList } from "../live/use";
 import { type Command, useCommands } from "../parts/commands";
@@ -18,6 +19,13 @@ import { Side } from "./side";
 
 const NONE: JobList = { items: [], grid: [] };
 
+const STOP: Command = {
+  id: "stop-server",
+  label: "Stop Server",
+  icon: "stop",
+  run: () => void stopServer(),
+};
+
 export function JobsPage({ folder }: { folder: string }) {
   const jobs = useList<JobList>("/api/v1/jobs");
   const status = useList<Status>("/api/v1/status").state.value;
@@ -29,7 +37,7 @@ export function JobsPage({ folder }: { folder: string }) {
     ...grid.rows.flatMap(({ keyword, cells }) =>
       cells.flatMap((at) => command(at, keyword, choose)),
     ),
-    { id: "stop-server", label: "Stop Server", icon: "stop", run: () => void stopServer() },
+    ...(mayNot("own") === null ? [STOP] : []),
   ]);
   if (stopped.value) return <Stopped />;
   return (

@@ -2,8 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { barred, mayNot } from "../api/role";
 import type { RunList, TaskList } from "../api/types.gen";
 import { useList } from "../live/use";
+import { Barred } from "../parts/barred";
 import { Icon } from "../parts/icon";
 import { runAddress } from "../start/rows";
 import { visible } from "../words";
@@ -23,7 +25,7 @@ export function Side({ cell, folder }: Props) {
   const tasks = useList<TaskList>("/api/v1/tasks").state.value?.items ?? [];
 
   async function start(): Promise<void> {
-    if (cell === null || starting) return;
+    if (cell === null || starting || mayNot("operate") !== null) return;
     setStarting(true);
     setBegun(null);
     const input = cell.job.requireUserInput ? text : "";
@@ -36,6 +38,7 @@ export function Side({ cell, folder }: Props) {
   const input = (
     <>
       <Input cell={cell} tasks={tasks} text={text} onWrite={write} onStart={() => void start()} />
+      <Barred needs="operate" />
       {begun !== null && begun.job === cell?.job.name && <Outcome begun={begun} />}
     </>
   );
@@ -107,7 +110,13 @@ function Foot({ cell, starting, onStart }: FootProps) {
       </a>
       <span class="grow" />
       <span class="small faint">{starting ? "Starting …" : "Opens in a new window"}</span>
-      <button type="button" class="btn primary big" disabled={starting} onClick={onStart}>
+      <button
+        type="button"
+        class="btn primary big"
+        disabled={starting}
+        {...barred("operate")}
+        onClick={onStart}
+      >
         <Icon name="play" />
         <span class="cut">Start Job: {visible(cell.name)}</span>
       </button>

@@ -2,6 +2,7 @@
 
 import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from "preact";
 import { useState } from "preact/hooks";
+import { barred, mayNot, type Role } from "../api/role";
 import type { ApprovalAsked, InboxItem, LimitReached } from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
 import type { Say, Stand } from "./ask";
@@ -21,14 +22,14 @@ export type Part<Asked> = {
   children?: ComponentChildren;
 };
 
-/** A button that decides at one press. */
-export function Decide(props: ButtonHTMLAttributes) {
-  return (
-    <button type="button" class="btn" {...props} aria-disabled={calm.value ? undefined : true} />
-  );
+/** A button that decides at one press, for whoever may. */
+export function Decide({ needs = "decide", ...props }: ButtonHTMLAttributes & { needs?: Role }) {
+  const soon = calm.value ? undefined : true;
+  return <button type="button" class="btn" {...props} aria-disabled={soon} {...barred(needs)} />;
 }
 
-const isOpen = ({ kind }: Stand): boolean => kind === "open" || kind === "wrong";
+const isOpen = ({ kind }: Stand): boolean =>
+  (kind === "open" || kind === "wrong") && mayNot("decide") === null;
 
 export function Approval({ item, asked, stand, say, card, children }: Part<ApprovalAsked>) {
   const [why, explain] = useState<string | null>(null);
@@ -55,7 +56,7 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
           Allow once <kbd aria-hidden="true">A</kbd>
         </Decide>
         {asked.choices.includes("allow-always") && (
-          <Decide disabled={!open} onClick={() => decide("allow-always")}>
+          <Decide needs="own" disabled={!open} onClick={() => decide("allow-always")}>
             Always allow this
           </Decide>
         )}

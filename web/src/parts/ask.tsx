@@ -8,6 +8,7 @@ import { now } from "../live/feed";
 import { visibleLines } from "../words";
 import { Approval, Limit } from "./approval";
 import { answerInWords, becameOf, type Settled, titleOf, untilWhen, wasYes } from "./asking";
+import { Barred } from "./barred";
 import { calm, stirred } from "./calm";
 import { Icon } from "./icon";
 import { Question } from "./question";
@@ -119,6 +120,7 @@ export function Ask({
             {children}
           </Question>
         )}
+        <Barred needs="decide" />
         <Standing stand={stand} />
       </div>
     </section>

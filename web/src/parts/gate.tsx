@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { access, endedBy } from "../api/access";
 import { type Answer, get } from "../api/client";
+import { doubted, role } from "../api/role";
 import type { Status } from "../api/types.gen";
 import { signIn, takeCode } from "../signin";
 import { visible } from "../words";
@@ -45,7 +46,10 @@ async function round(): Promise<void> {
   }
   const answer = await get<Status>("/api/v1/status");
   if (answer.kind === "lost" || answer.kind === "failed") return wait(answer);
-  if (answer.kind === "ok") knowHosts(answer.body.hosts);
+  if (answer.kind === "ok") {
+    knowHosts(answer.body.hosts);
+    role.value = answer.body.role ?? null;
+  }
   away.value = null;
 }
 
@@ -61,6 +65,8 @@ function arrive(): void {
   code = takeCode() ?? code;
   void knock();
 }
+
+doubted.subscribe((count) => void (count > 0 && knock()));
 
 arrive(); // takes the code out of the address before anything is drawn
 // A new address pasted over this page changes the fragment only: the page is not loaded again.

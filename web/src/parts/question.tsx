@@ -1,6 +1,7 @@
 /** A question of the agent: numbered choices, words of one's own, or a form. */
 
 import { useId, useState } from "preact/hooks";
+import { barred, mayNot } from "../api/role";
 import type { QuestionAsked } from "../api/types.gen";
 import { visible } from "../words";
 import { Decide, type Part } from "./approval";
@@ -9,7 +10,7 @@ import { looksLikeMarkdown, Markdown, Raw } from "./markdown";
 import { answerOf, type Field, type Filled, fieldsOf, startOf } from "./schema";
 
 export function Question({ asked, stand, say, card, children }: Part<QuestionAsked>) {
-  const open = stand.kind === "open" || stand.kind === "wrong";
+  const open = (stand.kind === "open" || stand.kind === "wrong") && mayNot("decide") === null;
   const whole = asked.question.trim();
   const answer = (text: string) => void say("answer", { answer: text });
   const decline = (
@@ -98,7 +99,12 @@ function Choices({ asked, open, answer, decline, card }: Inner) {
         />
       )}
       <div class="acts">
-        <button type="submit" class="btn you" disabled={!open || text.trim() === ""}>
+        <button
+          type="submit"
+          class="btn you"
+          disabled={!open || text.trim() === ""}
+          {...barred("decide")}
+        >
           Answer
         </button>
         <span class="small faint">Your answer is recorded with your name and the time.</span>
@@ -165,7 +171,7 @@ function Form({ form, open, answer, decline }: Inner & { form: string }) {
         ))
       )}
       <div class="acts">
-        <button type="submit" class="btn you" disabled={!open}>
+        <button type="submit" class="btn you" disabled={!open} {...barred("decide")}>
           Answer
         </button>
         <span class="grow" />

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { get, post, whyNot } from "../api/client";
+import { barred, mayNot } from "../api/role";
 import type { RunList, Status } from "../api/types.gen";
 import { visible } from "../words";
 import { confirmed } from "./dialog";
@@ -40,6 +41,8 @@ export type Before = {
 
 /** True where the server ends; else why it does not, or null where the person thought better of it. */
 export async function stopServer(before: Before | null = null): Promise<true | string | null> {
+  const barredBy = mayNot("own");
+  if (barredBy !== null) return barredBy;
   const [status, runs] = await Promise.all([
     get<Status>("/api/v1/status"),
     get<RunList>(OPEN_RUNS),
@@ -74,6 +77,7 @@ export function StopServer({ class: look = "btn" }: { class?: string }) {
       <button
         type="button"
         class={look}
+        {...barred("own")}
         onClick={async () => {
           const came = await stopServer();
           setTrouble(typeof came === "string" ? came : null);

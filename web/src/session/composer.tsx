@@ -2,7 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { barred, mayNot } from "../api/role";
 import type { SessionView, TaskItem } from "../api/types.gen";
+import { Barred } from "../parts/barred";
 import { Icon } from "../parts/icon";
 import { visible } from "../words";
 import { Became } from "./became";
@@ -32,8 +34,9 @@ export function Composer(props: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const task = tasks.find(({ name }) => name === chosen.value) ?? null;
   const works = isAtWork(view, taskRun, Math.max(head, 0) < outbox.told.value);
-  const canSend = !works && !outbox.isBusy;
-  const canQueue = works && !outbox.isBusy && view.state !== "opening";
+  const may = mayNot("operate") === null;
+  const canSend = may && !works && !outbox.isBusy;
+  const canQueue = may && works && !outbox.isBusy && view.state !== "opening";
   const takesText = task === null || task.requireUserInput;
 
   function send(): void {
@@ -49,7 +52,7 @@ export function Composer(props: Props) {
     if (outbox.draft.peek().trim() === "") area.current?.focus();
     else void outbox.send(delivery, head);
   }
-  const canStop = view.state === "working" || taskRun !== null;
+  const canStop = may && (view.state === "working" || taskRun !== null);
   async function stop(): Promise<void> {
     if (canStop) trouble.value = await abort(view.id, taskRun);
   }
@@ -78,7 +81,7 @@ export function Composer(props: Props) {
         const files = [...(event.dataTransfer?.files ?? [])];
         if (files.length === 0) return;
         event.preventDefault();
-        void take(outbox, files);
+        if (may) void take(outbox, files);
       }}
     >
       <div class="line">
@@ -89,6 +92,7 @@ export function Composer(props: Props) {
           id="task"
           class="select"
           value={chosen}
+          {...barred("operate")}
           onChange={(event) => {
             chosen.value = event.currentTarget.value;
           }}
@@ -100,12 +104,13 @@ export function Composer(props: Props) {
             </option>
           ))}
         </select>
-        <Attach outbox={outbox} />
+        {may && <Attach outbox={outbox} />}
         <span class="grow" />
         <span class="desk">
           <UsageLine brief={props.brief} />
         </span>
       </div>
+      <Barred needs="operate" />
       <Queue
         session={view.id}
         queue={view.queue}
@@ -120,7 +125,7 @@ export function Composer(props: Props) {
         class="area"
         aria-label="Your request"
         placeholder={hint(task, works, view)}
-        disabled={!takesText}
+        disabled={!takesText || !may}
         readOnly={outbox.phase.value.kind === "sending"}
         value={takesText ? outbox.draft.value : ""}
         onInput={(event) => outbox.write(event.currentTarget.value)}
@@ -134,10 +139,10 @@ export function Composer(props: Props) {
       <Became outbox={outbox} trouble={trouble.value} />
       <div class="line low">
         <span class="row lo-left">
-          <button type="button" class="btn" onClick={props.onStopServer}>
+          <button type="button" class="btn" {...barred("own")} onClick={props.onStopServer}>
             Stop Server
           </button>
-          <button type="button" class="btn" onClick={props.onClose}>
+          <button type="button" class="btn" {...barred("operate")} onClick={props.onClose}>
             Close Session
           </button>
           <span class="awaits" role="status">
@@ -158,6 +163,7 @@ export function Composer(props: Props) {
                 class="btn danger"
                 title="Ends the turn (Ctrl+.)"
                 disabled={!canStop}
+                {...barred("operate")}
                 onClick={() => void stop()}
               >
                 <Icon name="stop" />
@@ -169,6 +175,7 @@ export function Composer(props: Props) {
                   class="btn"
                   title="It waits until the agent is done (Alt+Enter)"
                   disabled={!canQueue}
+                  {...barred("operate")}
                   onClick={() => add("queue")}
                 >
                   Queue
@@ -178,6 +185,7 @@ export function Composer(props: Props) {
                   class="btn"
                   title="The agent reads it at its next step (Ctrl+Shift+Enter)"
                   disabled={!canQueue || view.state !== "working"}
+                  {...barred("operate")}
                   onClick={() => add("steer")}
                 >
                   <Icon name="steer" />
@@ -191,6 +199,7 @@ export function Composer(props: Props) {
             class="btn primary"
             disabled={!canSend}
             title={canSend ? "Ctrl+Enter" : "The agent works: queue it, steer, or wait."}
+            {...barred("operate")}
             onClick={send}
           >
             Send

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { barred } from "../api/role";
 import type { SessionView } from "../api/types.gen";
 import { Icon } from "../parts/icon";
 import { useSaving } from "../parts/save";
@@ -42,6 +43,7 @@ export function Head({ view, title, stale, changed, brief, onAside, onAbout }: P
             class="btn ghost sm"
             aria-label="Ask on the side"
             title="Ask on the side"
+            {...barred("operate")}
             onClick={onAside}
           >
             <Icon name="question" />

@@ -1,6 +1,7 @@
 /** What stands in place of the request part when nothing can be asked: closed, interrupted, stopped. */
 
 import { useSignal } from "@preact/signals";
+import { barred } from "../api/role";
 import type { SessionView } from "../api/types.gen";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -55,6 +56,7 @@ export function Interrupted({
           type="button"
           class="btn primary"
           disabled={busy.value}
+          {...barred("operate")}
           onClick={() => void go(resume)}
         >
           {busy.value ? "Resuming …" : "Resume"}
@@ -62,10 +64,16 @@ export function Interrupted({
       </div>
       <div class="line low">
         <span class="row lo-left">
-          <button type="button" class="btn" onClick={onStopServer}>
+          <button type="button" class="btn" {...barred("own")} onClick={onStopServer}>
             Stop Server
           </button>
-          <button type="button" class="btn" disabled={busy.value} onClick={() => void go(close)}>
+          <button
+            type="button"
+            class="btn"
+            disabled={busy.value}
+            {...barred("operate")}
+            onClick={() => void go(close)}
+          >
             Close Session
           </button>
         </span>

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { barred, mayNot } from "../api/role";
 import type { QueuedPrompt } from "../api/types.gen";
 import { Icon, type IconName } from "../parts/icon";
 import { visible } from "../words";
@@ -25,7 +26,9 @@ export function Queue({ session, queue, canSteer, onTrouble }: Props) {
       {queue.map((queued, at) => (
         <li
           key={queued.prompt}
-          draggable={queued.task == null && editing.value !== queued.prompt}
+          draggable={
+            queued.task == null && editing.value !== queued.prompt && mayNot("operate") === null
+          }
           onDragStart={() => {
             dragged.current = queued.prompt;
           }}
@@ -108,7 +111,12 @@ function Does({ session, queued, at, last, canSteer, onEdit, put }: DoesProps) {
         ) : (
           canSteer &&
           !queued.images?.length && (
-            <button type="button" class="btn ghost sm" onClick={() => put(steer(session, queued))}>
+            <button
+              type="button"
+              class="btn ghost sm"
+              {...barred("operate")}
+              onClick={() => put(steer(session, queued))}
+            >
               <Icon name="steer" />
               Steer now
             </button>
@@ -144,6 +152,7 @@ const Act = ({ name, label, off = false, onClick }: ActProps) => (
     aria-label={label}
     title={label}
     disabled={off}
+    {...barred("operate")}
     onClick={onClick}
   >
     <Icon name={name} />

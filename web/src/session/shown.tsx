@@ -90,7 +90,8 @@ export function Shown({ parts, view, title, at }: Props) {
             </p>
           )}
         </div>
-        <aside class="rail" aria-label="About this session">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
+        <aside class="rail" aria-label="About this session" tabIndex={0}>
           {about}
         </aside>
       </div>

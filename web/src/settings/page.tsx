@@ -8,6 +8,7 @@ import { CopyButton } from "../parts/copy";
 import { Stopped, StopServer, stopped } from "../parts/stop";
 import { choose, THEMES, theme } from "../parts/theme";
 import { fully, span, visible } from "../words";
+import { Audit } from "./audit";
 import { Doctor } from "./doctor";
 import { Models } from "./models";
 import { Rules } from "./rules";
@@ -20,6 +21,7 @@ const PARTS = [
   ["rules", "Rules"],
   ["trust", "Trusted files and folders"],
   ["tokens", "Access"],
+  ["audit", "Audit"],
   ["extensions", "Extensions"],
   ["appearance", "Appearance"],
   ["about", "About"],
@@ -53,6 +55,7 @@ export function SettingsPage() {
           <Rules />
           <Trust />
           <Access status={status} />
+          <Audit />
           <section class="panel" id="extensions" aria-labelledby="extensions-title">
             <header>
               <h2 id="extensions-title">Extensions</h2>
@@ -89,19 +92,26 @@ function Access({ status }: { status: Status | null }) {
     <section class="panel" id="tokens" aria-labelledby="tokens-title">
       <header>
         <h2 id="tokens-title">Access</h2>
-        {status !== null && <span class="small muted">You are {visible(status.who)} here</span>}
+        {status !== null && (
+          <span class="small muted">
+            You are {visible(status.who)} here, with the role {status.role}
+          </span>
+        )}
       </header>
       <div class="pad stack-5">
         <p class="muted">
           Everybody and every program comes in with a token of its own, whose name stands beside
-          what they decide. Tokens are made and taken back in a terminal on this machine:
+          what they decide. Its role says what it may do: view, operate, decide or own. Tokens are
+          made, changed and taken back in a terminal on this machine:
         </p>
-        {["airboss token add NAME", "airboss token list", "airboss link"].map((command) => (
-          <div key={command} class="row">
-            <code class="cmd">{command}</code>
-            <CopyButton text={command} what={command} />
-          </div>
-        ))}
+        {["airboss token add NAME --role operate", "airboss token list", "airboss link"].map(
+          (command) => (
+            <div key={command} class="row">
+              <code class="cmd">{command}</code>
+              <CopyButton text={command} what={command} />
+            </div>
+          ),
+        )}
       </div>
       <SignIns />
     </section>

@@ -2,9 +2,11 @@
 
 import { useId, useRef, useState } from "preact/hooks";
 import { post, put, remove } from "../api/client";
+import { barred, mayNot } from "../api/role";
 import type { KeptRule, Rule } from "../api/types.gen";
 import { now } from "../live/feed";
 import { ruleInWords } from "../parts/asking";
+import { Barred } from "../parts/barred";
 import { confirmed } from "../parts/dialog";
 import { Icon, type IconName } from "../parts/icon";
 import { fully, visible, when } from "../words";
@@ -61,7 +63,13 @@ export function Rules() {
         <h2 id="rules-title">Rules</h2>
         <span class="small muted">The first that matches decides</span>
         <span class="grow" />
-        <button type="button" class="btn sm" aria-expanded={adding} onClick={() => add(!adding)}>
+        <button
+          type="button"
+          class="btn sm"
+          aria-expanded={adding}
+          {...barred("own")}
+          onClick={() => add(!adding)}
+        >
           <Icon name="plus" size="s" />
           Add a rule
         </button>
@@ -78,6 +86,11 @@ export function Rules() {
       <p ref={said} class={trouble === null ? "vh" : "pad trouble"} role="status" tabIndex={-1}>
         {trouble !== null && visible(trouble)}
       </p>
+      {mayNot("own") !== null && (
+        <div class="pad">
+          <Barred needs="own" />
+        </div>
+      )}
       {rules?.length === 0 && (
         <div class="empty">
           <p>
@@ -138,6 +151,7 @@ function Row({ kept: { rule, who, made_at }, first, last, onMove, onRemove }: Ro
           class="btn ghost sm icon"
           aria-label={`Move up: ${told}`}
           disabled={first}
+          {...barred("own")}
           onClick={() => onMove(-1)}
         >
           <Icon name="up" size="s" />
@@ -147,6 +161,7 @@ function Row({ kept: { rule, who, made_at }, first, last, onMove, onRemove }: Ro
           class="btn ghost sm icon"
           aria-label={`Move down: ${told}`}
           disabled={last}
+          {...barred("own")}
           onClick={() => onMove(1)}
         >
           <Icon name="down" size="s" />
@@ -168,6 +183,7 @@ function Row({ kept: { rule, who, made_at }, first, last, onMove, onRemove }: Ro
           type="button"
           class="btn ghost sm icon"
           aria-label={`Remove: ${told}`}
+          {...barred("own")}
           onClick={onRemove}
         >
           <Icon name="trash" size="s" />

@@ -2,8 +2,10 @@
 
 import { useState } from "preact/hooks";
 import { get, post, remove, whyNot } from "../api/client";
+import { barred } from "../api/role";
 import type { FileToTrust, TrustedPath, TrustLook } from "../api/types.gen";
 import { now } from "../live/feed";
+import { Barred } from "../parts/barred";
 import { confirmed } from "../parts/dialog";
 import { Fold } from "../parts/fold";
 import { Icon } from "../parts/icon";
@@ -73,12 +75,14 @@ export function Trust() {
             aria-label="File or folder to trust"
             placeholder="/home/me/work/shop/airboss.yaml"
             value={path}
+            {...barred("own")}
             onInput={(event) => write(event.currentTarget.value)}
           />
-          <button type="submit" class="btn" disabled={path.trim() === ""}>
+          <button type="submit" class="btn" disabled={path.trim() === ""} {...barred("own")}>
             Look at it
           </button>
         </form>
+        <Barred needs="own" />
         <p class={trouble === null ? "vh" : "trouble"} role="status">
           {trouble !== null && visible(trouble)}
         </p>
@@ -108,6 +112,7 @@ export function Trust() {
                     type="button"
                     class="btn ghost sm icon"
                     aria-label={`Trust no longer: ${visible(one.path)}`}
+                    {...barred("own")}
                     onClick={() => void drop(one.path)}
                   >
                     <Icon name="trash" size="s" />

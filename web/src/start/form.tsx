@@ -2,7 +2,9 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { type Answer, get, post, whyNot } from "../api/client";
+import { barred, mayNot } from "../api/role";
 import type { SessionView, Status } from "../api/types.gen";
+import { Barred } from "../parts/barred";
 import { FolderTrouble, isAboutFolder } from "../parts/folder-trouble";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -31,7 +33,8 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const ids = useId();
   const model = offers.list?.find(({ id }) => id === chosen) ?? usualModel(offers.list ?? []);
-  const ready = model !== null && folder !== null && !starting;
+  const may = mayNot("operate") === null;
+  const ready = may && model !== null && folder !== null && !starting;
   const wrong = trouble !== null && isAboutFolder(trouble);
 
   useEffect(() => {
@@ -47,7 +50,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
   }
 
   async function start(): Promise<void> {
-    if (model === null || folder === null || starting) return;
+    if (!may || model === null || folder === null || starting) return;
     setStarting(true);
     setTrouble(null);
     const wish = { model: model.id, cwd: folder };
@@ -135,6 +138,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
           </div>
         )}
       </div>
+      <Barred needs="operate" />
       <div class="ends">
         <a
           class="btn big"
@@ -149,6 +153,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
           class="btn primary big"
           disabled={!ready}
           title={model === null ? "The models are not there yet" : undefined}
+          {...barred("operate")}
         >
           {starting ? "Starting …" : "Start"}
         </button>

@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { type Answer, post, whyNot } from "../api/client";
 import { newKey } from "../api/keys";
+import { barred } from "../api/role";
 import type { JobList, RunView } from "../api/types.gen";
 import { useList } from "../live/use";
 import { Icon } from "../parts/icon";
@@ -54,6 +55,7 @@ export function Sample({ folder }: { folder: string | null }) {
                 type="button"
                 class="btn primary"
                 disabled={starting || folder === null}
+                {...barred("operate")}
                 onClick={() => void start()}
               >
                 <Icon name="play" />

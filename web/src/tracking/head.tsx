@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { type Answer, post, whyNot } from "../api/client";
+import { barred } from "../api/role";
 import type { InboxItem, RunDetail, RunView } from "../api/types.gen";
 import { fresh, now } from "../live/feed";
 import { confirmed } from "../parts/dialog";
@@ -92,6 +93,7 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
               type="button"
               class="btn sm"
               disabled={busy.value !== null}
+              {...barred("operate")}
               onClick={() => void again()}
             >
               <Icon name="turn" />
@@ -102,6 +104,7 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
                 type="button"
                 class="btn sm primary"
                 disabled={busy.value !== null}
+                {...barred("operate")}
                 onClick={() => void act("retry", "retry")}
               >
                 <Icon name="play" />
@@ -113,6 +116,7 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
               class="btn danger"
               disabled={isOver || isStopping}
               title={isOver ? "The job has ended." : undefined}
+              {...barred("operate")}
               onClick={() => void stop()}
             >
               {isStopping ? "Stopping …" : "Stop Job"}

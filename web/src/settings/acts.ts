@@ -1,0 +1,53 @@
+/** What the audit tells, in words. Pure. */
+
+import type { AuditPage } from "../api/types.gen";
+
+export type Act = AuditPage["items"][number];
+
+export function actInWords({ event }: Pick<Act, "event">): string {
+  switch (event.kind) {
+    case "audit.server.started":
+      return `Server ${event.version} started, permissions ${event.policy}`;
+    case "audit.server.stopped":
+      return "Server stopped";
+    case "audit.signed-in":
+      return `Signed in: ${event.device}`;
+    case "audit.signed-out":
+      return `Sign-in of ${event.name} ended: ${ENDS[event.why]}`;
+    case "audit.refused":
+      return `Refused: ${event.status} ${event.code}${
+        event.path == null ? "" : `, ${event.method ?? ""} ${event.path}`
+      }${event.count > 1 ? `, ${event.count} times` : ""}`;
+    case "audit.decided":
+      return `${event.outcome}: ${event.about}`;
+    case "audit.rules.changed":
+      return event.change === "arranged"
+        ? "Rules put in another order"
+        : `Rule ${event.change}: ${event.text}`;
+    case "audit.trust.changed":
+      return `${event.change === "trusted" ? "Trusted" : "No longer trusted"}: ${event.paths.join(", ")}`;
+    case "audit.token.changed":
+      return `Token ${event.token.name} ${event.change}, role ${event.token.role}`;
+    case "audit.entry.installed":
+      return `Another entry in use: ${event.path ?? event.source}`;
+    case "audit.deleted":
+      return `Deleted: ${event.stream}`;
+    case "audit.trimmed":
+      return `Older than ${event.keep_days} days deleted here: ${event.count}`;
+  }
+}
+
+const ENDS = {
+  asked: "somebody ended it",
+  replaced: "replaced by another",
+  "token-gone": "its token is gone",
+  time: "its time was over",
+} as const;
+
+const VIA = { page: "a page", cli: "the command line", api: "a program", server: "" } as const;
+
+export function actorInWords({ by }: Act["event"]): string {
+  if (by.via === "server") return "the server";
+  const where = by.address == null ? "" : `, ${by.address}`;
+  return `${by.who ?? "unknown"}${where}, by ${VIA[by.via]}`;
+}
