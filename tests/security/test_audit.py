@@ -210,6 +210,25 @@ def test_nothing_in_it_is_secret(portal: Portal) -> None:
         assert hidden[8:30] not in text
 
 
+def test_settings_are_told_without_what_lets_one_in_elsewhere(tmp_path: Path) -> None:
+    portal = Portal(tmp_path, extra_environ={"AIRBOSS_WEBHOOK_SECRET": "w" * 40})
+    portal.data.mkdir()
+    lines = (
+        'webhook_url = "https://hooks.example/services/T0/hidden-path"',
+        'notify_command = ["true", "--key", "hidden-word"]',
+        '[[providers]]\nname = "house"\nmodels = ["m"]',
+        'base_url = "https://house.example/hidden-base"',
+    )
+    (portal.data / "settings.toml").write_text("\n".join(lines), encoding="utf-8")
+    portal.start()
+    (started,) = told(portal, "server.started")
+    portal.stop()
+    assert "hidden" not in started["settings"]
+    settings = json.loads(started["settings"])
+    assert settings["webhook_url"] == "https://hooks.example/…"
+    assert (settings["notify_command"], settings["providers"]) == (["true", "…"], ["house"])
+
+
 def test_no_request_changes_or_deletes_it(portal: Portal) -> None:
     with owner(portal) as client:
         before = client.get("/api/v1/audit/export").text.splitlines()

@@ -227,6 +227,8 @@ async def test_everything_open_ends_within_two_seconds_of_the_end_date(portal: P
         assert refusal(late)[:2] == (401, "token_ended")
         browser = await client.get("/api/v1/status", headers=signed.headers)
         assert browser.status_code == 401
+    done = await asyncio.to_thread(portal.run, "status", AIRBOSS_TOKEN=token)
+    assert (done.returncode, "The end date of this token has passed" in done.stderr) == (2, True)
     told = await asyncio.to_thread(portal.run, "token", "list")
     assert re.search(r"short\tview\t.*\tended ", told.stdout)
 

@@ -18,7 +18,7 @@ def _by_id(checks: list[Check]) -> dict[str, Check]:
 
 async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Path) -> None:
     async with house_in(tmp_path) as house:
-        before = await house.services.status.show(ME)
+        before = await house.services.status.show(ME, "own")
         assert (before.runtime.state, before.runtime.pid) == ("stopped", None)
         assert (before.copilot.signed_in, before.copilot.how) == (None, "cli")
         checks = _by_id(await house.services.status.examine())
@@ -39,7 +39,7 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
         assert checks["sign-in"].state == "warn"
         assert "COPILOT_GITHUB_TOKEN" in checks["sign-in"].remedy
         assert checks["models"].summary == "1 from rehearsal"
-        after = await house.services.status.show(ME)
+        after = await house.services.status.show(ME, "own")
         assert (after.runtime.state, after.runtime.restarts) == ("running", 0)
         assert (after.copilot.signed_in, after.copilot.how) == (False, "none")
 
@@ -47,13 +47,13 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
 async def test_the_status_knows_who_is_signed_in_once_the_runtime_runs(tmp_path: Path) -> None:
     async with house_in(tmp_path) as house:
         await house.services.status.runtime.status()
-        status = await house.services.status.show(ME)
+        status = await house.services.status.show(ME, "own")
         assert (status.copilot.signed_in, status.copilot.how) == (False, "none")
 
 
 async def test_a_missing_runtime_is_told_by_status_and_doctor(tmp_path: Path) -> None:
     async with house_in(tmp_path, copilot_cli=tmp_path / "nowhere") as house:
-        status = await house.services.status.show(ME)
+        status = await house.services.status.show(ME, "own")
         assert status.runtime.state == "missing"
         assert "There is no agent runtime at" in status.runtime.detail
         checks = _by_id(await house.services.status.examine())
@@ -71,7 +71,7 @@ async def test_a_token_is_named_by_its_variable_and_never_shown(
         name="house", base_url="http://127.0.0.1:9/v1", key_variable="HOUSE_KEY", models=("m",)
     )
     async with house_in(tmp_path, providers=(house_provider,)) as house:
-        status = await house.services.status.show(ME)
+        status = await house.services.status.show(ME, "own")
         assert (status.copilot.how, status.rehearsal.on) == ("GH_TOKEN", False)
         assert status.providers[0].key == "set"
         told = status.model_dump_json()

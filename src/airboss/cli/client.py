@@ -178,9 +178,9 @@ class Client:
             raise Unreachable(text) from None
 
     def _refusal(self, answer: httpx2.Response) -> Trouble:
-        if answer.status_code == 401:
-            return Refused(self._unknown_token(), 401)
         problem = _problem(answer)
+        if answer.status_code == 401 and problem.get("code") != "token_ended":
+            return Refused(self._unknown_token(), 401)
         text = visible_line(str(problem.get("detail") or problem.get("title") or ""))
         text = text or f"The server answered with {answer.status_code}."
         if answer.status_code in _BUSY:

@@ -43,7 +43,7 @@ class ListedSignIn(SignIn):
 
 
 class SignInList(BaseModel):
-    """The newest first: the owner sees all of them, others those of their own name."""
+    """The newest first: the role `own` sees all of them, others those of their name."""
 
     items: list[ListedSignIn]
 

@@ -75,9 +75,9 @@ class RequestRefused(Frozen):
 
     kind: Literal["audit.refused"] = "audit.refused"
     by: Actor
-    status: int
     code: Words
-    # Of the first of them; without them where they were of many kinds.
+    # Of the first of them; left out where they were of many kinds.
+    status: int | None = None
     method: Words | None = None
     path: Words | None = None
     count: int = 1

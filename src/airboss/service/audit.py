@@ -1,11 +1,13 @@
 """Who did what, from where: told once, in a stream that nothing changes afterwards."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.log.log import PAGE, EventLog, Writer
@@ -77,7 +79,7 @@ class Audit:
         """Tokens are changed without a server; what was done is told here, once."""
         async with self._taking:
             try:
-                told = await asyncio.to_thread(self.changes.read)
+                told = await asyncio.to_thread(self.changes.read_whole)
                 if not told or self._writer is None:
                     return
                 for change in told:
@@ -124,10 +126,24 @@ def started(version: str, settings: Settings, tokens: tuple[TokenFacts, ...]) ->
         by=SERVER,
         version=version,
         policy=settings.permissions,
-        settings=settings.model_dump_json(exclude_defaults=True),
+        settings=json.dumps(_told_of(settings)),
         needs_token=not settings.no_token,
         tokens=tokens,
     )
+
+
+def _told_of(settings: Settings) -> dict[str, Any]:
+    """What was set. Addresses and commands of others may hold what lets one in there, so that only
+    where they lead is told."""
+    told = settings.model_dump(mode="json", exclude_defaults=True)
+    if settings.webhook_url:
+        parts = urlsplit(settings.webhook_url)
+        told["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
+    if settings.notify_command:
+        told["notify_command"] = [settings.notify_command[0], "…"]
+    if settings.providers:
+        told["providers"] = [provider.name for provider in settings.providers]
+    return told
 
 
 def _redacted(value: Any, redactor: Redactor) -> Any:

@@ -61,9 +61,7 @@ class Refusals:
                 self.audit.note(told)
         if self._others:
             self.audit.note(
-                RequestRefused(
-                    by=Actor(via="api"), status=403, code="many_kinds", count=self._others
-                )
+                RequestRefused(by=Actor(via="api"), code="many_kinds", count=self._others)
             )
         self._known.clear()
         self._others = 0

@@ -72,6 +72,11 @@ class TokenChanges:
             raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
         return [told for line in lines if (told := _parsed(line))]
 
+    def read_whole(self) -> list[ToldChange]:
+        """Behind a change that is being made: its line comes after the tokens themselves."""
+        with locked(self.folder):
+            return self.read()
+
     def forget(self, last: str) -> None:
         """All up to this one. What came meanwhile stays."""
         with locked(self.folder):

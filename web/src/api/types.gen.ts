@@ -661,8 +661,8 @@ export type RehearsalState = {
 export type RequestRefused = {
   "kind": "audit.refused";
   "by": Actor;
-  "status": number;
   "code": string;
+  "status"?: number | null;
   "method"?: string | null;
   "path"?: string | null;
   "count": number;
@@ -968,7 +968,7 @@ export type SignInCode = {
   "code": string;
 };
 
-/** The newest first: the owner sees all of them, others those of their own name. */
+/** The newest first: the role `own` sees all of them, others those of their name. */
 export type SignInList = {
   "items": readonly (ListedSignIn)[];
 };

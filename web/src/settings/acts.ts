@@ -15,7 +15,7 @@ export function actInWords({ event }: Pick<Act, "event">): string {
     case "audit.signed-out":
       return `Sign-in of ${event.name} ended: ${ENDS[event.why]}`;
     case "audit.refused":
-      return `Refused: ${event.status} ${event.code}${
+      return `Refused: ${event.status ?? ""} ${event.code}${
         event.path == null ? "" : `, ${event.method ?? ""} ${event.path}`
       }${event.count > 1 ? `, ${event.count} times` : ""}`;
     case "audit.decided":
