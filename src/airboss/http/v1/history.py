@@ -4,13 +4,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from airboss.http.description import refused
 from airboss.http.services import Use
 from airboss.service.history import HIT_CURSOR, HitPage
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
 
-@router.get("/search")
+@router.get("/search", responses={422: refused("There is no word and no number in it.")})
 async def search(
     use: Use,
     text: Annotated[str, Query(min_length=1, max_length=400)],

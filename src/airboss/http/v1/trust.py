@@ -1,15 +1,22 @@
 """What a person trusts, over v1."""
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Final, Literal, cast
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from airboss.http.description import Refusals, refused
 from airboss.http.services import UseEntries, Who
+from airboss.http.v1.streams import ABSOLUTE, AbsolutePath
 from airboss.service.trust import Look
 from airboss.store.entries import TrustRow
 
 router = APIRouter(prefix="/api/v1/trust", tags=["trust"])
+
+_NOT_USABLE: Final[Refusals] = {422: refused("There is nothing at this path that can be trusted.")}
+PathAsked = Annotated[
+    str, Query(min_length=1, max_length=4096, json_schema_extra={"pattern": ABSOLUTE})
+]
 
 
 class TrustPath(BaseModel):
@@ -17,7 +24,7 @@ class TrustPath(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    path: str = Field(min_length=1, max_length=4096)
+    path: Annotated[AbsolutePath, Field(min_length=1)]
     digest: str = Field(max_length=64, description="`digest` of `GET /api/v1/trust/look`.")
 
     @model_validator(mode="before")
@@ -78,15 +85,13 @@ async def list_trusted(entries: UseEntries) -> TrustList:
     return TrustList(items=[_view(told.row, current=told.current) for told in found])
 
 
-@router.get("/look", response_model=TrustLook)
-async def look_at_path(
-    entries: UseEntries, path: Annotated[str, Query(min_length=1, max_length=4096)]
-) -> Look:
+@router.get("/look", response_model=TrustLook, responses=_NOT_USABLE)
+async def look_at_path(entries: UseEntries, path: PathAsked) -> Look:
     """An entry, or all entries in a folder, as they are now: what `POST` would trust."""
     return await entries.look(path)
 
 
-@router.post("")
+@router.post("", responses=_NOT_USABLE)
 async def trust_path(asked: TrustPath, entries: UseEntries, who: Who) -> TrustList:
     """A Python entry may then run and any entry's wishes count, until the file changes. Refused
     (409) where it is not what was looked at any more."""
@@ -94,10 +99,8 @@ async def trust_path(asked: TrustPath, entries: UseEntries, who: Who) -> TrustLi
     return TrustList(items=[_view(row, current=True) for row in rows])
 
 
-@router.delete("")
-async def distrust_path(
-    entries: UseEntries, who: Who, path: Annotated[str, Query(min_length=1, max_length=4096)]
-) -> Distrusted:
+@router.delete("", responses=_NOT_USABLE)
+async def distrust_path(entries: UseEntries, who: Who, path: PathAsked) -> Distrusted:
     """At once: what a Python entry gave is not used any more either. A folder takes what is below
     it along."""
     return Distrusted(paths=await entries.distrust(path, who))
