@@ -59,7 +59,8 @@ class Engine:
         self._closing = False
         # The workflows of each run that work in this process.
         self._local: defaultdict[str, set[asyncio.Task[Any]]] = defaultdict(set)
-        self._stopped: set[str] = set()
+        # Each stop is another object: a start takes back only those that it knew of.
+        self._stopped: dict[str, object] = {}
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._chores: set[asyncio.Task[None]] = set()
 
@@ -82,17 +83,18 @@ class Engine:
 
     async def start(self, run: str) -> None:
         """Returns when the run survives a crash. One that is known is not started again."""
-        await asyncio.shield(self._soon(self._start(run)))
+        await asyncio.shield(self._soon(self._start(run, self._stopped.get(run))))
 
-    async def _start(self, run: str) -> None:
+    async def _start(self, run: str, earlier: object | None) -> None:
         async with self._gate(run):
             flows = await self._launched()
-            self._stopped.discard(run)
+            if self._stopped.get(run) is earlier:  # else it was stopped since it was asked for
+                self._stopped.pop(run, None)
             await flows.start("run", run, run)
 
     async def stop(self, run: str) -> None:
         """Returns when nothing of the run works any more, and nothing of it will."""
-        self._stopped.add(run)
+        self._stopped[run] = object()
         await asyncio.shield(self._soon(self._stop(run)))
 
     async def _stop(self, run: str) -> None:
@@ -187,7 +189,7 @@ class Engine:
 
     def _crash(self, run: str, path: str, error: Exception) -> None:
         if run not in self._stopped:
-            self._stopped.add(run)
+            self._stopped[run] = object()
             self._soon(self._tell_crash(run, path, error))
 
     async def _tell_crash(self, run: str, path: str, error: Exception) -> None:
