@@ -92,7 +92,7 @@ async def test_the_body_is_the_input_and_no_check_is_made_of_it(tasker: TaskGues
     for text in ("this & that\nün 🛫 $task-model", ""):
         await tasker.drained(await tasker.borrow("input", session, text))
         heard = await tasker.hear(session)
-        assert generated(heard) == [f"Do: {text}"]
+        assert generated(heard) == [f"Do: {text or '<MISSING>'}"]
     await tasker.drained(await tasker.borrow("idle", session, "for nothing"))
     assert generated(await tasker.hear(session)) == ["Do it."]
 

@@ -64,7 +64,7 @@ async def test_the_description_is_openapi_3_1_and_names_every_call(guest: Guest)
         for method, told in methods.items():
             assert told["description"], f"{method} {path} says nothing of itself"
             problem = told["responses"]["default"]["content"]["application/problem+json"]
-            assert "detail" in problem["schema"]["properties"]
+            assert problem["schema"] == {"$ref": "#/components/schemas/Problem"}
     _check_references(described)
 
 

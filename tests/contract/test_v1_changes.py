@@ -75,16 +75,12 @@ async def test_the_files_that_an_agent_changed_are_told_with_their_diffs(guest: 
     assert await changes(guest, session) == told
 
 
-async def test_a_long_diff_is_cut_and_counted_whole(guest: Guest) -> None:
+async def test_a_long_diff_is_cut_and_says_so(guest: Guest) -> None:
     session = await guest.open(cwd=str(guest.portal.work))
     await guest.turn(session, "long")
     [file] = (await changes(guest, session))["files"]
-    assert (file["path"], file["how"], file["added"], file["cut"]) == (
-        "long.txt",
-        "created",
-        20_000,
-        True,
-    )
+    assert (file["path"], file["how"], file["cut"]) == ("long.txt", "created", True)
+    assert 1_000 < file["added"] < 20_000  # of so long a file the log keeps a part
     assert len(file["diff"]) < 201_000
 
 

@@ -135,7 +135,8 @@ async def test_it_ends_with_the_next_start_where_the_supervisor_could_do_nothing
     for pid in (portal.pid, supervisor.pid, runtime.pid):
         os.kill(pid, signal.SIGSTOP)
     portal.kill()
-    assert running(words), "nobody is there to end it"
+    # Where its process group is orphaned by this, the kernel wakes the supervisor, and it has ended
+    # it already; else it is still there.
     portal.start()
     assert running(words) == []
     assert is_over(runtime)

@@ -227,7 +227,8 @@ def test_an_answer_that_is_lost_starts_nothing_twice(
     jobs.route("**/api/v1/runs", lose, times=1)
     jobs.get_by_role("button", name="Start Job: Greet").click()
     expect(jobs.get_by_role("alert")).to_contain_text("The job did not start.")
-    assert len(jobs.context.pages) == 1, "the window that was to show it is closed"
+    while len(jobs.context.pages) > 1:  # the window that was to show it is being closed
+        jobs.wait_for_timeout(20)
     _, query = started(jobs, "Greet")
     now = runs(portal, "greet")
     assert (len(now), query["jobId"]) == (before + 1, [now[0]["id"]])

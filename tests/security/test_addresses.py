@@ -38,7 +38,7 @@ ODD = [
     "nan",
 ]
 # What stops the server, what follows something, and what examines the whole machine.
-_NOT_ASKED = re.compile(r".*/(stop|feed|inbox/stream|doctor|models)")
+_NOT_ASKED = re.compile(r".*/(stop|feed|inbox/stream|audit/stream|audit/export|doctor|models)")
 
 
 def asked(session: str) -> list[tuple[str, str]]:

@@ -332,7 +332,7 @@ json.dump([about, json.load(sys.stdin)], open({str(note)!r}, "x"))
     about, told = json.loads(read(note))
     assert about == {
         "AIRBOSS_ITEM": item,
-        "AIRBOSS_TITLE": "Delete it all?",
+        "AIRBOSS_TITLE": "Delete it⟨U+0000⟩ all?",
         "AIRBOSS_URL": f"http://localhost:8888/inbox.html?item={item}",
     }
     assert (told["event"], told["item"]["asked"]["question"]) == (

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
-from airboss.harness.approvals import answer_of, approval_of, fingerprint
+from airboss.harness.approvals import answer_of, approval_of
 from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import question_of, told_of
@@ -115,8 +115,7 @@ class People:
 
     def _refuse(self, wish: PermissionWish, refused: TooLarge) -> PermissionAnswer:
         """Nobody is asked, also not by what an earlier version had shown a part of."""
-        if kept := self._kept.pop(_mark(wish.call, fingerprint(wish)), None):
-            self._say(ItemSettled(item=kept.item, outcome="cancelled"))
+        self._withdraw_cut(wish.call)
         answer = PermissionAnswer(False, str(refused))
         self.writer.say(record(wish, answer, "size", self.redactor))
         return answer
@@ -133,14 +132,19 @@ class People:
             expires_at=self._expires_at(),
             redactor=self.redactor,
         )
+        self._withdraw_cut(wish.call)
         asked = self._kept.pop(_mark(wish.call, fresh.fingerprint), None)
-        if isinstance(asked, ApprovalAsked) and was_cut(asked):
-            self._say(ItemSettled(item=asked.item, outcome="cancelled"))
-            asked = None
         if asked is not None:
             return await self._wait(_Waiting(asked), request)
         settled = await self._decided_before(fresh.fingerprint, prompt)
         return settled or await self._ask(fresh, request)
+
+    def _withdraw_cut(self, call: str | None) -> None:
+        """What an earlier version showed only a part of decides about nothing."""
+        for mark, asked in list(self._kept.items()):
+            if isinstance(asked, ApprovalAsked) and asked.call == call and was_cut(asked):
+                del self._kept[mark]
+                self._say(ItemSettled(item=asked.item, outcome="cancelled"))
 
     async def permit(self, use: ToolUse, why: str) -> bool:
         """For a check of the gate that wants a person asked, whatever rules and policy say."""

@@ -21,12 +21,15 @@ _PAGE: Final = 200
 _MOST_FILES: Final = 500
 _LONGEST_DIFF: Final = 200_000
 _MOST_CHARACTERS: Final = 4_000_000
+# What stands in a text of which the log kept only head and tail.
+_LEFT_OUT: Final = re.compile(r"\[[\d,]+ characters? left out here\]")
 _HEADER: Final = re.compile(r"^diff --git a/(?P<old>.*?) b/(?P<new>.*)$", re.MULTILINE)
 
 
 class FileChange(Frozen):
     """A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are
-    counted as they were at that edit. `cut`: the diff goes on, the counts are of all of it."""
+    counted as they were at that edit. `cut`: there is more than the diff shows; of an edit that is
+    itself kept in part, the counts are of that part."""
 
     path: str
     how: How
@@ -106,6 +109,7 @@ class Book:
             file.how = edit.how
         file.added += sum(line.startswith("+") for line in edit.lines)
         file.removed += sum(line.startswith("-") for line in edit.lines)
+        is_in_part = any(_LEFT_OUT.search(line) for line in edit.lines)
         for line in edit.lines:
             if file.cut or file.length + len(line) > _LONGEST_DIFF or self.left < len(line):
                 file.cut = True
@@ -113,6 +117,7 @@ class Book:
             file.hunks.append(f"{line}\n")
             file.length += len(line) + 1
             self.left -= len(line) + 1
+        file.cut = file.cut or is_in_part
 
     def _place(self, path: str) -> str:
         """As a person would say it: from the session's folder, where it lies below."""

@@ -231,7 +231,7 @@ export type FieldCheck = {
   "unasked": boolean;
 };
 
-/** A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are counted as they were at that edit. `cut`: the diff goes on, the counts are of all of it. */
+/** A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are counted as they were at that edit. `cut`: there is more than the diff shows; of an edit that is itself kept in part, the counts are of that part. */
 export type FileChange = {
   "path": string;
   "how": "created" | "edited" | "deleted";
