@@ -5,6 +5,7 @@ hold a part of one: they are left out as well.
 """
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Protocol, Self
@@ -47,6 +48,10 @@ def left_out_words(count: int) -> str:
 def mark_of(count: int) -> str:
     """What stands in a text where some of it was left out."""
     return f"\n\n[{left_out_words(count)} here]\n\n"
+
+
+# The same, for whoever looks for it in what was kept.
+MARK: Final = re.compile(r"\[[\d,]+ characters? left out here\]")
 
 
 class Gapped(str):

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from airboss.log.log import EventLog
 from airboss.model.events import Event, ToolEnded, ToolStarted
+from airboss.model.excerpt import MARK
 from airboss.model.views import SessionView
 from airboss.model.words import Frozen
 
@@ -21,8 +22,6 @@ _PAGE: Final = 200
 _MOST_FILES: Final = 500
 _LONGEST_DIFF: Final = 200_000
 _MOST_CHARACTERS: Final = 4_000_000
-# What stands in a text of which the log kept only head and tail.
-_LEFT_OUT: Final = re.compile(r"\[[\d,]+ characters? left out here\]")
 _HEADER: Final = re.compile(r"^diff --git a/(?P<old>.*?) b/(?P<new>.*)$", re.MULTILINE)
 
 
@@ -109,7 +108,7 @@ class Book:
             file.how = edit.how
         file.added += sum(line.startswith("+") for line in edit.lines)
         file.removed += sum(line.startswith("-") for line in edit.lines)
-        is_in_part = any(_LEFT_OUT.search(line) for line in edit.lines)
+        is_in_part = any(MARK.search(line) for line in edit.lines)
         for line in edit.lines:
             if file.cut or file.length + len(line) > _LONGEST_DIFF or self.left < len(line):
                 file.cut = True
