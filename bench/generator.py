@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 from airboss.log.journal import Journal
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import MessageDelta, MessageEnded, MessageStarted
 from airboss.store.database import Database
 from bench.figures import Delays

@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 from airboss.log.journal import Journal
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import (
     Event,
     MessageEnded,
@@ -40,7 +41,7 @@ async def fill_session(data: Path, work: Path, events: int) -> str:
     name = new_session_id()
     async with _log(data) as log:
         writer = log.new_writer(name)
-        await writer.append(
+        await writer.commit(
             SessionOpened(model="bench", cwd=str(work), policy="deny-all", who="bench"),
             SessionReady(),
         )
@@ -98,7 +99,7 @@ async def fill_run(data: Path, run: str, tasks: list[str], events: int) -> None:
     async with _log(data) as log:
         writer = await log.writer(RunId(run))
         await _say(writer, _works(tasks, waits))
-        await writer.append(RunEnded(outcome="succeeded", reason="All of it is done."))
+        await writer.commit(RunEnded(outcome="succeeded", reason="All of it is done."))
 
 
 def _works(tasks: list[str], waits: int) -> Iterator[Event]:
@@ -128,7 +129,7 @@ async def _say(writer: Writer, events: Iterator[Event]) -> None:
     for event in events:
         portion.append(event)
         if len(portion) == _AT_ONCE:
-            await writer.append(*portion)
+            await writer.commit(*portion)
             portion.clear()
     if portion:
-        await writer.append(*portion)
+        await writer.commit(*portion)

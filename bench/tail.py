@@ -5,8 +5,8 @@ from pathlib import Path
 from statistics import median
 
 from airboss.log import rows
-from airboss.log.log import now_ms
 from airboss.log.rows import Batch
+from airboss.log.writer import now_ms
 from airboss.model.events import Event, Recorded, SessionOpened, TurnRetrying
 from airboss.model.ids import TurnId
 from airboss.model.views import SessionView, fold

@@ -17,7 +17,8 @@ from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
 from airboss.http.services import Services
 from airboss.log.journal import Journal
-from airboss.log.log import EventLog, now_ms
+from airboss.log.log import EventLog
+from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
 from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.environment import agents_environment

@@ -21,7 +21,7 @@ from airboss.http.crowd import STRANGER_SECONDS, Crowd
 from airboss.http.protocol import uvicorn_options
 from airboss.http.services import Services
 from airboss.http.signin import one_time_address
-from airboss.log.log import now_ms
+from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
 from airboss.runtime.descriptors import raise_descriptor_limit
 from airboss.runtime.heap import share_one_heap

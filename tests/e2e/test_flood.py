@@ -45,8 +45,8 @@ async def fill(data: Path, work: Path) -> str:
     async with EventLog(database, Journal(folder.journal)).running() as log:
         writer = log.new_writer(name)
         opened = SessionOpened(model="rehearsal", cwd=str(work), policy="ask", who="owner")
-        await writer.append(opened)
-        await writer.append(
+        await writer.commit(opened)
+        await writer.commit(
             ReasoningStarted(block="think"),
             ReasoningEnded(block="think", text=LONG),
             MessageStarted(block="say"),
@@ -54,10 +54,10 @@ async def fill(data: Path, work: Path) -> str:
             ToolStarted(block="tool", name="bash", arguments=LONG),
             ToolEnded(block="tool", text=LONG, result=ToolResult(content=LONG)),
         )
-        await writer.append(
+        await writer.commit(
             MessageStarted(block="last"), MessageEnded(block="last", text="The end.")
         )
-        await writer.append(SessionClosed(reason="Enough.", who="owner"))
+        await writer.commit(SessionClosed(reason="Enough.", who="owner"))
     await database.close()
     return str(name)
 

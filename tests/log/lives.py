@@ -11,7 +11,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import (
     MessageDelta,
     MessageEnded,
@@ -45,7 +46,7 @@ async def listen(log: EventLog, notes: Notes, after: int) -> None:
 async def speak(writer: Writer, notes: Notes) -> None:
     for number in count():
         message, tool = f"m{os.getpid()}-{number}", f"t{os.getpid()}-{number}"
-        notes.add("ack", await writer.append(MessageStarted(block=message)))
+        notes.add("ack", (await writer.commit(MessageStarted(block=message))).seq)
         writer.say(ToolStarted(block=tool, name="shell", arguments="{}"))
         said: dict[str, str] = {message: "", tool: ""}
         for piece in range(20 + number % 40):
@@ -56,14 +57,15 @@ async def speak(writer: Writer, notes: Notes) -> None:
                 await asyncio.sleep(0)
         if number % 3:  # every third message stays open
             writer.say(MessageEnded(block=message, text=said[message]))
-        notes.add("ack", await writer.append(ToolEnded(block=tool, text=said[tool]), SessionIdle()))
+        ended = ToolEnded(block=tool, text=said[tool])
+        notes.add("ack", (await writer.commit(ended, SessionIdle())).seq)
 
 
 async def live(folder: Path, notes: Notes) -> None:
     async with log_in(folder) as log, asyncio.TaskGroup() as group:
         writer = await log.writer(STREAM)
         opened = SessionOpened(model="m", cwd="/", policy="p", who="me")
-        seq = await writer.append(opened)
+        seq = (await writer.commit(opened)).seq
         notes.add("ack", seq)
         group.create_task(listen(log, notes, seq))
         await speak(writer, notes)

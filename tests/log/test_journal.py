@@ -111,7 +111,7 @@ async def test_a_server_takes_over_what_the_last_one_had_shown_and_not_what_it_h
 ) -> None:
     opened = SessionOpened(model="m", cwd="/", policy="p", who="me")
     async with open_log() as log:
-        await (await log.writer("ses_1")).append(opened, MessageStarted(block="m"))
+        await (await log.writer("ses_1")).commit(opened, MessageStarted(block="m"))
     delta = MessageDelta(block="m", offset=0, text="shown")
     journal = Journal(tmp_path / "deltas")
     journal.start()

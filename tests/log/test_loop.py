@@ -18,7 +18,7 @@ async def speak(log: EventLog, truth: Truth) -> list[Recorded]:
         for number in range(200):
             writer.say(truth.delta("m", f"{number} "))
         heard += await follower.next(1.0)
-        await writer.append(truth.end("m"), truth.other(SessionIdle()))
+        await writer.commit(truth.end("m"), truth.other(SessionIdle()))
         while follower.seq < truth.seq:
             heard += await follower.next(1.0)
     writer.release()

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from airboss.log import stream as stream_module
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import (
     MessageDelta,
     MessageEnded,
@@ -41,7 +42,7 @@ steps = st.lists(
 async def flush(log: EventLog) -> None:
     """A batch takes all streams: when this is on disk, so is what the others said before."""
     elsewhere = await log.writer("ses_elsewhere")
-    await elsewhere.append(SessionIdle())
+    await elsewhere.commit(SessionIdle())
 
 
 def say(writer: Writer, truth: Truth, step: Step) -> None:
@@ -98,7 +99,7 @@ async def test_a_finished_block_is_told_as_its_start_one_delta_and_its_end(
         writer.say(truth.start("a"))
         for piece in ("one ", "two ", "three"):
             writer.say(truth.delta("a", piece))
-        await writer.append(truth.end("a"))
+        await writer.commit(truth.end("a"))
     async with open_log() as log:
         told = [recorded.event for recorded in await log.after(STREAM, 1)]
         inside = [recorded.event for recorded in await log.after(STREAM, 3)]
@@ -141,7 +142,7 @@ async def test_blocks_that_stay_open_for_thousands_of_events_are_read_in_small_p
         if number % 97 == 0:
             writer.say(truth.other(SessionIdle()))
     writer.say(truth.end("a"))
-    await writer.append(truth.end("b"))
+    await writer.commit(truth.end("b"))
     for after in range(0, truth.seq, 199):
         truth.check(after, await read_all(log, STREAM, after, 211))
 
@@ -160,7 +161,7 @@ async def test_a_reader_that_reconnects_at_fifty_random_moments_has_everything_o
                 say(writer, truth, ("other", "", ""))
             if number % 7 == 0:
                 await anyio.sleep(0.001)
-        await writer.append(truth.other(SessionIdle()))
+        await writer.commit(truth.other(SessionIdle()))
 
     async def listen() -> None:
         place, connections = 0, 0
@@ -211,6 +212,6 @@ async def test_a_very_long_block_id_is_as_good_as_a_short_one(open_log: OpenLog)
         writer.say(truth.start(block))
         writer.say(truth.delta(block, "some "))
         writer.say(truth.delta(block, "text"))
-        await writer.append(truth.end(block))
+        await writer.commit(truth.end(block))
     async with open_log() as log:
         await check_everywhere(log, truth)

@@ -16,7 +16,8 @@ from airboss.log import flusher as flusher_module
 from airboss.log import journal as journal_module
 from airboss.log import portion as portion_module
 from airboss.log.journal import Journal
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import (
     Event,
     MessageDelta,
@@ -72,7 +73,7 @@ async def append_until_full(writer: Writer, truth: Truth) -> None:
     """SQLite's own log may have room for some more."""
     while True:
         try:
-            await writer.append(truth.other(PROMPT))
+            await writer.commit(truth.other(PROMPT))
         except StoreUnavailable:
             del truth.others[truth.seq]  # its number is not used again
             raise
@@ -86,7 +87,7 @@ async def test_a_full_disk_is_told_and_what_the_runtime_said_is_written_later(
         writer = await begin(log, STREAM, truth)
         writer.say(truth.start("m"))
         writer.say(truth.delta("m", "before "))
-        await writer.append(truth.other(SessionReady()))
+        await writer.commit(truth.other(SessionReady()))
         filler = fill(small_disk)
         with pytest.raises(StoreUnavailable, match="Free some space") as refused:
             await append_until_full(writer, truth)
@@ -95,11 +96,11 @@ async def test_a_full_disk_is_told_and_what_the_runtime_said_is_written_later(
             writer.say(truth.delta("m", f"{number} " * 200))
         writer.say(truth.other(SessionIdle()))
         with pytest.raises(StoreUnavailable, match="Free some space"):
-            await writer.append(PROMPT)
+            await writer.commit(PROMPT)
         truth.seq += 1  # the number of what was refused is not used again
         filler.unlink()
         await until_well(log)
-        await writer.append(truth.end("m"))
+        await writer.commit(truth.end("m"))
         truth.check(0, await read_all(log, STREAM, 0, 500))
     async with log_in(small_disk) as log:
         truth.check(0, await read_all(log, STREAM, 0, 500))
@@ -145,10 +146,10 @@ async def test_the_log_recovers_without_a_restart(
 ) -> None:
     async with log_and_database(tmp_path) as (log, database):
         writer = await log.writer(STREAM)
-        await writer.append(OPENED, MessageStarted(block="m"))
+        await writer.commit(OPENED, MessageStarted(block="m"))
         async with trouble(database, tmp_path):
             with pytest.raises(StoreUnavailable) as refused:
-                await writer.append(OPENED.model_copy(update={"cwd": "x" * 100_000}))
+                await writer.commit(OPENED.model_copy(update={"cwd": "x" * 100_000}))
             assert advice in str(refused.value)
             assert str(tmp_path) in str(refused.value)
             text = "meanwhile" * 10_000
@@ -159,7 +160,7 @@ async def test_the_log_recovers_without_a_restart(
             with pytest.raises(StoreUnavailable):
                 await log.writer(STREAM)  # who comes new is told as well, and does not wait
         await until_well(log)
-        assert await writer.append(MessageEnded(block="m", text=text)) == 6
+        assert (await writer.commit(MessageEnded(block="m", text=text))).seq == 6
         found = [(recorded.seq, recorded.event.kind) for recorded in await log.after(STREAM, 2)]
     assert found == [(4, "message.delta"), (5, "session.idle"), (6, "message.ended")]
 
@@ -167,10 +168,10 @@ async def test_the_log_recovers_without_a_restart(
 async def test_whoever_asks_learns_that_the_disk_is_well_again(tmp_path: Path) -> None:
     async with log_and_database(tmp_path) as (log, database):
         writer = await log.writer(STREAM)
-        await writer.append(OPENED)
+        await writer.commit(OPENED)
         async with locked(database, tmp_path):
             with pytest.raises(StoreUnavailable):
-                await writer.append(SessionIdle())
+                await writer.commit(SessionIdle())
             assert await log.look_again() is not None
         assert log.trouble is not None
         assert await log.look_again() is None
@@ -184,7 +185,7 @@ async def test_a_delta_without_room_in_the_journal_is_shown_when_the_database_ha
     pieces = [f"{number}" * 100 for number in range(30)]
     async with log_and_database(tmp_path) as (log, database):
         writer = await log.writer(STREAM)
-        await writer.append(OPENED, MessageStarted(block="m"))
+        await writer.commit(OPENED, MessageStarted(block="m"))
         async with log.follow(STREAM, 2) as follower:
             async with locked(database, tmp_path):
                 for place, piece in enumerate(pieces):
@@ -201,14 +202,14 @@ async def test_a_delta_without_room_in_the_journal_is_shown_when_the_database_ha
 async def test_an_end_that_was_refused_can_be_said_again(tmp_path: Path) -> None:
     async with log_and_database(tmp_path) as (log, database):
         writer = await log.writer(STREAM)
-        await writer.append(OPENED, MessageStarted(block="m"))
+        await writer.commit(OPENED, MessageStarted(block="m"))
         for place, letter in enumerate("text"):
             writer.say(MessageDelta(block="m", offset=place, text=letter))
         async with locked(database, tmp_path):
             with pytest.raises(StoreUnavailable):
-                await writer.append(MessageEnded(block="m", text="text"))
+                await writer.commit(MessageEnded(block="m", text="text"))
         await until_well(log)
-        await writer.append(MessageEnded(block="m", text="text"))
+        await writer.commit(MessageEnded(block="m", text="text"))
     async with log_in(tmp_path) as log:
         kinds = [recorded.event.kind for recorded in await log.after(STREAM, 1)]
         assert kinds == ["message.started", "message.delta", "message.ended"]
@@ -220,7 +221,7 @@ async def test_a_log_that_ends_in_trouble_ends_and_keeps_its_deltas(tmp_path: Pa
         async with contextlib.AsyncExitStack() as stack:
             log, database = await stack.enter_async_context(log_and_database(tmp_path))
             writer = await log.writer(STREAM)
-            await writer.append(OPENED, MessageStarted(block="m"))
+            await writer.commit(OPENED, MessageStarted(block="m"))
             async with locked(database, tmp_path):
                 writer.say(MessageDelta(block="m", offset=0, text="kept"))
                 await stack.aclose()
@@ -231,11 +232,11 @@ async def test_a_log_that_ends_in_trouble_ends_and_keeps_its_deltas(tmp_path: Pa
 async def test_a_disk_that_is_free_again_at_the_end_gets_all(tmp_path: Path) -> None:
     async with log_and_database(tmp_path) as (log, database):
         writer = await log.writer(STREAM)
-        await writer.append(OPENED)
+        await writer.commit(OPENED)
         async with locked(database, tmp_path):
             writer.say(SessionIdle())
             with pytest.raises(StoreUnavailable):
-                await writer.append(PROMPT)
+                await writer.commit(PROMPT)
     async with log_in(tmp_path) as log:
         kinds = [recorded.event.kind for recorded in await log.after(STREAM, 0)]
     assert kinds == ["session.opened", "session.idle"]
@@ -257,8 +258,8 @@ FAULT = SessionError(name="x", message="y")
 
 
 async def say_around_a_fault(writer: Writer, other: Writer) -> None:
-    await writer.append(OPENED, MessageStarted(block="m"))
-    await other.append(OPENED)
+    await writer.commit(OPENED, MessageStarted(block="m"))
+    await other.commit(OPENED)
     writer.say(MessageDelta(block="m", offset=0, text="one "))
     writer.say(FAULT)
     writer.say(MessageDelta(block="m", offset=4, text="two"))
@@ -271,10 +272,10 @@ async def test_a_fault_in_one_event_stops_no_other(tmp_path: Path) -> None:
         writer, other = await log.writer(STREAM), await log.writer("ses_other")
         await say_around_a_fault(writer, other)
         with pytest.raises(StoreUnavailable, match="fault in Airboss") as refused:
-            await writer.append(SessionReady(), FAULT)
+            await writer.commit(SessionReady(), FAULT)
         assert str(log.trouble) == str(refused.value)
         assert "ZeroDivisionError" in str(log.trouble)
-        await writer.append(MessageEnded(block="m", text="one two"))
+        await writer.commit(MessageEnded(block="m", text="one two"))
         assert log.trouble is None
         found = [recorded.event.kind for recorded in await log.after(STREAM, 1)]
         elsewhere = [recorded.event.kind for recorded in await log.after("ses_other", 0)]
@@ -286,18 +287,18 @@ async def test_a_row_that_the_database_refuses_stops_no_other(tmp_path: Path) ->
     """Somebody wrote into our database by hand, and has the number that comes next."""
     async with log_in(tmp_path) as log:
         writer, other = await log.writer(STREAM), await log.writer("ses_other")
-        await writer.append(OPENED)
-        await other.append(OPENED)
+        await writer.commit(OPENED)
+        await other.commit(OPENED)
         with contextlib.closing(sqlite3.connect(tmp_path / "airboss.sqlite")) as by_hand, by_hand:
             by_hand.execute(
                 "INSERT INTO events (stream, seq, at, kind, body) VALUES (?, 2, 0, ?, ?)",
                 (STREAM, "session.idle", '{"kind":"session.idle"}'),
             )
         other.say(SessionIdle())
-        with pytest.raises(StoreUnavailable, match="UNIQUE constraint failed"):
-            await writer.append(PROMPT)
-        assert await writer.append(SessionReady()) == 3
-        assert await other.append(SessionReady()) == 3
+        with pytest.raises(StoreUnavailable, match="has an event 2 already"):
+            await writer.commit(PROMPT)
+        assert (await writer.commit(SessionReady())).seq == 3
+        assert (await other.commit(SessionReady())).seq == 3
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import (
     BlockDelta,
     Event,
@@ -105,7 +106,7 @@ async def begin(log: EventLog, stream: str, truth: Truth) -> Writer:
     """The first event of a stream is always on disk before anything else is said."""
     writer = await log.writer(stream)
     opened = SessionOpened(model="m", cwd="/", policy="read-only", who="me")
-    assert await writer.append(truth.other(opened)) == truth.seq
+    assert (await writer.commit(truth.other(opened))).seq == truth.seq
     return writer
 
 

@@ -88,7 +88,7 @@ async def test_what_an_earlier_version_showed_a_part_of_is_asked_again_whole(hou
     people = await people_in(house)
     asked = shell(LONG)
     old = cut_item(people, asked)
-    await people.writer.append(old.asked)
+    await people.writer.commit(old.asked)
     people.keep([old])
     async with asyncio.TaskGroup() as group:
         deciding = group.create_task(people.decide(asked))
@@ -111,7 +111,7 @@ async def test_what_an_earlier_version_cut_and_is_too_long_waits_no_longer(house
     people = await people_in(house)
     asked = shell("x" * 2_000_000)
     old = cut_item(people, asked)
-    await people.writer.append(old.asked)
+    await people.writer.commit(old.asked)
     people.keep([old])
     assert not (await people.decide(asked)).allowed
     await people.writer.settle()

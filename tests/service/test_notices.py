@@ -18,7 +18,8 @@ import psutil
 import pytest
 
 from airboss.log.journal import Journal
-from airboss.log.log import EventLog, Writer, now_ms
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer, now_ms
 from airboss.model.ids import ItemId, SessionId, new_item_id, new_session_id
 from airboss.model.inbox_events import (
     INBOX,
@@ -64,11 +65,11 @@ class Desk:
 
     async def arrive(self, item: ItemId, asked: Asked) -> None:
         told = InboxItem(id=item, session=SESSION, asked=asked, asked_at=1)
-        self.said = await self.writer.append(InboxArrived(item=told))
+        self.said = (await self.writer.commit(InboxArrived(item=told))).seq
 
     async def settle(self, item: str) -> None:
         told = InboxSettled(item=ItemId(item), session=SESSION, outcome="answered", who="me")
-        self.said = await self.writer.append(told)
+        self.said = (await self.writer.commit(told)).seq
 
     async def until_done(self, channel: str = "webhook") -> None:
         """Everything that was said so far is delivered or given up."""

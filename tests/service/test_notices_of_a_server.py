@@ -27,7 +27,7 @@ async def ask(house: House) -> str:
     asked = QuestionAsked(item=item, question=f"May I use {KEY}?")
     told = InboxItem(id=item, session=new_session_id(), asked=asked, asked_at=1)
     writer = await house.services.log.writer(INBOX)
-    await writer.append(InboxArrived(item=told))
+    await writer.commit(InboxArrived(item=told))
     return item
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from airboss.errors import NotFound
-from airboss.log.log import now_ms
+from airboss.log.writer import now_ms
 from airboss.model.runs import RunView
 from airboss.service.retention import Retention, ended_in
 from airboss.service.runs import RunWish

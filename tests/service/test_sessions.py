@@ -236,7 +236,7 @@ async def test_every_session_of_a_dead_server_is_interrupted_by_the_next(tmp_pat
     async with log_in(tmp_path / "data") as log, asyncio.TaskGroup() as group:
         for session in ids:
             writer = await log.writer(session)
-            group.create_task(writer.append(opened, SessionReady(), prompt, begun))
+            group.create_task(writer.commit(opened, SessionReady(), prompt, begun))
     async with house_in(tmp_path) as house:
         page = await house.sessions.page(("interrupted",), None, 500)
         assert {view.id for view in page.items} == set(ids)

@@ -20,7 +20,7 @@ from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
 from airboss.harness.crashes import is_crash, is_stop
 from airboss.harness.turn import Asked, TurnReport
-from airboss.log.log import Writer
+from airboss.log.writer import Writer
 from airboss.model.events import Event
 from airboss.model.ids import PromptId, SessionId, new_prompt_id
 from airboss.model.redaction import Redactor
@@ -115,7 +115,7 @@ class Performer:
             return end.value
 
     def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
-        self.writer.say_once(str(number), self._clean(event))
+        self.writer.say_from(str(number), self._clean(event))
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
         """The answer is on disk when it is given; asked again, it is the same."""
@@ -181,13 +181,13 @@ class Performer:
                 outcome="crashed" if isinstance(answer, Crashed) else "refused",
                 reason=answer.reason,
             )
-            await self.writer.once(origin, failed)
+            await self.writer.commit(failed, origin=origin)
             return answer
         self._open[session] = None
         self._here.add(session)
         started = TaskSessionStarted(session=session, model=model, is_driving=is_driving)
         # On disk with the first request to it; cut off before, it is closed as nobody's.
-        self.writer.say_once(origin, started)
+        self.writer.say_from(origin, started)
         return Opened(session)
 
     async def _put(self, origin: str, act: Put) -> Done | Crashed | Refused:
@@ -200,7 +200,7 @@ class Performer:
                 ended = ended or _ended(act, Crashed(RESTARTED, is_restart=True))
             else:
                 ended = await self._ask(begun, act)
-            ended = await self.writer.once(origin, ended)
+            ended = (await self.writer.commit(ended, origin=origin)).event
         if not isinstance(ended, MissionEnded):
             raise TypeError(f"{origin} of {act.session} is no mission's end.")
         if ended.outcome == "done":
@@ -220,7 +220,7 @@ class Performer:
         try:
             # Said first, and on disk no later than the request itself.
             sent = MissionSent(mission=act.mission, session=act.session, prompt=prompt, text=text)
-            self.writer.say_once(begun, sent)
+            self.writer.say_from(begun, sent)
             asked = await self.agents.ask(act.session, text, prompt)
         except AirbossError as error:
             return _ended(act, _refusal(error))
@@ -259,7 +259,7 @@ class Performer:
         if self.writer.said_from(origin) is None:
             await asyncio.shield(self._begin_to_end(self._close(act.session)))
             stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
-            self.writer.say_once(origin, stopped)
+            self.writer.say_from(origin, stopped)
 
     async def _close(self, session: SessionId) -> None:
         await self.agents.close(session)

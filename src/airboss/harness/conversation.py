@@ -29,7 +29,7 @@ from airboss.harness.turn import (
     TurnReport,
     within,
 )
-from airboss.log.log import Writer
+from airboss.log.writer import Writer
 from airboss.model.events import (
     Event,
     PromptDropped,
@@ -161,7 +161,7 @@ class Conversation:
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
-            await self._writer.tell(*said, waits=waits)
+            await self._record(*said, waits=waits)
         except BaseException as error:
             self._never_opened(error)
             await agent.close()
@@ -169,6 +169,13 @@ class Conversation:
         if not self._ended:
             self._worker = asyncio.create_task(self._work(agent), name=f"work-{self.session}")
         return agent
+
+    async def _record(self, *events: Event, waits: bool) -> None:
+        """On disk when this answers, or with what somebody waits for next."""
+        if waits:
+            await self._writer.commit(*events)
+        else:
+            self._writer.say(*events, urgent=False)
 
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
@@ -353,7 +360,7 @@ class Conversation:
             raise Conflict(_NO_HISTORY)
         told = await answered(self._agent, self._redactor, question, who)
         self._must_be_open()
-        await self._writer.append(told)
+        await self._writer.commit(told)
         return told.answer
 
     def _leave_people(self) -> None:
@@ -368,7 +375,7 @@ class Conversation:
         self.people.cancel()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self.desk.queue]
-        await self._writer.tell(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
+        await self._record(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
         self._writer.release()
 
     async def interrupt(self, reason: str) -> None:
@@ -376,7 +383,7 @@ class Conversation:
         told = TurnReport("interrupted", Failure("ServerStopped", reason))
         self._leave_people()
         await self._end("interrupted", told)
-        await self._writer.append(SessionInterrupted(reason=reason))
+        await self._writer.commit(SessionInterrupted(reason=reason))
         self._writer.release()
 
     async def _end(self, outcome: Outcome, told: TurnReport) -> None:

@@ -10,7 +10,7 @@ from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.harness.album import Album
 from airboss.harness.queue import RequestQueue
 from airboss.harness.turn import Asked, Failure, Pause, Receipt, Request, Turn, TurnReport, within
-from airboss.log.log import Writer
+from airboss.log.writer import Writer
 from airboss.model.events import (
     Overtaking,
     PromptAccepted,
@@ -90,7 +90,7 @@ class Desk:
         request = Request(event.text, task, pause, delivery)
         self.queue.add(prompt, request)
         try:
-            seq = await self._writer.append(event)
+            seq = (await self._writer.commit(event)).seq
         except BaseException as error:
             self.queue.take(prompt)
             if not isinstance(error, AirbossError) and not self.is_over:
@@ -155,7 +155,7 @@ class Desk:
                 if text is not None:
                     clean, redacted = self._clean(text)
                     event = PromptChanged(prompt=prompt, text=clean, who=who, redacted=redacted)
-                    await self._writer.append(event)
+                    await self._writer.commit(event)
                     self.queue.change(prompt, event.text)
                 if position is not None:
                     await self._move(prompt, position, who)
@@ -170,7 +170,7 @@ class Desk:
     async def _move(self, prompt: PromptId, position: int, who: str) -> None:
         others = [other for other in self.queue if other != prompt]
         before = others[position] if position < len(others) else None
-        await self._writer.append(PromptMoved(prompt=prompt, before=before, who=who))
+        await self._writer.commit(PromptMoved(prompt=prompt, before=before, who=who))
         self.queue.move(prompt, before)
 
     async def drop(self, prompt: PromptId, who: str) -> None:
@@ -189,7 +189,7 @@ class Desk:
     async def _drop(self, prompt: PromptId, who: str) -> None:
         reason = f"Taken out of the queue by {who}."
         try:
-            await self._writer.append(PromptDropped(prompt=prompt, reason=reason))
+            await self._writer.commit(PromptDropped(prompt=prompt, reason=reason))
         except AirbossError:
             self.queue.let_go(prompt)
             raise

@@ -3,7 +3,7 @@
 from airboss.harness.desk import Desk
 from airboss.harness.keeper import Keeper
 from airboss.harness.turn import Outcome, Request, Turn
-from airboss.log.log import Writer
+from airboss.log.writer import Writer
 from airboss.model.events import (
     BlockDelta,
     Event,

@@ -13,7 +13,7 @@ from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import question_of, told_of
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Request
-from airboss.log.log import Writer, now_ms
+from airboss.log.writer import Writer, now_ms
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -197,7 +197,7 @@ class People:
         # Whoever reads it in the log may decide at once.
         waiting = self._open[asked.item] = _Waiting(asked)
         try:
-            await self.writer.append(asked)
+            await self.writer.commit(asked)
         except BaseException:
             del self._open[asked.item]
             raise
@@ -269,7 +269,7 @@ class People:
             raise Conflict(NOT_WAITED_FOR)
         waiting.is_taken = True
         try:
-            await self.writer.append(settled)
+            await self.writer.commit(settled)
         except StoreUnavailable:
             waiting.is_taken = False
             raise

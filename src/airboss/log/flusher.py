@@ -44,6 +44,7 @@ class Flusher:
         self.is_stopped = False
         self.trouble: StoreUnavailable | None = None
         self.events = 0
+        self.deltas = 0
         self.flushes = 0
 
     def touch(self, stream: Stream, *, urgent: bool) -> None:
@@ -145,22 +146,38 @@ class Flusher:
         for stream in streams:
             last = stream.head
             while stream.waits_for(last):
-                try:
-                    await self._write_together([stream], first=True)
-                except StoreUnavailable:
-                    raise
-                except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
-                    _log.exception("An event of %s cannot be written", stream.name)
-                    self.trouble = told = _in_words(error)
-                    stream.drop_first(str(told))
+                told = await self._write_first(stream) or told
         if told is None:
             self.trouble = None
+
+    async def _write_first(self, stream: Stream) -> StoreUnavailable | None:
+        """The first event of a stream, with all that was said in one call with it, in whatever
+        streams: what those said before goes first. A call says all at once, so that no two calls
+        wait for each other."""
+        group = stream.first_group
+        streams = group.streams if group else (stream,)
+        told: StoreUnavailable | None = None
+        for other in streams:
+            while other.first_group is not group:
+                told = await self._write_first(other) or told
+        try:
+            await self._write_together(streams, first=True)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
+            names = ", ".join(one.name for one in streams)
+            _log.exception("An event of %s cannot be written", names)
+            self.trouble = told = _in_words(error)
+            for one in streams:
+                one.drop_first(str(told))
+        return told
 
     async def _wait_for_the_disk(self, streams: Sequence[Stream], error: StoreUnavailable) -> None:
         if self.trouble is None:
             _log.error("The log cannot be written: %s", error)
         self.trouble = error
-        for stream in streams:
+        # Also those that said something since: a call may have said it here and there.
+        for stream in {id(one): one for one in (*streams, *self._touched.values())}.values():
             stream.refuse(str(error))
             if stream.is_busy:
                 self.touch(stream, urgent=False)
@@ -183,5 +200,6 @@ def _batch(portions: Sequence[Portion]) -> Batch:
         opened=[start for portion in portions for start in portion.opened],
         closed=[start for portion in portions for start in portion.closed],
         origins=[origin for portion in portions for origin in portion.origins],
+        firsts=[portion.first for portion in portions],
         views=[portion.view for portion in portions if portion.view],
     )

@@ -16,7 +16,8 @@ from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
 from airboss.log.stream import Stream
-from airboss.model.events import EVENT, BlockDelta, Event, Recorded
+from airboss.log.writer import Line, Writer, commit, say
+from airboss.model.events import EVENT, BlockDelta, Recorded
 from airboss.model.views import SessionView, View
 from airboss.store.database import Database
 
@@ -29,10 +30,6 @@ PAGE_CHARACTERS = 128 * 1024
 
 # Deletes what lies beside the database for these streams.
 ForgetFiles = Callable[[Sequence[str]], None]
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class EventLog:
@@ -51,7 +48,6 @@ class EventLog:
         self._listeners: set[Changes] = set()
         self._loading = asyncio.Lock()
         self._closing = False
-        self._deltas = 0
 
     @property
     def trouble(self) -> StoreUnavailable | None:
@@ -70,8 +66,8 @@ class EventLog:
 
     @property
     def counts(self) -> dict[str, int]:
-        written, flushes = self._flusher.events, self._flusher.flushes
-        return {"events": written, "deltas": self._deltas, "flushes": flushes}
+        flusher = self._flusher
+        return {"events": flusher.events, "deltas": flusher.deltas, "flushes": flusher.flushes}
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator["EventLog"]:
@@ -120,7 +116,7 @@ class EventLog:
     def _note(self, name: str, recorded: Recorded) -> bool:
         return self._journal.add(name, recorded.seq, recorded.at, recorded.body)
 
-    async def writer(self, name: str) -> "Writer":
+    async def writer(self, name: str) -> Writer:
         """The one who may say something in this stream. Who asks sees to it that there is one."""
         stream = await self._stream(name)
         await self._flusher.settle(stream)  # the writer before may have left a moment ago
@@ -134,44 +130,21 @@ class EventLog:
                 stream.skip(RESERVE)
         for block in blocks:
             stream.reopen(block)
-        return Writer(self, stream, tuple(blocks))
+        return Writer(self._flusher, stream, tuple(blocks))
 
-    def new_writer(self, name: str) -> "Writer":
+    def new_writer(self, name: str) -> Writer:
         """Of a stream whose name is new: there is nothing to read before something is said."""
         stream = self._streams[name] = Stream(name, 0, None, self._note)
-        return Writer(self, stream, ())
+        return Writer(self._flusher, stream)
 
-    def say(self, stream: Stream, event: Event, origin: str | None = None, *, urgent: bool) -> None:
-        """After the log's end nobody hears it: it is as if the process had died before."""
-        is_delta = isinstance(event, BlockDelta)
-        if self._flusher.is_stopped or (is_delta and not event.text):
-            return
-        self._deltas += is_delta
-        stream.say(now_ms(), event, origin=origin)
-        self._flusher.touch(stream, urgent=urgent and not is_delta)
+    async def commit(self, *lines: Line) -> list[Recorded]:
+        """What belongs together across streams: on disk together, or StoreUnavailable and nothing
+        of it was said. Answers each as it was said first."""
+        return await commit(*lines)
 
-    async def append(self, stream: Stream, *events: Event, origin: str | None = None) -> int:
-        """Say it and wait until it is on disk; answers the seq of the last. `origin` is its."""
-        self._flusher.must_run()
-        waiter = asyncio.get_running_loop().create_future()
-        at = now_ms()
-        said = [stream.say(at, event, waiter) for event in events[:-1]]
-        said.append(stream.say(at, events[-1], waiter, origin))
-        self._flusher.touch(stream, urgent=True)
-        await waiter
-        return said[-1].recorded.seq
-
-    async def once(self, stream: Stream, origin: str, event: Event) -> Event:
-        """Say it, unless it was said from there before; on disk, as it was said first."""
-        found = stream.said_from(origin)
-        if found is None:
-            await self.append(stream, event, origin=origin)
-            return event
-        await self._flusher.settle(stream)
-        return found.event
-
-    async def settle(self, stream: Stream) -> None:
-        await self._flusher.settle(stream)
+    def say(self, *lines: Line) -> list[Recorded]:
+        """The same without waiting: on disk together, with what is committed next at the latest."""
+        return say(*lines)
 
     async def forget(self, names: Sequence[str]) -> None:
         """For good. Who asks sees to it that nobody writes in these streams any more."""
@@ -310,60 +283,6 @@ class Follower:
     @property
     def is_forgotten(self) -> bool:
         return self._stream.is_forgotten
-
-
-@dataclass(frozen=True)
-class Writer:
-    """The one voice of a stream."""
-
-    _log: EventLog
-    _stream: Stream
-    left_open: tuple[OpenBlock, ...]
-
-    def say(self, *events: Event, urgent: bool = True) -> None:
-        """Without waiting: in order, on disk within a batch, deltas shown at once. What is not
-        urgent begins no write: who appends next would have to wait for that one first."""
-        for event in events:
-            self._log.say(self._stream, event, urgent=urgent)
-
-    async def append(self, *events: Event) -> int:
-        """All of it on disk, or StoreUnavailable and nothing of it was said."""
-        return await self._log.append(self._stream, *events)
-
-    async def tell(self, *events: Event, waits: bool) -> None:
-        """On disk when this answers, or with what somebody waits for next."""
-        if waits:
-            await self.append(*events)
-        else:
-            self.say(*events, urgent=False)
-
-    async def once(self, origin: str, event: Event) -> Event:
-        """What is worked on again after a crash says it again: the first time counts, and it is on
-        disk when this answers."""
-        return await self._log.once(self._stream, origin, event)
-
-    def say_once(self, origin: str, event: Event) -> Event:
-        """The same without waiting: it is on disk with what is waited for next, at the latest."""
-        found = self._stream.said_from(origin)
-        if found is None:
-            self._log.say(self._stream, event, origin, urgent=False)
-        return found.event if found else event
-
-    def said_from(self, origin: str) -> Event | None:
-        found = self._stream.said_from(origin)
-        return found and found.event
-
-    @property
-    def view(self) -> View | None:
-        return self._stream.view
-
-    async def settle(self) -> None:
-        """Until all that was said is on disk, and in the view."""
-        await self._log.settle(self._stream)
-
-    def release(self) -> None:
-        """Nothing more will be said for now. Twice is harmless, and so is a last word after it."""
-        self._stream.rest()
 
 
 def _rows(note: Note) -> list[Row]:

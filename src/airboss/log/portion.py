@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from airboss.log.marks import Marks
 from airboss.log.rows import Origin, Row, Run, Start, row_of
@@ -16,6 +17,9 @@ from airboss.model.events import (
     ToolEnded,
 )
 from airboss.model.views import View, fold
+
+if TYPE_CHECKING:
+    from airboss.log.stream import Stream
 
 
 @dataclass(slots=True)
@@ -38,23 +42,37 @@ class OpenText:
         return self.whole and self.marks.said == len(end.text)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Group:
+    """Events that are written in one transaction or not at all, in these streams; and who waits."""
+
+    streams: "tuple[Stream, ...]"
+    done: "asyncio.Future[None] | None" = None
+
+
 @dataclass(slots=True)
 class Item:
     """An event on its way to the disk."""
 
     recorded: Recorded
     event: Event
-    waiter: "asyncio.Future[None] | None" = None
+    group: Group | None = None
     shown: bool = False
     text: OpenText | None = None
     closes: OpenText | None = None
     origin: str | None = None
+
+    @property
+    def is_waited_for(self) -> bool:
+        return self.group is not None and self.group.done is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
     """What one flush takes from a stream."""
 
+    # The stream, and the number that its first event has.
+    first: tuple[str, int]
     items: Sequence[Item]
     rows: Sequence[Row]
     runs: Sequence[Run]
@@ -75,6 +93,7 @@ def portion_of(stream: str, view: View | None, items: Sequence[Item]) -> Portion
         if item.text is None:
             view = fold(view, stream, item.recorded.seq, item.recorded.at, item.event)
     return Portion(
+        first=(stream, items[0].recorded.seq),
         items=items,
         rows=rows,
         runs=runs,

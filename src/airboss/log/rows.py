@@ -63,6 +63,12 @@ class Batch:
     closed: Sequence[Start] = ()
     views: Sequence[View] = ()
     origins: Sequence[Origin] = ()
+    # The first new seq of each stream: nobody else may have written this or a later one.
+    firsts: Sequence[Start] = ()
+
+
+class Overtaken(Exception):
+    """Somebody else has written in a stream that this server took for its own."""
 
 
 def row_of(stream: str, recorded: Recorded, kind: str, role: str | None, block: str | None) -> Row:
@@ -103,7 +109,14 @@ _WRITE_VIEW = _compiled(
 )
 
 
+_LATER = "SELECT seq FROM events WHERE stream = ? AND seq >= ? LIMIT 1"
+
+
 def write(connection: Connection, batch: Batch) -> None:
+    """An origin that has said something is refused by the table's key."""
+    for stream, seq in batch.firsts:
+        if found := connection.exec_driver_sql(_LATER, (stream, seq)).first():
+            raise Overtaken(f"{stream} has an event {found.seq} already")
     # A run has no seq of anybody else between its first and its last.
     stored = [
         (run.stream, run.marks.seqs[0], run.marks.seqs[-1]) for run in batch.runs if run.stored

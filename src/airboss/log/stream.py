@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 
 from airboss.errors import StoreUnavailable
-from airboss.log.portion import Item, OpenText, Portion, portion_of
+from airboss.log.portion import Group, Item, OpenText, Portion, portion_of
 from airboss.log.rows import OpenBlock
 from airboss.model.events import (
     BlockDelta,
@@ -18,7 +18,6 @@ from airboss.model.events import (
 )
 from airboss.model.views import View
 
-Waiter = asyncio.Future[None]
 # Puts a delta where it survives our death; False when that failed.
 NoteDelta = Callable[[str, Recorded], bool]
 
@@ -68,12 +67,17 @@ class Stream:
     # Saying.
 
     def say(
-        self, at: int, event: Event, waiter: Waiter | None = None, origin: str | None = None
-    ) -> Item:
-        """A delta is shown at once when all before it was; anything else when it is on disk."""
-        recorded = Recorded.of(self.head + 1, at, event)
+        self,
+        recorded: Recorded,
+        event: Event,
+        group: Group | None = None,
+        origin: str | None = None,
+    ) -> Recorded:
+        """It gets the next number. A delta is shown at once when all before it was; anything else
+        when it is on disk."""
         self.head += 1
-        item = Item(recorded, event, waiter, origin=origin)
+        recorded.seq = self.head
+        item = Item(recorded, event, group, origin=origin)
         if origin is not None:
             self._origins[origin] = recorded
         if isinstance(event, BlockDelta):
@@ -89,13 +93,11 @@ class Stream:
         self._unshown += 1
         if self._unshown == 1 and self._may_be_shown(item):
             self._show([item])
-        return item
+        return recorded
 
     def _may_be_shown(self, item: Item) -> bool:
-        """Before its batch: only what the journal has, and nothing that somebody waits for."""
-        return (
-            item.text is not None and item.waiter is None and self._note(self.name, item.recorded)
-        )
+        """Before its batch: only what the journal has, and nothing that is written with others."""
+        return item.text is not None and item.group is None and self._note(self.name, item.recorded)
 
     def _show(self, items: Sequence[Item]) -> None:
         for item in items:
@@ -151,10 +153,14 @@ class Stream:
         self._in_flight = True
         return portion
 
+    @property
+    def first_group(self) -> Group | None:
+        return self._pending[0].group
+
     def _together(self) -> int:
-        """The first event, with those that were appended in one call with it."""
-        waiter, count = self._pending[0].waiter, 1
-        while waiter and count < len(self._pending) and self._pending[count].waiter is waiter:
+        """The first event, with those that were said in one call with it."""
+        group, count = self.first_group, 1
+        while group and count < len(self._pending) and self._pending[count].group is group:
             count += 1
         return count
 
@@ -167,8 +173,8 @@ class Stream:
                 item.text.stored_to = item.recorded.seq
         self._show_what_may([item for item in portion.items if not item.shown])
         for item in portion.items:
-            if item.waiter and not item.waiter.done():
-                item.waiter.set_result(None)
+            if item.group and item.group.done and not item.group.done.done():
+                item.group.done.set_result(None)
 
     def _show_what_may(self, items: list[Item]) -> None:
         for item in self._pending:
@@ -189,10 +195,10 @@ class Stream:
         """Who waits is told no, and has not said it; what the runtime said is kept for later."""
         kept: list[Item] = []
         for item in self._pending:
-            if item.waiter is None:
-                kept.append(item)
-            else:
+            if item.is_waited_for:
                 self._unsay(item, reason)
+            else:
+                kept.append(item)
         self._pending = kept
         self._show_what_may([])
 
@@ -214,8 +220,8 @@ class Stream:
             self._origins.pop(item.origin, None)
         if item.closes and isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
             self._blocks.setdefault(event.block, item.closes)
-        if item.waiter and not item.waiter.done():
-            item.waiter.set_exception(StoreUnavailable(reason))
+        if item.group and item.group.done and not item.group.done.done():
+            item.group.done.set_exception(StoreUnavailable(reason))
 
     # Reading.
 

@@ -10,7 +10,8 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from airboss.errors import Conflict, StoreUnavailable
-from airboss.log.log import PAGE, EventLog, Writer
+from airboss.log.log import PAGE, EventLog
+from airboss.log.writer import Writer
 from airboss.model.audit_events import (
     AUDIT,
     Actor,
@@ -65,7 +66,7 @@ class Audit:
         if self._writer is None:
             return
         try:
-            await self._writer.append(self._clean(event))
+            await self._writer.commit(self._clean(event))
         except StoreUnavailable as error:
             _log.error("%s was not written to the audit: %s", event.kind, error)
 
@@ -89,7 +90,7 @@ class Audit:
                         token=change.token,
                         changed_at=change.at,
                     )
-                    await self._writer.once(f"token {change.id}", self._clean(event))
+                    await self._writer.commit(self._clean(event), origin=f"token {change.id}")
                 await asyncio.to_thread(self.changes.forget, told[-1].id)
             except (Conflict, StoreUnavailable) as error:
                 _log.error("Changes of tokens were not written to the audit: %s", error)
@@ -99,7 +100,7 @@ class Audit:
         count = await self.log.count_older(AUDIT, before)
         if count == 0 or self._writer is None:
             return 0
-        await self._writer.append(
+        await self._writer.commit(
             AuditTrimmed(by=SERVER, keep_days=keep_days, before=before, count=count)
         )
         await self.log.forget_older(AUDIT, before)

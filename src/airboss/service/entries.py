@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from airboss.entry.places import own_entries
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable
-from airboss.log.log import now_ms
+from airboss.log.writer import now_ms
 from airboss.service.entry_files import EntryFiles, Reading
 from airboss.service.entry_reader import in_thread
 from airboss.service.folders import Folders

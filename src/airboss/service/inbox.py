@@ -6,7 +6,8 @@ from typing import Final
 
 from airboss.harness.limits import Budget
 from airboss.harness.people import Precedents
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId
 from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, InboxSettled, ItemSettled

@@ -9,7 +9,7 @@ from airboss.engine.acts import Act, Answer, Close, Done, Open, Put, Refused
 from airboss.engine.performer import Performer
 from airboss.engine.slots import CalledAway, Place, Slots
 from airboss.engine.task import Verdict
-from airboss.log.log import Writer
+from airboss.log.writer import Writer
 from airboss.model.ids import TaskRunId
 from airboss.model.run_events import WorkGoing, WorkRetrying, WorkStarted, WorkWaiting
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
@@ -45,7 +45,7 @@ class JobTask:
         if isinstance(event, TaskRetrying):
             path, retry = self.started.path, event.retry
             told = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
-            self.run_writer.say_once(f"{self.id}/retry{retry}", told)
+            self.run_writer.say_from(f"{self.id}/retry{retry}", told)
 
     async def do(self, number: int, act: Open | Put | Close) -> Answer:
         if not isinstance(act, Put):

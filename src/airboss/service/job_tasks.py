@@ -14,7 +14,8 @@ from airboss.engine.task import Verdict, plan_task, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
 from airboss.errors import StoreUnavailable
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.ids import RunId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import (
@@ -121,7 +122,7 @@ class JobTasks:
         origin = f"{step.path}/start@{time}"
         is_begun = writer.said_from(origin) is not None
         # On disk with the task's own first word, at the latest.
-        started = cast("WorkStarted", writer.say_once(origin, started))
+        started = cast("WorkStarted", self.log.say(writer.line(started, origin))[0].event)
         plan = plan_task(
             entry,
             task_id,
@@ -150,7 +151,7 @@ class JobTasks:
         own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
         await self.budgets.begin_job_task(name, task_id, view, entry)
         # Nothing runs before the session that it asks for is on disk, and this with it.
-        accepted = cast("TaskAccepted", own.say_once("accepted", accepted))
+        accepted = cast("TaskAccepted", self.log.say(own.line(accepted, "accepted"))[0].event)
         plan = replace(plan, rules=accepted.rules)
         agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
         performer = Performer(own, agents, self.redactor)
@@ -178,9 +179,9 @@ class JobTasks:
         outcome = "succeeded" if verdict.succeeded else "failed"
         reason = self.redactor.text(verdict.reason)
         ended = TaskEnded(outcome=outcome, reason=reason, unasked=verdict.unasked, usage=untold)
-        own.say_once("end", ended)
+        own.say_from("end", ended)
         writer = await self.runs.writer(name)
-        await writer.once(f"{path}/done@{time}", stopped)
+        await writer.commit(stopped, origin=f"{path}/done@{time}")
         own.release()
         self.budgets.end_task(play.id)
         play.over.set()
@@ -210,10 +211,10 @@ class JobTasks:
         writer = await self.runs.writer(name)
         told = in_detail(error, self.redactor)
         # Without waiting: it may be the disk that has failed, and then it is written with the end.
-        writer.say_once(f"error@{time}", RunError(**told))
+        writer.say_from(f"error@{time}", RunError(**told))
         play = self._plays.get(name, {}).get(path)
         if play is not None:
-            play.performer.writer.say_once("error", TaskError(**told))
+            play.performer.writer.say_from("error", TaskError(**told))
         crashed = "" if isinstance(error, ConditionUnasked) else "A task crashed: "
         ending = RunEnding(outcome="failed", reason=f"{crashed}{told['message']}")
         await self.runs.end_surely(name, ending)
@@ -247,7 +248,7 @@ class JobTasks:
             # Its end may not be in the view yet.
             usage = told.usage if told.is_over else told.usage + await untold_by(self.log, told)
             cut = WorkCut(path=work.path, task_run=work.task_run, usage=usage)
-            writer.say_once(f"{work.path}/cut@{view.time}", cut)
+            writer.say_from(f"{work.path}/cut@{view.time}", cut)
 
     async def _dismiss(self, performer: Performer, reason: str) -> StoreUnavailable | None:
         for error in await performer.clean_up():  # the next start closes what is left
@@ -261,7 +262,7 @@ class JobTasks:
             _, untold = await self._used(own, waits=True)
         except StoreUnavailable as error:
             return error
-        own.say_once("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))
+        own.say_from("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))
         own.release()
         return None
 

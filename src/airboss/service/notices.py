@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
 from airboss.errors import SettingsInvalid, StoreUnavailable
-from airboss.log.log import EventLog, now_ms
+from airboss.log.log import EventLog
+from airboss.log.writer import now_ms
 from airboss.model.events import Recorded
 from airboss.model.hidden import shortened, visible_line
 from airboss.model.inbox_events import (

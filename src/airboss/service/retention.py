@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import AirbossError, StoreUnavailable
-from airboss.log.log import EventLog, now_ms
+from airboss.log.log import EventLog
+from airboss.log.writer import now_ms
 from airboss.service.audit import Audit
 from airboss.service.own_sessions import BY_A_TASK
 from airboss.service.runs import Runs

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from airboss.errors import Conflict, Invalid, NotFound, TooMuch
 from airboss.harness.patterns import fixed_part, host_name, literal, plain
 from airboss.harness.rules import UNDERSTOOD, WITH_PATHS, WITH_TOOL
-from airboss.log.log import now_ms
+from airboss.log.writer import now_ms
 from airboss.model.audit_events import RulesChanged
 from airboss.model.ids import RuleId, new_rule_id
 from airboss.model.redaction import Redactor

@@ -15,7 +15,8 @@ from airboss.errors import (
     RuntimeUnavailable,
     StoreUnavailable,
 )
-from airboss.log.log import EventLog, Writer, now_ms
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer, now_ms
 from airboss.model.ids import RunId, TaskRunId, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
@@ -179,7 +180,7 @@ class Runs:
         )
         writer = self._writers[run] = await self.log.writer(run)
         try:
-            await writer.once("accepted", accepted)
+            await writer.commit(accepted, origin="accepted")
         except BaseException:
             del self._writers[run]
             raise
@@ -241,7 +242,7 @@ class Runs:
             return
         writer = await self.writer(run)
         if writer.said_from(f"end@{view.time}") is None:  # it may be ending by itself just now
-            said = await writer.once(f"ending@{view.time}", ending)
+            said = (await writer.commit(ending, origin=f"ending@{view.time}")).event
             ending = said if isinstance(said, RunEnding) else ending
             await self._room.engine.stop(name_of(run, view.time))
             await self._room.crew.dismiss(run, ending.reason)
@@ -267,7 +268,7 @@ class Runs:
         return True
 
     async def _close(self, run: RunId, writer: Writer, time: int, ended: RunEnded) -> None:
-        await writer.once(f"end@{time}", ended)
+        await writer.commit(ended, origin=f"end@{time}")
         writer.release()
         self._writers.pop(run, None)
 
@@ -285,7 +286,7 @@ class Runs:
         redo = await self._culprits(view, story)
         writer = await self.writer(view.id)
         time = view.time + 1
-        await writer.once(f"retry@{time}", RunRetried(time=time, who=who, redo=redo))
+        await writer.commit(RunRetried(time=time, who=who, redo=redo), origin=f"retry@{time}")
         self._soon(self._begin(view.id, time))
         return await self.show(view.id)
 

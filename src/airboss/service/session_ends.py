@@ -7,8 +7,9 @@ from typing import Final
 
 from airboss.errors import AirbossError, NotFound, StoreUnavailable
 from airboss.harness.people import Office
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
+from airboss.log.writer import Writer
 from airboss.model.events import (
     Event,
     MessageEnded,
@@ -46,7 +47,7 @@ async def give_up(writer: Writer, redactor: Redactor, error: BaseException) -> N
     reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
     with contextlib.suppress(StoreUnavailable):  # the next server finds it unfinished
         clean = excerpt(redactor, reason, MOST_OF_A_REASON)
-        await writer.append(SessionClosed(reason=clean, who="airboss"))
+        await writer.commit(SessionClosed(reason=clean, who="airboss"))
     writer.release()
 
 
@@ -67,7 +68,7 @@ async def interrupt_left_open(log: EventLog, index: ViewIndex, office: Office) -
 async def _interrupt(log: EventLog, office: Office, view: SessionView) -> None:
     writer = await log.writer(view.id)
     ends = interrupting(view, writer.left_open)
-    await writer.append(*ends)
+    await writer.commit(*ends)
     writer.release()
     tell_office(office, view.id, ends)
     if view.run is not None:

@@ -16,7 +16,8 @@ from airboss.harness.models import Catalog, Route
 from airboss.harness.people import NOT_WAITED_FOR, Office
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.turn import Asked, Pause, Receipt, Request
-from airboss.log.log import EventLog, Follower, Writer
+from airboss.log.log import EventLog, Follower
+from airboss.log.writer import Writer
 from airboss.model.events import SessionOpened
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
@@ -105,7 +106,7 @@ class Sessions:
             with self._room():
                 writer = self.log.new_writer(session)
                 try:
-                    await writer.append(opened)
+                    await writer.commit(opened)
                 except asyncio.CancelledError as error:  # it may be on disk, or will be
                     await asyncio.shield(give_up(writer, self.redactor, error))
                     raise
@@ -268,7 +269,7 @@ class Sessions:
         view = session_of(writer.view, session)
         if view.state != "closed":
             ends = closing(view, who)
-            await writer.append(*ends)
+            await writer.commit(*ends)
             tell_office(self.office, view.id, ends)
         writer.release()
 
@@ -344,7 +345,7 @@ class Sessions:
             if all(item.id != settled.item for item in view.items):
                 raise Conflict(NOT_WAITED_FOR)
             writer = await self.log.writer(session)
-            await writer.append(settled)
+            await writer.commit(settled)
             writer.release()
             self.office.settled(view.id, settled)
 

@@ -14,7 +14,8 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.harness.models import Catalog
-from airboss.log.log import EventLog, Writer
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
 from airboss.model.events import Event
 from airboss.model.ids import SessionId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
@@ -109,9 +110,9 @@ class TaskRuns:
         accepted, plan, entry = await self._accept(wish)
         run = new_task_run_id()
         writer = self.log.new_writer(run)
-        await writer.append(accepted)
+        await writer.commit(accepted)
         if self._stopping:  # meanwhile: nobody would end it
-            await writer.append(*_crashed("ServerStopped", _STOPPED))
+            await writer.commit(*_crashed("ServerStopped", _STOPPED))
             raise RuntimeUnavailable("The server is stopping.")
         agents = OwnSessions(self.sessions, run, accepted.cwd, cast("Policy", accepted.policy))
         performer = Performer(writer, agents, self.redactor)
@@ -175,7 +176,7 @@ class TaskRuns:
         end = self._end_of(running)
         try:
             end[-1] = end[-1].model_copy(update={"usage": await self._untold(running)})
-            await writer.append(*end)
+            await writer.commit(*end)
         except StoreUnavailable:
             for event in end:
                 writer.say(event)  # it is written when the disk takes it
@@ -261,7 +262,7 @@ class TaskRuns:
                 writer = await self.log.writer(view.id)
                 *errors, end = _crashed("ServerEnded", _ENDED)
                 usage = await untold_by(self.log, view)
-                await writer.append(*errors, end.model_copy(update={"usage": usage}))
+                await writer.commit(*errors, end.model_copy(update={"usage": usage}))
                 writer.release()
             cursor = page.next_cursor
             if cursor is None:

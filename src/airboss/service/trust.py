@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from airboss.entry.places import SUFFIXES, own_entries
 from airboss.errors import Conflict, Invalid, NotFound
-from airboss.log.log import now_ms
+from airboss.log.writer import now_ms
 from airboss.model.audit_events import TrustChanged
 from airboss.service.audit import Audit, actor
 from airboss.store.entries import TrustRow, TrustStore

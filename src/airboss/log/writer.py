@@ -1,0 +1,135 @@
+"""Who says something in a stream. What is committed is on disk; what is only said gets there soon.
+
+What belongs together is one call, in one stream or in several: it is on disk together, or not at
+all. Where it comes from an origin it is said once, however often the work is done again.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from airboss.log.flusher import Flusher
+from airboss.log.portion import Group
+from airboss.log.rows import OpenBlock
+from airboss.log.stream import Stream
+from airboss.model.events import BlockDelta, Event, Recorded
+from airboss.model.views import View
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The one voice of a stream."""
+
+    flusher: Flusher
+    stream: Stream
+    left_open: tuple[OpenBlock, ...] = ()
+
+    async def commit(self, *events: Event, origin: str | None = None) -> Recorded:
+        """All of it on disk, or StoreUnavailable and nothing of it was said. Answers the last of
+        it, whose origin this is: as it was said first."""
+        if origin is not None and (found := self.stream.said_from(origin)):
+            await self.flusher.settle(self.stream)
+            return found
+        *others, last = events
+        lines = [*(self.line(event) for event in others), self.line(last, origin)]
+        return (await commit(*lines))[-1]
+
+    def say(self, *events: Event, urgent: bool = True) -> None:
+        """Without waiting: in order, on disk within a batch, deltas shown at once. What is not
+        urgent begins no write: who commits next would have to wait for that one first. After the
+        log's end nobody hears it: it is as if the process had died before."""
+        for event in events:
+            is_delta = isinstance(event, BlockDelta)
+            if self.flusher.is_stopped or (is_delta and not event.text):
+                continue
+            self.flusher.deltas += is_delta
+            self.stream.say(Recorded.of(0, now_ms(), event), event)
+            self.flusher.touch(self.stream, urgent=urgent and not is_delta)
+
+    def say_from(self, origin: str, event: Event) -> None:
+        """Once, however often it is said from there."""
+        say(self.line(event, origin))
+
+    def line(self, event: Event, origin: str | None = None) -> "Line":
+        """To be committed, or said, together with lines of other streams."""
+        return Line(self, event, origin)
+
+    def said_from(self, origin: str) -> Event | None:
+        found = self.stream.said_from(origin)
+        return found and found.event
+
+    @property
+    def view(self) -> View | None:
+        return self.stream.view
+
+    async def settle(self) -> None:
+        """Until all that was said is on disk, and in the view."""
+        await self.flusher.settle(self.stream)
+
+    def release(self) -> None:
+        """Nothing more will be said for now. Twice is harmless, and so is a last word after it."""
+        self.stream.rest()
+
+
+@dataclass(frozen=True)
+class Line:
+    """An event for a stream. What is worked on again after a crash says it again from the same
+    origin: the first time counts."""
+
+    writer: Writer
+    event: Event
+    origin: str | None = None
+
+
+async def commit(*lines: Line) -> list[Recorded]:
+    """All of it on disk together, or StoreUnavailable and nothing of it was said. Answers each as
+    it was said first."""
+    flusher = lines[0].writer.flusher
+    flusher.must_run()
+    done = asyncio.get_running_loop().create_future()
+    said, fresh = _say_together(lines, done)
+    if fresh:
+        _touch(flusher, fresh, urgent=True)
+        await done
+    for line in lines:  # one that was said before may still be on its way
+        if line.origin is not None and line.writer.stream not in fresh:
+            await flusher.settle(line.writer.stream)
+    return said
+
+
+def say(*lines: Line, urgent: bool = False) -> list[Recorded]:
+    """On disk together, at the latest with what is committed next."""
+    said, fresh = _say_together(lines, None)
+    _touch(lines[0].writer.flusher, fresh, urgent=urgent)
+    return said
+
+
+def _touch(flusher: Flusher, streams: Sequence[Stream], *, urgent: bool) -> None:
+    for stream in streams:
+        flusher.touch(stream, urgent=urgent)
+
+
+def _say_together(
+    lines: Sequence[Line], done: "asyncio.Future[None] | None"
+) -> tuple[list[Recorded], list[Stream]]:
+    at = now_ms()
+    # What cannot be put into words fails here, before anything of it was said.
+    drafts = [Recorded.of(0, at, line.event) for line in lines]
+    fresh = {
+        id(line.writer.stream): line.writer.stream
+        for line in lines
+        if line.origin is None or line.writer.stream.said_from(line.origin) is None
+    }
+    streams = list(fresh.values())
+    group = Group(tuple(streams), done) if done or len(lines) > 1 else None
+    said: list[Recorded] = []
+    for line, draft in zip(lines, drafts, strict=True):
+        stream, origin = line.writer.stream, line.origin
+        found = origin and stream.said_from(origin)
+        said.append(found or stream.say(draft, line.event, group, origin))
+    return said, streams

@@ -1,0 +1,160 @@
+"""What belongs together across streams is on disk together, or not at all."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from airboss.errors import StoreUnavailable
+from airboss.log import flusher as flusher_module
+from airboss.log import portion as portion_module
+from airboss.log.log import EventLog
+from airboss.model.events import Event, SessionIdle, SessionOpened
+from airboss.model.task_events import TaskAccepted, TaskDecided
+from airboss.model.views import View, fold
+
+TASK, SESSION = "tsk_one", "ses_one"
+ACCEPTED = TaskAccepted(
+    task="plan", entry="e", model="m", cwd="/", policy="ask", user_input="", who="me"
+)
+OPENED = SessionOpened(model="m", cwd="/", policy="ask", who="me")
+FAULTY = TaskDecided(text="[MISC] cannot be folded")
+
+
+@pytest.fixture(autouse=True)
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flusher_module, "RETRY_SECONDS", 0.05)
+
+
+def decided(text: str) -> TaskDecided:
+    return TaskDecided(text=f"[MISC] {text}")
+
+
+def a_fault_in_our_own_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(view: View | None, stream: str, seq: int, at: int, event: Event) -> View | None:
+        if event == FAULTY:
+            raise ValueError("a fault of ours")
+        return fold(view, stream, seq, at, event)
+
+    monkeypatch.setattr(portion_module, "fold", faulty)
+
+
+def transactions(folder: Path) -> list[tuple[str, int]]:
+    with sqlite3.connect(folder / "airboss.sqlite") as connection:
+        found = connection.execute("SELECT stream, seq FROM events ORDER BY stream, seq").fetchall()
+    connection.close()
+    return found
+
+
+async def kinds(log: EventLog, stream: str) -> list[str]:
+    return [one.event.kind for one in await log.after(stream, 0)]
+
+
+async def test_lines_of_two_streams_are_on_disk_when_the_call_answers(
+    log: EventLog, tmp_path: Path
+) -> None:
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    said = await log.commit(task.line(ACCEPTED), session.line(OPENED), task.line(decided("so")))
+    assert [one.seq for one in said] == [1, 1, 2]
+    assert transactions(tmp_path) == [(SESSION, 1), (TASK, 1), (TASK, 2)]
+
+
+async def test_a_line_that_cannot_be_written_takes_those_of_other_streams_with_it(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_fault_in_our_own_fold(monkeypatch)
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    await log.commit(task.line(ACCEPTED), session.line(OPENED))
+    session.say(SessionIdle(), urgent=False)
+    task.say(decided("before"), urgent=False)
+    with pytest.raises(StoreUnavailable, match="a fault of ours"):
+        await log.commit(session.line(SessionIdle(), "idle"), task.line(FAULTY))
+    assert session.said_from("idle") is None
+    assert await kinds(log, SESSION) == ["session.opened", "session.idle"]
+    assert await kinds(log, TASK) == ["task.accepted", "task.decided"]
+    await log.commit(session.line(SessionIdle(), "idle"), task.line(decided("after")))
+    assert (await kinds(log, SESSION))[-1:] == ["session.idle"]
+
+
+async def test_what_is_said_together_without_waiting_is_written_or_dropped_together(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_fault_in_our_own_fold(monkeypatch)
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    await log.commit(task.line(ACCEPTED), session.line(OPENED))
+    log.say(session.line(SessionIdle()), task.line(FAULTY))
+    log.say(session.line(SessionIdle()), task.line(decided("good")))
+    await task.settle()
+    await session.settle()
+    assert await kinds(log, SESSION) == ["session.opened", "session.idle"]
+    assert await kinds(log, TASK) == ["task.accepted", "task.decided"]
+
+
+async def test_calls_that_cross_each_other_in_several_streams_end(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_fault_in_our_own_fold(monkeypatch)
+    names = [f"tsk_{number}" for number in range(4)]
+    writers = [log.new_writer(name) for name in names]
+    await log.commit(*(writer.line(ACCEPTED) for writer in writers))
+    for turn in range(12):
+        one, other = writers[turn % 4], writers[(turn * 3 + 1) % 4]
+        bad = FAULTY if turn % 5 == 0 else decided(str(turn))
+        log.say(one.line(decided(f"one {turn}")), other.line(bad))
+    for writer in writers:
+        await writer.settle()
+    told = [len(await log.after(name, 0)) for name in names]
+    assert sum(told) == 4 + 2 * (12 - 3)
+
+
+async def test_a_full_disk_refuses_the_whole_call_and_keeps_what_nobody_waits_for(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    await log.commit(task.line(ACCEPTED), session.line(OPENED))
+
+    def full(*_: object) -> None:
+        raise StoreUnavailable("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("airboss.log.rows.write", full)
+        log.say(session.line(SessionIdle()), task.line(decided("kept")))
+        with pytest.raises(StoreUnavailable, match="full"):
+            await log.commit(session.line(SessionIdle()), task.line(decided("refused"), "1"))
+        assert task.said_from("1") is None
+    await log.commit(task.line(decided("again"), "1"))
+    assert await kinds(log, SESSION) == ["session.opened", "session.idle"]
+    texts = [one.event for one in await log.after(TASK, 1)]
+    assert texts == [decided("kept"), decided("again")]
+
+
+async def test_a_line_that_was_said_before_is_answered_as_it_was_said_first(log: EventLog) -> None:
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    await log.commit(task.line(ACCEPTED, "accepted"))
+    other = ACCEPTED.model_copy(update={"who": "somebody else"})
+    said = await log.commit(task.line(other, "accepted"), session.line(OPENED, "opened"))
+    assert [one.event for one in said] == [ACCEPTED, OPENED]
+    assert await kinds(log, TASK) == ["task.accepted"]
+
+
+async def test_what_cannot_be_put_into_words_leaves_nothing_of_the_call(log: EventLog) -> None:
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    await task.commit(ACCEPTED)
+    broken = TaskDecided.model_construct(kind="task.decided", text=object())
+    with pytest.raises(Exception, match="serializ"):
+        await log.commit(session.line(OPENED), task.line(broken))
+    await task.commit(decided("fine"))
+    assert await kinds(log, SESSION) == []
+    assert [one.seq for one in await log.after(TASK, 0)] == [1, 2]
+
+
+async def test_a_number_that_somebody_else_has_written_is_not_written_again(
+    log: EventLog, tmp_path: Path
+) -> None:
+    task = log.new_writer(TASK)
+    await task.commit(ACCEPTED)
+    with sqlite3.connect(tmp_path / "airboss.sqlite") as connection:
+        connection.execute("UPDATE events SET seq = 7 WHERE stream = ?", (TASK,))
+    connection.close()
+    with pytest.raises(StoreUnavailable, match="tsk_one has an event 7 already"):
+        await task.commit(decided("stale"))
