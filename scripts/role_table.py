@@ -29,7 +29,9 @@ def role_table(routes: Sequence[BaseRoute]) -> str:
     for title, group in (("`/api/v1`", v1), ("Seed 001's calls, and watching", beside)):
         lines += ["", f"## {title}", "", f"| route | needs | {' | '.join(ROLES)} | |"]
         lines += ["|---|---|" + "---|" * len(ROLES) + "---|"]
-        lines += sorted(_row(str(one.path), one.methods or set(), one.endpoint) for one in group)
+        lines += sorted(
+            _row(str(one.path_format), one.methods or set(), one.endpoint) for one in group
+        )
     return _HEAD + "\n".join([*told, *lines]) + "\n"
 
 

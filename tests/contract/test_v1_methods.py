@@ -23,6 +23,13 @@ async def test_a_wrong_method_is_told_every_right_one(guest: Guest) -> None:
     assert (answer.status_code, answer.headers["allow"]) == (405, "DELETE")
 
 
+async def test_the_order_of_rules_is_no_rule(guest: Guest) -> None:
+    for method in ("GET", "POST", "DELETE"):
+        answer = await guest.http.request(method, "/api/v1/rules/order")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "PUT"), method
+
+
 async def test_a_body_of_another_kind_than_json_is_told_so(guest: Guest) -> None:
-    answer = await guest.http.post("/api/v1/runs", data={"job": "sample"})
-    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+    for path in ("/api/v1/runs", "/api/v1/entry/install"):
+        answer = await guest.http.post(path, data={"job": "sample"})
+        assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type"), path

@@ -42,6 +42,44 @@ def test_it_says_how_one_signs_in() -> None:
     assert open_ones == ["/api/v1/signin"]
 
 
+def test_a_stream_is_described_by_the_data_of_its_events() -> None:
+    streams = {
+        operation["operationId"]: operation["responses"]["200"]["content"]["text/event-stream"]
+        for _, _, operation in OPERATIONS
+        if "text/event-stream" in operation["responses"].get("200", {}).get("content", {})
+    }
+    assert len(streams) == 6
+    parts = {name: told["schema"]["$ref"].rpartition("/")[2] for name, told in streams.items()}
+    assert parts["follow_run_events"] == "StreamedEvent"
+    assert parts["follow_audit"] == "StreamedAct"
+    assert parts["follow_feed"] == "StreamedFeed"
+    for part in set(parts.values()):
+        assert {"type": "string"} in SCHEMAS[part]["anyOf"], part  # the whole of it is text
+
+
+def test_what_is_a_file_of_text_is_described_as_text() -> None:
+    """Generated clients take other kinds for binary, or leave them out."""
+    for path, _, operation in OPERATIONS:
+        if operation["operationId"].startswith("export_"):
+            kinds = operation["responses"]["200"]["content"]
+            assert [kind for kind in kinds if not kind.startswith("text/")] == [], path
+
+
+def test_what_a_right_request_may_be_refused_for_is_described() -> None:
+    refusals = {operation["operationId"]: operation["responses"] for _, _, operation in OPERATIONS}
+    digests = [name for name in refusals if name.endswith("_digest")]
+    assert len(digests) == 4
+    assert [name for name in digests if "422" not in refusals[name]] == []
+    assert "401" in refusals["sign_in"]
+
+
+def test_the_words_of_a_rule_are_described_as_they_are_checked() -> None:
+    named = {name: told for name, told in SCHEMAS["Rule"]["properties"].items() if "anyOf" in told}
+    assert set(named) == {"wish", "tool", "command", "path", "host", "folder"}
+    for name, told in named.items():
+        assert (told["anyOf"][0]["minLength"], told["anyOf"][0]["maxLength"]) == (1, 4096), name
+
+
 def test_numbers_and_paths_of_requests_are_described_as_they_are_checked() -> None:
     place = SCHEMAS["NewRule"]["properties"]["place"]["anyOf"][0]
     assert (place["minimum"], place["maximum"]) == (0, 1000)

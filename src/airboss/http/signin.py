@@ -10,6 +10,7 @@ from starlette.responses import Response
 from airboss.http import problems
 from airboss.http.callers import caller
 from airboss.http.credentials import Caller
+from airboss.http.description import refused
 from airboss.http.devices import device
 from airboss.http.refusals import Gate, Refused
 from airboss.model.ids import SignInId
@@ -83,7 +84,11 @@ Own = Annotated[SignInId | None, Depends(_own_sign_in)]
 Who = Annotated[str, Depends(caller)]
 
 
-@router.post("/signin", response_model=SignedIn)
+@router.post(
+    "/signin",
+    response_model=SignedIn,
+    responses={401: refused("The code was used already, is too old, or is another server's.")},
+)
 async def sign_in(
     asked: SignInCode,
     request: Request,

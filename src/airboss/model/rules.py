@@ -1,11 +1,19 @@
 """Rules of one's own: what agents may do without leave, what only with it, and what never."""
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from airboss.model.ids import RuleId
 from airboss.model.words import Frozen, Words
 
 Verdict: TypeAlias = Literal["allow", "deny", "ask"]
+LONGEST_WORDS = 4096
+# Described and not checked here: who writes a rule is refused in words of ours, and what is stored
+# is read as it is.
+_Named: TypeAlias = Annotated[
+    Words, Field(json_schema_extra={"minLength": 1, "maxLength": LONGEST_WORDS})
+]
 
 
 class Rule(Frozen):
@@ -14,13 +22,13 @@ class Rule(Frozen):
 
     verdict: Verdict
     # The kind of the wish: shell, write, read, url, mcp, …
-    wish: Words | None = None
-    tool: Words | None = None
-    command: Words | None = None
-    path: Words | None = None
-    host: Words | None = None
+    wish: _Named | None = None
+    tool: _Named | None = None
+    command: _Named | None = None
+    path: _Named | None = None
+    host: _Named | None = None
     # Only for sessions that work in this folder or below it.
-    folder: Words | None = None
+    folder: _Named | None = None
 
 
 class KeptRule(Frozen):

@@ -19,7 +19,7 @@ Format: TypeAlias = Literal["markdown", "jsonl", "html"]
 ENDINGS: Final = {"markdown": "md", "jsonl": "jsonl", "html": "html"}
 MEDIA_TYPES: Final = {
     "markdown": "text/markdown; charset=utf-8",
-    "jsonl": "application/x-ndjson; charset=utf-8",
+    "jsonl": "text/x-ndjson; charset=utf-8",
     "html": "text/html; charset=utf-8",
 }
 _LONGEST_NAME: Final = 60

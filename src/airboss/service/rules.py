@@ -14,14 +14,13 @@ from airboss.log.writer import now_ms
 from airboss.model.audit_events import RulesChanged
 from airboss.model.ids import RuleId, new_rule_id
 from airboss.model.redaction import Redactor
-from airboss.model.rules import KeptRule, Rule
+from airboss.model.rules import LONGEST_WORDS, KeptRule, Rule
 from airboss.service.audit import Audit, actor
 from airboss.store.rules import RuleStore
 
 _log = logging.getLogger("airboss.rules")
 
 MOST_RULES: Final = 1000
-_LONGEST_WORDS: Final = 4096
 # What can be denied or asked about, though nothing of it can be allowed by a rule.
 _KINDS: Final = UNDERSTOOD | {
     "extension-management",
@@ -114,7 +113,7 @@ def settle(rule: Rule) -> Rule:
     named = _words(rule)
     wrong = next((name for name, text in named.items() if not _is_usable(text)), None)
     if wrong:
-        raise Invalid(f"{wrong}: should be 1 to {_LONGEST_WORDS} letters.")
+        raise Invalid(f"{wrong}: should be 1 to {LONGEST_WORDS} letters.")
     _check_kind(rule)
     for name, kinds in _HAVE.items():
         if name in named and rule.wish is not None and rule.wish not in kinds:
@@ -136,7 +135,7 @@ def _words(rule: Rule) -> dict[str, str]:
 
 
 def _is_usable(text: str) -> bool:
-    return bool(text.strip()) and len(text) <= _LONGEST_WORDS and "\0" not in text
+    return bool(text.strip()) and len(text) <= LONGEST_WORDS and "\0" not in text
 
 
 def _check_kind(rule: Rule) -> None:

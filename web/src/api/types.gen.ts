@@ -220,6 +220,31 @@ export type EventPage = {
   "more": boolean;
 };
 
+/** `changed`: which streams have changed. */
+export type FeedChanges = {
+  "streams": readonly (string)[];
+};
+
+/** `end`, with the last seq of a stream that is over; or `gone`: there is none of that name. */
+export type FeedEnd = {
+  "stream": string;
+  "seq"?: number | null;
+};
+
+/** An event with the stream that it is of. */
+export type FeedEvent = {
+  "seq": number;
+  "at": number;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "stream": string;
+};
+
+/** `caught-up` or `heartbeat`: up to which seq each stream was told. */
+export type FeedProgress = {
+  "streams": Record<string, number>;
+  "at"?: number | null;
+};
+
 /** A field that was looked at. */
 export type FieldCheck = {
   "at": number;
@@ -1038,6 +1063,18 @@ export type Status = {
   "entry"?: EntryState | null;
   "trouble"?: string | null;
 };
+
+/** `heartbeat` or `end`: there is nothing new behind `seq`, or never will be. */
+export type StreamNote = {
+  "seq": number;
+  "at": number;
+};
+
+export type StreamedAct = RecordedAct | StreamNote | string;
+
+export type StreamedEvent = RecordedEvent | StreamNote | string;
+
+export type StreamedFeed = FeedEvent | FeedProgress | FeedChanges | FeedEnd | string;
 
 /** What an approval is about: of these, the fields that the wish has. */
 export type Subject = {

@@ -6,27 +6,30 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from airboss.http.services import Use
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     LARGEST_SEQ,
-    SERVER_SENT,
     After,
     LastEventId,
+    StreamNote,
     first_seq,
+    server_sent,
 )
 from airboss.model.audit_events import AUDIT, AuditEvent
+from airboss.service.export import MEDIA_TYPES
 
 router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
 
-_LINES: Final = "application/x-ndjson"
+_LINES: Final = MEDIA_TYPES["jsonl"]
 _FILE: Final[dict[str, Any]] = {
     "response_class": StreamingResponse,
     "responses": {
         200: {
             "description": "A file to keep.",
-            "content": {_LINES: {"schema": {"type": "string"}}},
+            "content": {_LINES.partition(";")[0]: {"schema": {"type": "string"}}},
         }
     },
 }
@@ -38,6 +41,9 @@ class RecordedAct(BaseModel):
     seq: int
     at: int
     event: Annotated[AuditEvent, Field(discriminator="kind")]
+
+
+StreamedAct = TypeAliasType("StreamedAct", RecordedAct | StreamNote | str)
 
 
 class AuditPage(BaseModel):
@@ -66,7 +72,7 @@ async def list_audit(
     return Response(body, media_type="application/json")
 
 
-@router.get("/stream", **SERVER_SENT)
+@router.get("/stream", **server_sent(StreamedAct))
 async def follow_audit(use: Use, after: After = 0, last_event_id: LastEventId = None) -> Response:
     """What is done from now on, as server-sent events; or behind any seq."""
     return EventStream(use.log, AUDIT, first_seq(last_event_id, after))

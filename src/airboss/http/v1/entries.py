@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from airboss.errors import Invalid, NotFound
+from airboss.errors import NotFound
 from airboss.http.description import Refusals, refused
 from airboss.http.services import Use, UseEntries, UseRuns
 from airboss.http.v1.streams import AbsolutePath, Asked
@@ -202,7 +202,7 @@ async def install_entry(request: Request, use: Use) -> Response:
 
 def _install_asked(request: Request, body: bytes) -> InstallEntry:
     if "json" not in request.headers.get("content-type", ""):
-        raise Invalid("The body should be JSON, and its Content-Type application/json.")
+        raise RequestValidationError([{"loc": ("body",), "msg": "Send JSON, and say so"}])
     try:
         return InstallEntry.model_validate_json(body)
     except ValidationError as error:

@@ -3,19 +3,50 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel
+from typing_extensions import TypeAliasType
 
 from airboss.errors import Invalid
 from airboss.http.feed import Feed
 from airboss.http.services import Use
-from airboss.http.v1.streams import LARGEST_SEQ, SERVER_SENT
+from airboss.http.v1.streams import LARGEST_SEQ, RecordedEvent, server_sent
 
 router = APIRouter(prefix="/api/v1/feed", tags=["feed"])
+
+
+class FeedEvent(RecordedEvent):
+    """An event with the stream that it is of."""
+
+    stream: str
+
+
+class FeedProgress(BaseModel):
+    """`caught-up` or `heartbeat`: up to which seq each stream was told."""
+
+    streams: dict[str, int]
+    at: int | None = None
+
+
+class FeedChanges(BaseModel):
+    """`changed`: which streams have changed."""
+
+    streams: list[str]
+
+
+class FeedEnd(BaseModel):
+    """`end`, with the last seq of a stream that is over; or `gone`: there is none of that name."""
+
+    stream: str
+    seq: int | None = None
+
+
+StreamedFeed = TypeAliasType("StreamedFeed", FeedEvent | FeedProgress | FeedChanges | FeedEnd | str)
 
 MOST_STREAMS = 64
 _LONGEST_NAME = 64
 
 
-@router.get("", **SERVER_SENT)
+@router.get("", **server_sent(StreamedFeed))
 async def follow_feed(
     use: Use,
     follow: Annotated[

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from airboss.http.description import refused
 from airboss.http.services import UseRules, Who
@@ -12,6 +13,15 @@ from airboss.model.rules import KeptRule, Rule
 from airboss.service.rules import MOST_RULES
 
 router = APIRouter(prefix="/api/v1/rules", tags=["rules"])
+
+
+class _RuleName(StringConvertor):
+    """Any name but the one that is an address of its own, which would answer to DELETE as well."""
+
+    regex = "(?!order$)[^/]+"
+
+
+register_url_convertor("rule", _RuleName())
 
 Place = Annotated[int, Field(ge=0, le=MOST_RULES), only_numbers]
 
@@ -59,7 +69,7 @@ async def arrange_rules(asked: RuleOrder, rules: UseRules, who: Who) -> RuleList
     return RuleList(items=await rules.arrange(asked.ids, who))
 
 
-@router.delete("/{rule}", status_code=204)
+@router.delete("/{rule:rule}", status_code=204)
 async def remove_rule(rule: str, rules: UseRules, who: Who) -> None:
     """It holds no longer, at once."""
     await rules.remove(rule, who)

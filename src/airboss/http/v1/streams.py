@@ -4,7 +4,9 @@ import json
 from typing import Annotated, Any, Final
 
 from fastapi import Header, Query, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing_extensions import TypeAliasType
 
 from airboss.model.events import Event
 from airboss.service import pages
@@ -20,20 +22,6 @@ LastEventId = Annotated[
 Cursor = Annotated[str | None, Query(pattern=pages.CURSOR, description="A page's `next_cursor`.")]
 Time = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="Milliseconds, UTC.")]
 LOOKED_FOR: Final = Query(min_length=1, max_length=400, description="In whatever case.")
-
-# How a route that follows a stream is described.
-SERVER_SENT: Final[dict[str, Any]] = {
-    "response_class": Response,
-    "responses": {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-}
-# A stream that ends says so once; whoever comes back behind its end is sent away for good.
-ENDING: Final[dict[str, Any]] = {
-    **SERVER_SENT,
-    "responses": {
-        **SERVER_SENT["responses"],
-        204: {"description": "The stream has ended, and `Last-Event-ID` is its last event."},
-    },
-}
 
 # A path of the server's machine. What is relative is refused in words of ours, so the pattern is
 # described here and not checked.
@@ -72,6 +60,43 @@ class RecordedEvent(BaseModel):
     seq: int
     at: int
     event: Event
+
+
+class StreamNote(BaseModel):
+    """`heartbeat` or `end`: there is nothing new behind `seq`, or never will be."""
+
+    seq: int
+    at: int
+
+
+# As text, or what each of its events has as data: generated clients read one or the other.
+StreamedEvent = TypeAliasType("StreamedEvent", RecordedEvent | StreamNote | str)
+
+
+class ServerSent(JSONResponse):
+    """How a route that follows a stream is described. FastAPI writes the schema only of what it
+    takes for JSON; as the data of each event is."""
+
+    media_type = "text/event-stream"
+
+
+def server_sent(data: Any) -> dict[str, Any]:
+    """A route whose events have such data."""
+    return {
+        "response_class": ServerSent,
+        "response_model": data,
+        "response_description": "Server-sent events; the schema is that of the data of each.",
+    }
+
+
+SERVER_SENT: Final = server_sent(StreamedEvent)
+# A stream that ends says so once; whoever comes back behind its end is sent away for good.
+ENDING: Final[dict[str, Any]] = {
+    **SERVER_SENT,
+    "responses": {
+        204: {"description": "The stream has ended, and `Last-Event-ID` is its last event."},
+    },
+}
 
 
 class EventPage(BaseModel):
