@@ -15,10 +15,11 @@ BIN := .venv/bin
 STAGE := bash scripts/stage.sh
 PYTHON_READY := .venv/.ready
 NODE_READY := web/node_modules/.ready
+CLIENTS_READY := tests/clients/node_modules/.ready
 PAGES := src/airboss/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
 
-.PHONY: help setup python web runtime run test check bench chaos pictures generate lock browser clean
+.PHONY: help setup python web runtime run test check bench chaos pictures generate lock browser clients clean
 
 help: ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -28,7 +29,7 @@ setup: python web runtime ## install everything, build the pages; repeatable, fa
 run: setup ## serve on PORT (8888), with more options in ARGS
 	@exec $(BIN)/airboss serve --port $(PORT) $(ARGS)
 
-test: setup browser ## run every test
+test: setup browser clients ## run every test
 	@echo "Tests of the front end"
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
@@ -63,9 +64,11 @@ lock: python ## resolve the dependencies anew and write the locks
 	@$(STAGE) "requirements/dev.txt" $(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(STAGE) "web/package-lock.json" npm --prefix web install --package-lock-only
 	@$(STAGE) "web/package-lock.json for other systems" $(BIN)/python scripts/complete_lock.py web/package-lock.json
+	@$(STAGE) "tests/clients/package-lock.json" npm --prefix tests/clients install --package-lock-only
+	@$(STAGE) "tests/clients/package-lock.json for other systems" $(BIN)/python scripts/complete_lock.py tests/clients/package-lock.json
 
 clean: ## remove what the commands above made
-	rm -rf .venv build dist web/node_modules src/airboss/static .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist web/node_modules tests/clients/node_modules src/airboss/static .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The stages of setup.
 
@@ -75,6 +78,7 @@ runtime: $(PYTHON_READY) ## the agent runtime
 	@$(STAGE) "Agent runtime" $(BIN)/airboss setup
 browser:
 	@$(STAGE) "Chromium for the browser tests" bash scripts/chromium.sh
+clients: $(CLIENTS_READY)
 
 COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-annotate --no-header
@@ -91,6 +95,10 @@ $(NODE_READY): web/package.json web/package-lock.json
 	@node -e 'process.exit(+(process.versions.node.split(".")[0] < 20))' 2>/dev/null || \
 		{ echo "Airboss builds its pages with Node.js 20 or newer; it was not found."; exit 1; }
 	@$(STAGE) "Front end packages" npm --prefix web ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+$(CLIENTS_READY): tests/clients/package.json tests/clients/package-lock.json
+	@$(STAGE) "Generators of clients for the tests" npm --prefix tests/clients ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 $(PAGES): $(NODE_READY) $(PAGE_SOURCES)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the lock into .venv. uv does it in seconds, pip in most of a minute; pip is used where uv
 # would not find the packages: a person's own index, or a certificate that only pip was told of.
+# The lock names every package, so nothing is resolved again.
 set -euo pipefail
 
 lock=$1
@@ -12,12 +13,12 @@ with_uv() {
     own=$(mktemp "${TMPDIR:-/tmp}/airboss-uv.XXXXXX")
     awk '/^uv==/ { on = 1 } on { print } on && !/\\$/ { exit }' "$lock" >"$own"
     pip install --require-hashes -r "$own" &&
-        .venv/bin/uv pip install --python "$python" --compile-bytecode --require-hashes -r "$lock"
+        .venv/bin/uv pip install --python "$python" --compile-bytecode --no-deps --require-hashes -r "$lock"
     local code=$?
     rm -f "$own"
     return "$code"
 }
 
 if pip config list | grep -qE '\.index-url=' || ! with_uv; then
-    pip install --require-hashes -r "$lock"
+    pip install --no-deps --require-hashes -r "$lock"
 fi

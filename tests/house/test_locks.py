@@ -35,8 +35,9 @@ def test_a_python_lock_has_hashes_and_no_address(lock: Path) -> None:
     assert "--find-links" not in text
 
 
-def test_the_front_end_lock_has_no_address() -> None:
-    lock = json.loads((ROOT / "web/package-lock.json").read_text("utf-8"))
+@pytest.mark.parametrize("folder", ["web", "tests/clients"])
+def test_a_lock_of_npm_has_no_address(folder: str) -> None:
+    lock = json.loads((ROOT / folder / "package-lock.json").read_text("utf-8"))
     packages: dict[str, dict[str, Any]] = lock["packages"]
     assert len(packages) > 50
     assert [name for name, package in packages.items() if "resolved" in package] == []

@@ -15,7 +15,7 @@ def code_below(*folders: str) -> list[Path]:
         for folder in folders
         for suffix in ("py", "ts", "tsx", "css")
         for path in (ROOT / folder).rglob(f"*.{suffix}")
-        if "static" not in path.parts and not path.name.endswith(".gen.ts")
+        if not {"static", "node_modules"} & set(path.parts) and not path.name.endswith(".gen.ts")
     )
 
 
