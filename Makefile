@@ -19,7 +19,7 @@ CLIENTS_READY := tests/clients/node_modules/.ready
 PAGES := src/airboss/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
 
-.PHONY: help setup python web runtime run test check bench chaos pictures generate lock browser clients clean
+.PHONY: help setup python web runtime run test check bench chaos trials pictures generate lock browser clients clean
 
 help: ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -52,6 +52,9 @@ bench: setup ## measure; writes the table in bench/
 
 chaos: setup ## kill servers and runtimes under random jobs, 200 times; writes the table in bench/
 	@$(BIN)/python -m tests.crash.chaos --trials 200 $(ARGS)
+
+trials: setup ## ask the API thousands of times all that its description allows, and more
+	@$(BIN)/python -m tests.contract.fuzzing $(ARGS)
 
 pictures: setup browser ## photograph every page for docs/; look at them
 	@$(BIN)/python -m scripts.pictures
