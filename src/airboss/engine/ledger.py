@@ -1,23 +1,14 @@
-"""DBOS's own file, looked into without DBOS: loading it takes half a second and 30 MB, and a
+"""The engine's file, looked into without DBOS: loading it takes half a second and 30 MB, and a
 server without jobs needs neither."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from airboss.engine import dbos_internals
 from airboss.errors import StoreUnavailable
-
-_OPEN = "status IN ('PENDING', 'ENQUEUED')"
-# From `run.` and `run~` to the characters behind these.
-_OF_RUN = (
-    "workflow_uuid = :run OR workflow_uuid >= :run || '.' AND workflow_uuid < :run || '/' "
-    "OR workflow_uuid >= :run || '~' AND workflow_uuid < :run || char(127)"
-)
-_TABLES_OF_RUNS = (
-    "SELECT kept.name FROM sqlite_master AS kept, pragma_table_info(kept.name) AS field "
-    "WHERE kept.type = 'table' AND field.name = 'workflow_uuid'"
-)
 
 
 @dataclass(frozen=True)
@@ -27,40 +18,31 @@ class Ledger:
     path: Path
 
     def knows(self, run: str) -> bool:
-        return self._has("workflow_uuid = ?", run)
+        return self._asked(lambda file: dbos_internals.has_workflow(file, run))
 
     def has_open(self, run: str | None = None) -> bool:
-        if run is None:
-            return self._has(_OPEN)
-        return self._has(f"workflow_uuid = ? AND {_OPEN}", run)
+        return self._asked(lambda file: dbos_internals.has_open_workflow(file, run))
 
     def has_queued(self) -> bool:
-        return self._has("status = 'ENQUEUED'")
+        return self._asked(dbos_internals.has_queued_workflow)
 
     def forget(self, run: str) -> None:
-        """All rows of a run that has ended, of each time that it was tried, with all that it
-        started: those are named by the run's name and a path."""
-        if not self.path.exists():
-            return
-        try:
-            with closing(sqlite3.connect(self.path, timeout=10)) as file, file:
-                # DBOS has no foreign keys between these; a table that it adds is found as well.
-                for (table,) in file.execute(_TABLES_OF_RUNS).fetchall():
-                    ours = f'DELETE FROM "{table}" WHERE {_OF_RUN}'  # noqa: S608 - the file's own names
-                    file.execute(ours, {"run": run})
-        except sqlite3.Error as error:
-            raise self.in_words(error) from error
+        """All that is kept of a run that has ended."""
 
-    def _has(self, condition: str, *values: str) -> bool:
+        def delete(file: sqlite3.Connection) -> bool:
+            with file:
+                dbos_internals.delete_workflows_of(file, run)
+            return True
+
+        self._asked(delete)
+
+    def _asked(self, ask: Callable[[sqlite3.Connection], bool]) -> bool:
+        """False where there is no file yet."""
         if not self.path.exists():
             return False
-        table = "SELECT 1 FROM sqlite_master WHERE name = 'workflow_status'"
-        row = f"SELECT 1 FROM workflow_status WHERE {condition} LIMIT 1"  # noqa: S608
         try:
             with closing(sqlite3.connect(self.path, timeout=10)) as file:
-                if file.execute(table).fetchone() is None:
-                    return False
-                return file.execute(row, values).fetchone() is not None
+                return ask(file)
         except sqlite3.Error as error:
             raise self.in_words(error) from error
 

@@ -12,14 +12,15 @@ from typing import Any
 from urllib.parse import quote
 
 from dbos import DBOS
-from dbos._migration import sqlite_migrations
+
+from airboss.engine.dbos_internals import latest_schema, schema_of
 
 
 def prepare(path: Path) -> None:
     """Only for the owner's eyes: what agents answer is in it. DBOS leaves the journal as it finds
     it, and SQLite's default makes readers wait for writers."""
     version = _version(path)
-    if version < len(sqlite_migrations):
+    if version < latest_schema():
         _migrate(path, keep=version > 0)
     with closing(sqlite3.connect(path, timeout=10)) as file:
         file.execute("PRAGMA journal_mode=WAL")
@@ -43,11 +44,7 @@ def _version(path: Path) -> int:
     if not path.exists():
         return 0
     with closing(sqlite3.connect(path, timeout=10)) as file:
-        table = "SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'"
-        if file.execute(table).fetchone() is None:
-            return 0
-        found = file.execute("SELECT version FROM dbos_migrations").fetchone()
-        return found[0] if found else 0
+        return schema_of(file)
 
 
 def _migrate(path: Path, *, keep: bool) -> None:

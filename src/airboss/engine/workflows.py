@@ -4,7 +4,6 @@ Nothing here knows what a workflow is about.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -13,11 +12,15 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID, WorkflowHandleAsync, error
-from dbos._core import WorkflowHandleAsyncPolling
-from dbos._dbos import _get_or_create_dbos_registry  # pyright: ignore[reportPrivateUsage]
-from dbos._utils import INTERNAL_QUEUE_NAME
 
 from airboss.engine import tables
+from airboss.engine.dbos_internals import (
+    inside_of,
+    look_every,
+    quiet_log,
+    recovery_queue,
+    runs_elsewhere,
+)
 
 # Bumped by hand when the same tree is walked in other steps: rows of another version stay asleep.
 VERSION: Final = "walk-1"
@@ -37,7 +40,7 @@ class Workflows:
     """Durable workflows on a SQLite file. There can be one at a time in a process."""
 
     def __init__(self, path: Path, bodies: Mapping[str, Body]) -> None:
-        _quiet()
+        quiet_log()
         tables.prepare(path)
         DBOS(
             config={
@@ -64,26 +67,21 @@ class Workflows:
             for name, body in bodies.items()
         }
         # DBOS takes up what is open through this queue, at 1 s a look if nobody says otherwise.
-        registry = _get_or_create_dbos_registry()
-        self._queue = registry._register_internal_queue(  # pyright: ignore[reportPrivateUsage]
-            INTERNAL_QUEUE_NAME, polling_interval_sec=_QUICK_SECONDS
-        )
+        self._queue = recovery_queue(_QUICK_SECONDS)
         self._ends: dict[str, asyncio.Event] = {}
 
     def launch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Blocks, so it has a thread of its own. DBOS adopts the loop that it finds itself in."""
-        asyncio._set_running_loop(loop)
-        try:
-            DBOS.launch()
-        except BaseException:
-            _destroy()
-            raise
-        finally:
-            asyncio._set_running_loop(None)
+        with inside_of(loop):
+            try:
+                DBOS.launch()
+            except BaseException:
+                _destroy()
+                raise
 
     def calm_down(self) -> None:
         """What was open has been taken up: looking twenty times a second costs for nothing."""
-        self._queue._polling_interval_sec = _CALM_SECONDS  # pyright: ignore[reportPrivateUsage]
+        look_every(self._queue, _CALM_SECONDS)
 
     async def start(self, name: str, workflow: str, *given: Any) -> Handle:
         """Returns when it is on disk. One that is known already is not started again."""
@@ -96,7 +94,7 @@ class Workflows:
 
     async def result(self, handle: Handle) -> Any:
         """Waits for it, without keeping the answer a second time: it does not change."""
-        if isinstance(handle, WorkflowHandleAsyncPolling):
+        if runs_elsewhere(handle):
             await self._wait_for_end(handle.get_workflow_id())
         asked = handle.get_result(polling_interval_sec=_QUICK_SECONDS)
         try:
@@ -154,22 +152,3 @@ def _destroy() -> None:
 async def _outside(asked: Coroutine[Any, Any, Any]) -> Any:
     """Inside a workflow DBOS would keep the question as a step of it."""
     return await asyncio.get_running_loop().create_task(asked, context=Context())
-
-
-class _NoCancelled(logging.Filter):
-    """Whoever stops a run knows; DBOS tells it once more for every wait that ends, with a trace."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        raised = record.exc_info[1] if record.exc_info else None
-        if isinstance(raised, error.DBOSAwaitedWorkflowCancelledError):
-            return False
-        words = record.getMessage()
-        return "task cancelled" not in words and "recorded outcome" not in words
-
-
-def _quiet() -> None:
-    """A handler keeps DBOS from adding its own: what it says goes where all else goes."""
-    log = logging.getLogger("dbos")
-    if not any(isinstance(known, _NoCancelled) for known in log.filters):
-        log.addHandler(logging.NullHandler())
-        log.addFilter(_NoCancelled())
