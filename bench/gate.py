@@ -15,9 +15,9 @@ from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
+from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.hooks import Pass, ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
-from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import RuntimeSession, SessionWish, open_session
 from airboss.runtime.signals import Signal, TurnIdle
 from bench.bare import TURN_SECONDS

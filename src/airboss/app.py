@@ -20,9 +20,9 @@ from airboss.log.journal import Journal
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
+from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.environment import agents_environment
-from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access

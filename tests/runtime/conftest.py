@@ -13,8 +13,8 @@ import pytest
 from airboss.model.events import Event
 from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
+from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
-from airboss.runtime.process import Runtime, RuntimePlan
 from airboss.runtime.session import RuntimeSession, SessionWish, open_session
 from airboss.runtime.signals import RuntimeLost, Signal, TurnIdle
 from tests.runtime.copilot_service import Stage, on_stage

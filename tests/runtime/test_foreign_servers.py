@@ -11,10 +11,10 @@ from airboss.harness.loops import Loops
 from airboss.model.events import ToolEnded
 from airboss.runtime import session as session_module
 from airboss.runtime.hooks import Pass, Veto
-from airboss.runtime.life import Life
 from airboss.runtime.options import options_of
 from airboss.runtime.origins import Origins
 from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.session import SessionWish
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from tests.runtime import mcp_server
@@ -38,8 +38,8 @@ def deaf(_: Origins, __: Any) -> None:
 
 
 def changed(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    def options(asked: SessionWish, life: Life) -> dict[str, Any]:
-        return {**options_of(asked, life), **changes}
+    def options(asked: SessionWish, process: RuntimeProcess) -> dict[str, Any]:
+        return {**options_of(asked, process), **changes}
 
     monkeypatch.setattr(session_module, "options_of", options)
 

@@ -12,8 +12,8 @@ from airboss.harness.builtin_tools import BUILT_IN
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.model.events import ToolEnded, ToolStarted
 from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto, outcome_of
-from airboss.runtime.life import Life
 from airboss.runtime.permission import PermissionAnswer
+from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.signals import Compacted, TurnIdle
 from airboss.runtime.tools import ToolOffer
 from tests.runtime.conftest import Flight, Listener
@@ -292,13 +292,13 @@ MODELS = ("stand-in", "gpt-5-codex", "claude-sonnet-4.5")
 async def listed(flight: Flight) -> set[str]:
     """What the runtime says that it has."""
 
-    async def ask(life: Life) -> set[str]:
+    async def ask(process: RuntimeProcess) -> set[str]:
         from copilot import rpc
 
-        answer = await life.client.rpc.tools.list(rpc.ToolsListRequest())
+        answer = await process.client.rpc.tools.list(rpc.ToolsListRequest())
         return {tool.name for tool in answer.tools}
 
-    return await flight.runtime.on_life(ask)
+    return await flight.runtime.on_process(ask)
 
 
 # Those that every session may call; `agent` of the stand-in is the one with most tools.

@@ -129,7 +129,7 @@ async def test_a_call_that_is_too_large_to_be_checked_is_refused_in_words(
     flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = partial(read_message, most=100_000)
-    monkeypatch.setattr("airboss.runtime.tap.read_message", small)
+    monkeypatch.setattr("airboss.runtime.sdk_wire.read_message", small)
     gate = Gate()
     session = await flight.session(listener, gate=gate)
     text = "x" * 200_000
@@ -148,15 +148,13 @@ async def test_a_message_that_cannot_be_made_small_ends_one_turn_in_words(
 ) -> None:
     session, other = await flight.session(listener), Listener()
     await flight.session(other)
-    tap: Any = (await flight.runtime.life()).tap
+    wire: Any = (await flight.runtime.process()).wire
     said = PassedOver(99_000_000, "session.event", None, session.id, "tool.execution_complete")
-    tap._hear(None, None, said)
+    wire._hear(None, said)
     failed = await listener.until(TurnFailed)
     assert failed.name == "MessageTooLarge"
     assert failed.message == "The agent runtime said something of 99 MB, too large to be read."
-    tap._hear(
-        None, None, PassedOver(9, "session.event", None, session.id, "model.messages_snapshot")
-    )
+    wire._hear(None, PassedOver(9, "session.event", None, session.id, "model.messages_snapshot"))
     await asyncio.sleep(0.05)
     assert len(listener.all(TurnFailed)) == 1
     assert not other.told

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airboss.model.events import ToolEnded
-from airboss.runtime.process import Runtime
+from airboss.runtime.agent_runtime import Runtime
 from airboss.runtime.session import RuntimeSession
 from airboss.store.folder import DataFolder
 from airboss.store.session_files import SessionFiles

@@ -135,15 +135,15 @@ async def test_a_kind_of_permission_that_nobody_knows_is_asked_for_too(
     flight: Flight, listener: Listener
 ) -> None:
     session = await flight.session(listener)
-    life = await flight.runtime.life()
-    hear = life.tap.routes[session.id]
+    process = await flight.runtime.process()
+    hear = process.wire.routes[session.id]
 
     def disguise(raw: Mapping[str, Any]) -> None:
         if raw["type"] == "permission.requested":
             raw = {**raw, "data": {**raw["data"], "permissionRequest": {"kind": "telepathy"}}}
         hear(raw)
 
-    life.tap.routes[session.id] = disguise
+    process.wire.routes[session.id] = disguise
     await session.send("shell echo hi")
     await listener.until(TurnIdle)
     assert [wish.kind for wish in listener.wishes] == ["telepathy"]
@@ -253,9 +253,9 @@ async def test_instructions_that_were_changed_reach_the_next_session(flight: Fli
 
 async def deafen(flight: Flight, session: RuntimeSession, *kinds: str) -> None:
     """Fault injection: these events of the runtime never arrive."""
-    life = await flight.runtime.life()
-    hear = life.tap.routes[session.id]
-    life.tap.routes[session.id] = lambda raw: None if raw["type"] in kinds else hear(raw)
+    process = await flight.runtime.process()
+    hear = process.wire.routes[session.id]
+    process.wire.routes[session.id] = lambda raw: None if raw["type"] in kinds else hear(raw)
 
 
 async def test_a_turn_that_went_quiet_while_the_runtime_answers_pings_fails_in_words(
@@ -288,8 +288,8 @@ async def test_an_end_that_comes_late_does_not_end_the_next_turn(
     await deafen(flight, session, "session.idle")
     await session.send("say first")
     await listener.until(TurnIdle)
-    life = await flight.runtime.life()
-    life.tap.routes[session.id] = session.hear
+    process = await flight.runtime.process()
+    process.wire.routes[session.id] = session.hear
     listener.told.clear()
     await session.send("say second")
     session.hear({"type": "session.idle", "data": {}})

@@ -14,8 +14,8 @@ from airboss.model.events import PermissionDecided, ToolEnded
 from airboss.model.inbox_events import INBOX, ApprovalAsked, InboxItem
 from airboss.model.rules import Rule
 from airboss.runtime import session as session_module
-from airboss.runtime.life import Life
 from airboss.runtime.options import options_of
+from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.session import SessionWish
 from airboss.settings import Policy
 from tests.runtime import mcp_server
@@ -76,9 +76,9 @@ async def scene(
 ) -> AsyncGenerator[Scene]:
     notes = folder / "notes"
 
-    def with_a_server(asked: SessionWish, life: Life) -> dict[str, Any]:
+    def with_a_server(asked: SessionWish, process: RuntimeProcess) -> dict[str, Any]:
         servers = {"files": mcp_server.stdio(notes)}
-        return {**options_of(asked, life), "mcp_servers": servers}
+        return {**options_of(asked, process), "mcp_servers": servers}
 
     monkeypatch.setattr(session_module, "options_of", with_a_server)
     (folder / "script.yaml").write_text(SCRIPT, "utf-8")

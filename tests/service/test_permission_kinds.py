@@ -32,8 +32,8 @@ async def test_every_kind_is_decided_told_and_carried_out(house: House) -> None:
     with nothing but its kind, and with one that nobody knows."""
     policy = house.sessions.policy
     session = await house.start()
-    life = await house.services.status.runtime.life()
-    hear = life.tap.routes[session.id]
+    process = await house.services.status.runtime.process()
+    hear = process.wire.routes[session.id]
     made = house.work / "made"
     for turn, kind in enumerate((*sorted(UNDERSTOOD), "telepathy"), 1):
 
@@ -42,7 +42,7 @@ async def test_every_kind_is_decided_told_and_carried_out(house: House) -> None:
                 raw = {**raw, "data": {**raw["data"], "permissionRequest": {"kind": kind}}}
             hear(raw)
 
-        life.tap.routes[session.id] = disguise
+        process.wire.routes[session.id] = disguise
         await house.sessions.prompt(session.id, "touch it", ME)
         await house.until(session.id, "idle", turns=turn)
         story = await house.story(session.id)

@@ -42,7 +42,7 @@ from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
-from airboss.runtime.life import Refused
+from airboss.runtime.runtime_process import Refused
 from airboss.runtime.session import RuntimeSession, SessionWish
 from airboss.runtime.signals import RuntimeLost, Signal
 from airboss.store.images import Images, Pictures

@@ -3,7 +3,7 @@
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
-from airboss.runtime.life import Life
+from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.tools import sdk_tools
 from airboss.store.images import Pictures
 
@@ -16,7 +16,7 @@ GITHUBS_MCP_SERVER: Final = "github-mcp-server"
 _EXCLUDED: Final = ("lsp", "session_store_sql")
 
 
-def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
+def options_of(asked: "SessionWish", process: RuntimeProcess) -> dict[str, Any]:
     """What a repository brings and would run stays off."""
     from copilot import PermissionNoResult
     from copilot.session import ModelCapabilitiesOverride, ModelSupportsOverride
@@ -35,7 +35,7 @@ def options_of(asked: "SessionWish", life: Life) -> dict[str, Any]:
         "streaming": True,
         "include_sub_agent_streaming_events": False,
         "on_permission_request": no_answer,
-        "on_event": life.tap.on_event(asked.id),
+        "on_event": process.wire.on_event(asked.id),
         "enable_config_discovery": False,
         "enable_file_hooks": False,  # left out, a repository's hooks do run
         "request_extensions": False,

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MOST_CHARACTERS, Redacting
+from airboss.runtime.agent_runtime import Runtime, in_words
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
-from airboss.runtime.life import Life, Refused
 from airboss.runtime.options import blobs, options_of
 from airboss.runtime.permission import Decide
-from airboss.runtime.process import Runtime, in_words
 from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
+from airboss.runtime.runtime_process import Refused, RuntimeProcess
+from airboss.runtime.sdk_internals import forget_session
 from airboss.runtime.signals import (
     Compacted,
     ModelReplaced,
@@ -28,7 +29,6 @@ from airboss.runtime.signals import (
     TurnIdle,
     went_quiet,
 )
-from airboss.runtime.tap import forget_session
 from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Translator
 from airboss.store.images import Pictures
@@ -83,27 +83,27 @@ class SessionWish:
 async def open_session(runtime: Runtime, asked: SessionWish) -> "RuntimeSession":
     """Open or resume a session, starting the runtime when there is none."""
 
-    async def opened(life: Life) -> RuntimeSession:
-        session = RuntimeSession(life, asked)
-        life.join(asked.id, session.hear)
+    async def opened(process: RuntimeProcess) -> RuntimeSession:
+        session = RuntimeSession(process, asked)
+        process.join(asked.id, session.hear)
         try:
             await session.open()
         except BaseException:
-            life.leave(asked.id)
+            process.leave(asked.id)
             raise
-        life.mourn(asked.id, session.lost)
+        process.when_lost(asked.id, session.lost)
         return session
 
-    return await runtime.on_life(opened)
+    return await runtime.on_process(opened)
 
 
 class RuntimeSession:
-    """A session on one life of the runtime. When that ends, so does this; it is resumed anew."""
+    """A session on one process of the runtime. When that ends, so does this; it is resumed anew."""
 
-    def __init__(self, life: Life, asked: SessionWish) -> None:
+    def __init__(self, process: RuntimeProcess, asked: SessionWish) -> None:
         own_model = asked.provider is not None
         self.id = asked.id
-        self._life = life
+        self._process = process
         self._asked = asked
         self._translator = Translator(
             asked.redactor, None if own_model else asked.model, asked.most
@@ -135,13 +135,13 @@ class RuntimeSession:
 
     @property
     def alive(self) -> bool:
-        return not self._over and self._life.alive
+        return not self._over and self._process.alive
 
     async def open(self) -> None:
-        asked, client = self._asked, self._life.client
-        options = options_of(asked, self._life)
+        asked, client = self._asked, self._process.client
+        options = options_of(asked, self._process)
         options["hooks"] = self._hooks and self._hooks.for_the_sdk()
-        if outputs := await self._life.outputs_of(asked.id):
+        if outputs := await self._process.outputs_of(asked.id):
             options["large_output"] = {"output_directory": str(outputs)}
         if asked.resume:
             options["continue_pending_work"] = asked.goes_on
@@ -149,7 +149,7 @@ class RuntimeSession:
         else:
             opening = client.create_session(session_id=asked.id, name=asked.id, **options)
         try:
-            self._sdk = await self._life.ask(opening, _OPEN_SECONDS)
+            self._sdk = await self._process.ask(opening, _OPEN_SECONDS)
         except Refused as error:
             raise _gone(error, asked.id) from error
 
@@ -170,7 +170,7 @@ class RuntimeSession:
         """Put a request to the agent; the runtime's id of it. What follows is heard."""
         self._begin_to_wait()
         try:
-            return await self._life.ask(self._opened.send(text, attachments=blobs(pictures)))
+            return await self._process.ask(self._opened.send(text, attachments=blobs(pictures)))
         except BaseException as error:
             self._busy = False
             if isinstance(error, Refused):
@@ -186,13 +186,13 @@ class RuntimeSession:
         self._listen_for_quiet()
 
     async def _say(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T:
-        return await self._life.ask(ask(self._opened.rpc), _WORKING_SECONDS)
+        return await self._process.ask(ask(self._opened.rpc), _WORKING_SECONDS)
 
     async def steer(self, tag: str, text: str, pictures: Pictures = ()) -> None:
         """Put a request into the running turn. It is read between two steps of the agent, which
         `RequestRead` tells by its tag; an abort before that forgets it."""
         shown = blobs(pictures)
-        name = await self._life.ask(self._opened.send(text, attachments=shown, mode="immediate"))
+        name = await self._process.ask(self._opened.send(text, attachments=shown, mode="immediate"))
         self._steering[name] = tag
         if name in self._read:  # its event was faster than this answer
             self._tell_read(name, past=True)
@@ -202,24 +202,24 @@ class RuntimeSession:
         was read and that was told, or it never will be."""
         for name in [name for name, other in self._steering.items() if other == tag]:
             with contextlib.suppress(RuntimeUnavailable):
-                await self._life.ask(take_back(self._opened, name, text), _WORKING_SECONDS)
+                await self._process.ask(take_back(self._opened, name, text), _WORKING_SECONDS)
             self._steering.pop(name, None)
 
     async def aside(self, question: str, seconds: float) -> str:
         """Answered from the history, by the same model, while a turn runs as well."""
-        return await self._life.ask(aside(self._opened, question), seconds)
+        return await self._process.ask(aside(self._opened, question), seconds)
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
         self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable, TimeoutError):
             async with asyncio.timeout(_ABORT_SECONDS):
-                await self._life.ask(stop_work(self._opened))
+                await self._process.ask(stop_work(self._opened))
                 if self._busy and self.alive:
                     await self._idle.wait()
         if self._busy and self.alive:
             self._end_turn(TurnIdle(aborted=True))
-        await self._life.sweep(self.id)
+        await self._process.sweep(self.id)
 
     async def close(self) -> None:
         """Leave the session; its history stays with the runtime. Never raises for a dead one."""
@@ -227,18 +227,18 @@ class RuntimeSession:
             if self._busy:
                 self._end_turn(TurnIdle(aborted=True))
             self._finish()
-            self._life.leave(self.id)
-            await asyncio.to_thread(self._life.put_outputs_aside, self.id)
+            self._process.leave(self.id)
+            await asyncio.to_thread(self._process.put_outputs_aside, self.id)
             with contextlib.suppress(RuntimeUnavailable):
-                await self._life.ask(self._opened.disconnect(), _CLOSE_SECONDS)
-            forget_session(self._life.client, self.id)
+                await self._process.ask(self._opened.disconnect(), _CLOSE_SECONDS)
+            forget_session(self._process.client, self.id)
         await self._errands.rest(_CLOSE_SECONDS)
-        await self._life.sweep(self.id)
+        await self._process.sweep(self.id)
 
     async def is_processing(self) -> bool:
         """Whether the runtime says that it works on a turn."""
         said = is_at_work(self._opened, with_commands=self._steered)
-        return await self._life.ask(said, _WORKING_SECONDS)
+        return await self._process.ask(said, _WORKING_SECONDS)
 
     # What the runtime tells.
 
@@ -353,8 +353,8 @@ class RuntimeSession:
         self._stop_hooks()
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
-                await self._life.ask(stop_work(self._opened), _ABORT_SECONDS)
-        await self._life.sweep(self.id)
+                await self._process.ask(stop_work(self._opened), _ABORT_SECONDS)
+        await self._process.sweep(self.id)
         if working is False and self._answered:
             self._end_turn(TurnIdle())
         elif not self._over:

@@ -10,8 +10,8 @@ from typing import Any
 
 import psutil
 
-from airboss.runtime.life import Life
-from airboss.runtime.tap import is_lost
+from airboss.runtime.runtime_process import RuntimeProcess
+from airboss.runtime.sdk_internals import is_lost
 
 PING_EVERY = 0.4
 PING_LIMIT = 1.0
@@ -28,40 +28,40 @@ _LAG = 0.2
 _PATIENCE = 10.0
 
 
-async def watch(life: Life) -> str:
-    """Return why this life is over, when it is."""
-    async with _exit_of(life) as exited:
+async def watch(process: RuntimeProcess) -> str:
+    """Return why this process is over, when it is."""
+    async with _exit_of(process) as exited:
         while True:
             await asyncio.wait(
-                {exited, life.dead}, timeout=PING_EVERY, return_when=asyncio.FIRST_COMPLETED
+                {exited, process.ended}, timeout=PING_EVERY, return_when=asyncio.FIRST_COMPLETED
             )
-            if life.dead.done():
-                return life.dead.result()
-            if exited.done() or life.process.poll() is not None:
-                return f"The agent runtime died ({_ending(await _code_of(life))})."
-            if not await _answers(life, exited):
+            if process.ended.done():
+                return process.ended.result()
+            if exited.done() or process.child.poll() is not None:
+                return f"The agent runtime died ({_ending(await _code_of(process))})."
+            if not await _answers(process, exited):
                 await asyncio.wait({exited}, timeout=_EXIT_LAG)
                 if not exited.done():
                     return "The agent runtime hangs: it answers no more."
 
 
-async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
+async def _answers(process: RuntimeProcess, exited: "asyncio.Future[None]") -> bool:
     """Whether it answers a ping, or is gone, which is for others to say."""
     loop = asyncio.get_running_loop()
     began = sign_at = loop.time()
     sign: tuple[int, int] | None = None  # taken only where the answer is late
-    ping = asyncio.ensure_future(life.client.ping())
+    ping = asyncio.ensure_future(process.client.ping())
     try:
         while True:
             before = loop.time()
             await asyncio.wait(
-                {ping, exited, life.dead}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED
+                {ping, exited, process.ended}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED
             )
             if ping.done():
                 return _answered(ping)
-            if exited.done() or life.dead.done():
+            if exited.done() or process.ended.done():
                 return True
-            now, seen = loop.time(), _sign(life)
+            now, seen = loop.time(), _sign(process)
             if sign is not None and seen[0] != sign[0]:  # no silence at all
                 began = now
             if seen != sign or now - before > _LOOK + _LAG:
@@ -72,16 +72,16 @@ async def _answers(life: Life, exited: "asyncio.Future[None]") -> bool:
             if over and not ping.done():
                 return False
     finally:
-        life.let_be(ping)
+        process.let_be(ping)
 
 
-def _sign(life: Life) -> tuple[int, int]:
+def _sign(process: RuntimeProcess) -> tuple[int, int]:
     """Changes while it lives, even where a ping has to wait: it says things, or it computes."""
     try:
-        used = psutil.Process(life.pid).cpu_times()
+        used = psutil.Process(process.pid).cpu_times()
     except psutil.Error:
-        return life.tap.heard, 0
-    return life.tap.heard, int((used.user + used.system) / _CPU_SECONDS)
+        return process.wire.heard, 0
+    return process.wire.heard, int((used.user + used.system) / _CPU_SECONDS)
 
 
 def _answered(ping: "asyncio.Future[Any]") -> bool:
@@ -99,7 +99,7 @@ async def _threads_are_busy() -> bool:
 
 
 @asynccontextmanager
-async def _exit_of(life: Life) -> AsyncGenerator["asyncio.Future[None]"]:
+async def _exit_of(process: RuntimeProcess) -> AsyncGenerator["asyncio.Future[None]"]:
     """Done at the moment the runtime or its supervisor ends, where the system can say so; else
     polling finds it."""
     loop = asyncio.get_running_loop()
@@ -113,7 +113,7 @@ async def _exit_of(life: Life) -> AsyncGenerator["asyncio.Future[None]"]:
             exited.set_result(None)
 
     try:
-        for pid in {life.process.pid, life.pid}:
+        for pid in {process.child.pid, process.pid}:
             with contextlib.suppress(AttributeError, OSError):
                 watched.append(os.pidfd_open(pid))
                 loop.add_reader(watched[-1], over)
@@ -124,13 +124,13 @@ async def _exit_of(life: Life) -> AsyncGenerator["asyncio.Future[None]"]:
             os.close(descriptor)
 
 
-async def _code_of(life: Life) -> int | None:
+async def _code_of(process: RuntimeProcess) -> int | None:
     """A supervisor ends as the runtime did, but clears up before."""
     for _ in range(_CODE_LOOKS):
-        if (code := life.process.poll()) is not None:
+        if (code := process.child.poll()) is not None:
             return code
         await asyncio.sleep(_EXIT_LAG / _CODE_LOOKS)
-    return life.process.poll()
+    return process.child.poll()
 
 
 def _ending(code: int | None) -> str:

@@ -16,8 +16,8 @@ from airboss.errors import AirbossError
 from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
 from airboss.model.roles import Role
+from airboss.runtime.agent_runtime import Runtime, SignIn
 from airboss.runtime.locate import CLI_VERSION, locate
-from airboss.runtime.process import Runtime, SignIn
 from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders

@@ -20,12 +20,13 @@ from airboss.model.ids import new_id
 from airboss.runtime.descriptors import give_back_descriptor_limit
 from airboss.runtime.environment import agents_environment
 from airboss.runtime.launcher import unreadable
-from airboss.runtime.life import Life, Refused
 from airboss.runtime.locate import Located, fallback, locate
 from airboss.runtime.pids import note_in, runtime_under, supervised
+from airboss.runtime.runtime_process import Refused, RuntimeProcess
 from airboss.runtime.sdk import load_sdk
+from airboss.runtime.sdk_internals import buffered, close_pipes, join_readers, process_of
+from airboss.runtime.sdk_wire import SdkWire
 from airboss.runtime.sweep import CHILDREN, sweep_life
-from airboss.runtime.tap import Tap, buffered, close_pipes, join_readers, process_of
 from airboss.runtime.watchdog import watch
 from airboss.store.places import Places
 
@@ -110,7 +111,7 @@ class Runtime:
     def __init__(self, plan: RuntimePlan) -> None:
         self.plan = plan
         self.starts = 0
-        self._life: Life | None = None
+        self._process: RuntimeProcess | None = None
         self._door = asyncio.Lock()
         self._watch: asyncio.Task[None] | None = None
         self._stopped = False
@@ -118,67 +119,67 @@ class Runtime:
     @property
     def pid(self) -> int | None:
         """The process, while there is one."""
-        life = self._life
-        return life.pid if life is not None and life.alive else None
+        process = self._process
+        return process.pid if process is not None and process.alive else None
 
-    async def life(self) -> Life:
+    async def process(self) -> RuntimeProcess:
         """The living process; a new one where the last died, after its leftovers are swept."""
         async with self._door:
             if self._stopped:
                 raise RuntimeUnavailable("The server is stopping.")
-            life = self._life
-            if life is not None and life.alive:
-                return life
-            if life is not None:
-                await life.buried.wait()
-            self._life = life = await self._begin()
-            self._watch = asyncio.create_task(self._keep(life), name="runtime watchdog")
-            return life
+            process = self._process
+            if process is not None and process.alive:
+                return process
+            if process is not None:
+                await process.cleaned_up.wait()
+            self._process = process = await self._begin()
+            self._watch = asyncio.create_task(self._keep(process), name="runtime watchdog")
+            return process
 
-    async def on_life(self, work: Callable[[Life], Awaitable[Answer]]) -> Answer:
+    async def on_process(self, work: Callable[[RuntimeProcess], Awaitable[Answer]]) -> Answer:
         """Do `work` on the living process; where that dies under it, once more on the next."""
-        life = await self.life()
+        process = await self.process()
         try:
-            return await work(life)
+            return await work(process)
         except Refused:
             raise
         except RuntimeUnavailable:
             # The SDK may see a process end a moment before the watchdog does.
-            await asyncio.wait({life.dead}, timeout=_NOTICED_SECONDS)
-            if life.alive or self._stopped:
+            await asyncio.wait({process.ended}, timeout=_NOTICED_SECONDS)
+            if process.alive or self._stopped:
                 raise
-        return await work(await self.life())
+        return await work(await self.process())
 
     async def status(self) -> RuntimeStatus:
-        return await self.on_life(self._status)
+        return await self.on_process(self._status)
 
-    async def _status(self, life: Life) -> RuntimeStatus:
-        said = await life.ask(life.client.get_status())
+    async def _status(self, process: RuntimeProcess) -> RuntimeStatus:
+        said = await process.ask(process.client.get_status())
         return RuntimeStatus(
             version=said.version,
             protocol=said.protocol_version,
-            pid=life.pid,
-            located=life.located,
+            pid=process.pid,
+            located=process.located,
             starts=self.starts,
-            sessions=life.inhabitants,
+            sessions=process.open_sessions,
         )
 
     async def sign_in(self) -> SignIn:
         """Who is signed in on this machine; a token that is given per session is not seen here."""
-        said = await self.on_life(lambda life: life.ask(life.client.get_auth_status()))
+        said = await self.on_process(lambda process: process.ask(process.client.get_auth_status()))
         return SignIn(said.isAuthenticated, said.login, said.authType, said.statusMessage)
 
     async def list_models(self, github_token: str | None = None) -> tuple[ModelOffer, ...]:
         """The models of Copilot's service, for this token or for the signed-in user."""
 
-        def ask(life: Life) -> "Awaitable[ModelList]":
+        def ask(process: RuntimeProcess) -> "Awaitable[ModelList]":
             from copilot.rpc import ModelsListRequest
 
             asked = ModelsListRequest(git_hub_token=github_token)
-            return life.ask(life.client.rpc.models.list(asked))
+            return process.ask(process.client.rpc.models.list(asked))
 
         try:
-            said = await self.on_life(ask)
+            said = await self.on_process(ask)
         except Refused as error:
             raise in_words(error) from error
         return tuple(_offer(model) for model in said.models)
@@ -187,19 +188,19 @@ class Runtime:
         """End it: first asking, then not. Nothing of it is left; never raises, never waits long."""
         self._stopped = True
         async with self._door:
-            life, watching = self._life, self._watch
-        if life is None or watching is None:
+            process, watching = self._process, self._watch
+        if process is None or watching is None:
             return
-        if life.alive:
-            await asyncio.to_thread(life.put_outputs_aside)
+        if process.alive:
+            await asyncio.to_thread(process.put_outputs_aside)
             with contextlib.suppress(RuntimeUnavailable):
-                shutdown = life.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
-                await life.ask(shutdown, _SHUTDOWN_SECONDS)
-            await asyncio.to_thread(_let_go, life.process, _EXIT_SECONDS)
-            life.end("The server is stopping.")
+                shutdown = process.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
+                await process.ask(shutdown, _SHUTDOWN_SECONDS)
+            await asyncio.to_thread(_let_go, process.child, _EXIT_SECONDS)
+            process.end("The server is stopping.")
         await asyncio.wait({watching}, timeout=_DEATH_SECONDS)
 
-    async def _begin(self) -> Life:
+    async def _begin(self) -> RuntimeProcess:
         plan = self.plan
         first = await asyncio.to_thread(_prepare, plan)
         try:
@@ -210,7 +211,7 @@ class Runtime:
                 raise
         return await self._start(second)
 
-    async def _start(self, located: Located) -> Life:
+    async def _start(self, located: Located) -> RuntimeProcess:
         plan, mark = self.plan, new_id("rtl")
         environ = agents_environment(
             plan.environ,
@@ -233,33 +234,33 @@ class Runtime:
             if not isinstance(error, Exception):
                 raise
             raise RuntimeUnavailable(_why_not(located, error)) from error
-        process = process_of(client)
-        if process is None:
+        child = process_of(client)
+        if child is None:
             raise RuntimeUnavailable("The SDK does not say which process it started.")
-        CHILDREN.known.add(process.pid)
-        pid = await asyncio.to_thread(runtime_under, process, note)
-        for child in {process.pid, pid}:
-            give_back_descriptor_limit(child)
-        tap = Tap(asyncio.get_running_loop())
-        tap.attach(client)
+        CHILDREN.known.add(child.pid)
+        pid = await asyncio.to_thread(runtime_under, child, note)
+        for number in {child.pid, pid}:
+            give_back_descriptor_limit(number)
+        wire = SdkWire(asyncio.get_running_loop())
+        wire.attach(client)
         self.starts += 1
-        return Life(client, process, tap, mark, located, pid, plan.places)
+        return RuntimeProcess(client, child, wire, mark, located, pid, plan.places)
 
-    async def _keep(self, life: Life) -> None:
-        """Watch `life` to its end, tell it, and clear up. The next one waits for this."""
+    async def _keep(self, process: RuntimeProcess) -> None:
+        """Watch `process` to its end, tell it, and clear up. The next one waits for this."""
         try:
-            life.end(await watch(life))
+            process.end(await watch(process))
         finally:
-            life.end("The server is stopping.")
+            process.end("The server is stopping.")
             try:
-                await _abandon(life.client)
-                await sweep_life(life.mark, life.sessions)
-                await life.settle()
+                await _abandon(process.client)
+                await sweep_life(process.mark, process.sessions)
+                await process.settle()
             finally:
-                note_in(self.plan.notes, life.mark).unlink(missing_ok=True)
-                await asyncio.to_thread(self.plan.places.end, life.mark)
-                CHILDREN.known.discard(life.process.pid)
-                life.buried.set()
+                note_in(self.plan.notes, process.mark).unlink(missing_ok=True)
+                await asyncio.to_thread(self.plan.places.end, process.mark)
+                CHILDREN.known.discard(process.child.pid)
+                process.cleaned_up.set()
 
 
 def _prepare(plan: RuntimePlan) -> Located:

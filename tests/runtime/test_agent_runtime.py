@@ -13,8 +13,8 @@ import pytest
 
 from airboss.errors import NotSignedIn, RuntimeMissing, RuntimeUnavailable
 from airboss.model.events import MessageDelta, MessageEnded, ToolEnded, ToolStarted
+from airboss.runtime.agent_runtime import ModelOffer, Runtime, RuntimePlan
 from airboss.runtime.locate import CLI_VERSION
-from airboss.runtime.process import ModelOffer, Runtime, RuntimePlan
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from airboss.runtime.sweep import CHILDREN
 from tests.runtime.conftest import Flight, Listener, running, soon
@@ -85,13 +85,13 @@ async def test_all_sessions_of_a_dead_runtime_are_told(flight: Flight) -> None:
 async def test_a_question_that_is_open_when_the_runtime_hangs_ends_with_words(
     flight: Flight,
 ) -> None:
-    life = await flight.runtime.life()
-    os.kill(life.pid, signal.SIGSTOP)
-    process = psutil.Process(life.pid)
+    running = await flight.runtime.process()
+    os.kill(running.pid, signal.SIGSTOP)
+    process = psutil.Process(running.pid)
     assert await soon(lambda: process.status() == psutil.STATUS_STOPPED)
     began = time.monotonic()
     with pytest.raises(RuntimeUnavailable, match="hangs"):
-        await life.ask(life.client.get_status())
+        await running.ask(running.client.get_status())
     assert time.monotonic() - began < 2
     assert (await flight.runtime.status()).starts == 2
 

@@ -1,4 +1,4 @@
-"""One life of the agent runtime, from the start of its process to its death."""
+"""One process of the agent runtime, from its start to its end. It does not start the next one."""
 
 import asyncio
 import contextlib
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.runtime.locate import Located
+from airboss.runtime.sdk_internals import is_lost
+from airboss.runtime.sdk_wire import Listener, SdkWire
 from airboss.runtime.sweep import sweep_orphans, sweep_session
-from airboss.runtime.tap import Listener, Tap, is_lost
 from airboss.store.places import Places
 
 if TYPE_CHECKING:
@@ -25,17 +26,17 @@ class Refused(RuntimeUnavailable):
     """The runtime is there and answered no."""
 
 
-class Life:
-    """A running process with its client. `dead` ends every wait on it, with the reason.
+class RuntimeProcess:
+    """A running process with its client. `ended` ends every wait on it, with the reason.
 
-    `process` is what we started, a supervisor where there is one; `pid` is the runtime's own.
+    `child` is what we started, a supervisor where there is one; `pid` is the runtime's own.
     """
 
     def __init__(
         self,
         client: "CopilotClient",
-        process: "subprocess.Popen[bytes]",
-        tap: Tap,
+        child: "subprocess.Popen[bytes]",
+        wire: SdkWire,
         mark: str,
         located: Located,
         pid: int | None = None,
@@ -43,33 +44,33 @@ class Life:
     ) -> None:
         loop = asyncio.get_running_loop()
         self.client = client
-        self.process = process
-        self.tap = tap
+        self.child = child
+        self.wire = wire
         self.mark = mark
         self.located = located
-        self.pid = process.pid if pid is None else pid
+        self.pid = child.pid if pid is None else pid
         self._places = places
-        self.dead: asyncio.Future[str] = loop.create_future()
-        self.buried = asyncio.Event()
+        self.ended: asyncio.Future[str] = loop.create_future()
+        self.cleaned_up = asyncio.Event()
         self.sessions: set[str] = set()
-        self._mourners: dict[str, Callable[[str], None]] = {}
+        self._when_lost: dict[str, Callable[[str], None]] = {}
         self._left: set[asyncio.Future[Any]] = set()
 
     @property
     def alive(self) -> bool:
-        return not self.dead.done()
+        return not self.ended.done()
 
     def join(self, session: str, hear: Listener) -> None:
-        """From now on `session` hears its events, and what it starts is swept with this life."""
+        """From now on `session` hears its events, and what it starts is swept with this process."""
         self.sessions.add(session)
-        self.tap.routes[session] = hear
+        self.wire.routes[session] = hear
 
-    def mourn(self, session: str, lost: Callable[[str], None]) -> None:
-        """`lost` is called with the reason when this life ends, or now where it has."""
-        if self.dead.done():
-            lost(self.dead.result())
+    def when_lost(self, session: str, lost: Callable[[str], None]) -> None:
+        """`lost` is called with the reason when this process ends, or now where it has."""
+        if self.ended.done():
+            lost(self.ended.result())
         else:
-            self._mourners[session] = lost
+            self._when_lost[session] = lost
 
     async def outputs_of(self, session: str) -> Path | None:
         """A folder of its own for what a session's tools say at length. In the system's one for
@@ -81,36 +82,36 @@ class Life:
     def put_outputs_aside(self, *sessions: str) -> None:
         """The runtime deletes the outputs of a session that it closes, and one that is resumed
         would miss them. All, where none is named."""
-        for session in sessions or tuple(self.tap.routes):
+        for session in sessions or tuple(self.wire.routes):
             if self._places is not None:
                 with contextlib.suppress(OSError, AirbossError):
                     self._places.put_aside(session)
 
     def leave(self, session: str) -> None:
-        self.tap.routes.pop(session, None)
-        self._mourners.pop(session, None)
+        self.wire.routes.pop(session, None)
+        self._when_lost.pop(session, None)
 
     async def sweep(self, session: str) -> None:
         """End what the session's agent left running. Whose an orphan without a mark is, nobody can
         say: such end when no other session is here."""
         await sweep_session(session)
-        is_last = self.alive and not self.tap.routes.keys() - {session}
-        if is_last and self.pid != self.process.pid:
-            await sweep_orphans(self.process.pid, self.pid)
+        is_last = self.alive and not self.wire.routes.keys() - {session}
+        if is_last and self.pid != self.child.pid:
+            await sweep_orphans(self.child.pid, self.pid)
 
     @property
-    def inhabitants(self) -> int:
-        return len(self._mourners)
+    def open_sessions(self) -> int:
+        return len(self._when_lost)
 
     def end(self, reason: str) -> None:
         """It is over: waits end, and every session hears why. What still comes is not heard."""
-        if self.dead.done():
+        if self.ended.done():
             return
-        self.dead.set_result(reason)
-        mourners = list(self._mourners.values())
-        self._mourners.clear()
-        self.tap.routes.clear()
-        for lost in mourners:
+        self.ended.set_result(reason)
+        told = list(self._when_lost.values())
+        self._when_lost.clear()
+        self.wire.routes.clear()
+        for lost in told:
             lost(reason)
 
     async def ask(self, call: Awaitable[Answer], seconds: float = ANSWER_SECONDS) -> Answer:
@@ -118,7 +119,7 @@ class Life:
         task = asyncio.ensure_future(call)
         try:
             await asyncio.wait(
-                {task, self.dead}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+                {task, self.ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
             )
             if task.done():
                 return task.result()
@@ -128,8 +129,8 @@ class Life:
             raise self._translated(error) from error
         finally:
             self.let_be(task)
-        if self.dead.done():
-            raise RuntimeUnavailable(self.dead.result())
+        if self.ended.done():
+            raise RuntimeUnavailable(self.ended.result())
         raise RuntimeUnavailable(f"The agent runtime did not answer within {seconds:g} s.")
 
     def let_be(self, task: "asyncio.Future[Any]") -> None:
@@ -151,8 +152,8 @@ class Life:
             task.exception()
 
     def _translated(self, error: Exception) -> RuntimeUnavailable:
-        if self.dead.done():
-            return RuntimeUnavailable(self.dead.result())
+        if self.ended.done():
+            return RuntimeUnavailable(self.ended.result())
         if is_lost(error):
             return RuntimeUnavailable("The agent runtime ended while it was asked.")
         return Refused(f"The agent runtime refused: {getattr(error, 'message', None) or error}")

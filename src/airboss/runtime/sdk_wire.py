@@ -1,28 +1,23 @@
-"""The one place that touches what the SDK keeps private. A contract test says when it changed.
+"""Brings the runtime's raw events from the SDK's connection to the sessions they belong to.
 
 The SDK reads its pipe byte by byte and builds classes of every event, two of them a token: 0.25 ms
-each, and it has another thread write each word. Here the pipe is buffered, noise is dropped on the
-reader's thread, hooks that nobody has are answered there, what is short is written at once, and raw
-events come in batches to whoever listens. What is too large is not parsed (`frames.py`), and who
-says more than we hear has to wait. Where the SDK looks different, its public `on_event` is used
-instead.
+each. Here noise is dropped on the reader's thread, hooks that nobody has are answered there, and
+raw events come in batches to whoever listens. What is too large is not parsed (`frames.py`), and
+who says more than we hear has to wait. Where the SDK looks different (`sdk_internals.py`), its
+public `on_event` is used instead.
 """
 
 import asyncio
 import contextlib
-import io
-import json
 import logging
-import select
-import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from airboss.runtime.frames import TOO_LARGE, PassedOver, Shortened, read_message
+from airboss.runtime.frames import TOO_LARGE, PassedOver, Pipe, Shortened, read_message
+from airboss.runtime.sdk_internals import Connection
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -64,13 +59,11 @@ _SLICE_SECONDS = 0.01
 _MOST_WAITING_BYTES = 1024 * 1024
 # A loop that makes no room for so long is not waited for: it may be about to end.
 _ROOM_SECONDS = 10.0
-_PIPE_BYTES = 1 << 16
-_STDERR_LINES = 200
 
 _log = logging.getLogger(__name__)
 
 
-class Tap:
+class SdkWire:
     """Brings the raw events of one client to the sessions they belong to, on the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -85,73 +78,58 @@ class Tap:
         self._size = 0
         self._room = threading.Event()
         self._due = threading.Event()
-        self._generic: Callable[[str, dict[str, Any]], None] | None = None
+        self._connection: Connection | None = None
 
     def attach(self, client: "CopilotClient") -> bool:
-        """Listen on the client's wire; False where that cannot be done."""
-        wire: Any = getattr(client, "_client", None)
-        handle = getattr(wire, "_handle_message", None)
-        self._generic = getattr(wire, "notification_handler", None)
-        if not callable(handle) or not callable(self._generic):
+        """Listen on the client's connection; False where that cannot be done."""
+        connection = self._connection = Connection.of(client)
+        if connection is None:
             return False
-
-        def read() -> Any:
-            message, self._size = read_message(wire.process.stdout, self._go_on)
-            return message
-
-        wire._handle_message = partial(self._hear, wire, handle)
-        if hasattr(wire, "_read_message"):
-            wire._read_message = read
-        if isinstance(lines := getattr(wire, "_stderr_output", None), list):
-            wire._stderr_output = deque(cast("list[str]", lines), maxlen=_STDERR_LINES)
-        send: Any = getattr(wire, "_send_message", None)
-        if send is not None:
-
-            async def say(message: dict[str, Any]) -> None:
-                if not _says(wire, message):
-                    await send(message)
-
-            wire._send_message = say
+        connection.take_over(lambda message: self._hear(connection, message), self._read)
         self.attached = True
         return True
+
+    def _read(self, pipe: Pipe) -> Any:
+        message, self._size = read_message(pipe, self._go_on)
+        return message
 
     def _go_on(self) -> None:
         """In the middle of a message: the watchdog takes no silence for a hang while it grows."""
         self.heard += 1
 
-    def _hear(self, wire: Any, handle: Callable[..., object], message: Any) -> None:
+    def _hear(self, connection: Connection, message: Any) -> None:
         """On the reader's thread: one message."""
         self.heard += 1
         if isinstance(message, PassedOver):
-            if (answer := self._pass_over(wire, message)) is not None:
-                handle(answer)
+            if (answer := self._pass_over(connection, message)) is not None:
+                connection.hand_on(answer)
             return
         match message.get("method"):
             case "session.event":
                 self._take(message["params"])
             case "session.lifecycle":
                 pass  # nobody listens, and the SDK would take 0.3 ms to read its two dates
-            case "hooks.invoke" if _says_nothing(wire, message):
+            case "hooks.invoke" if answer_unused_hook(connection, message):
                 pass
             case "hooks.invoke" if isinstance(message, Shortened) and _is_ours(message):
-                self._say(wire, _refusal(message["id"]))  # what nobody can check is a no
+                self._say(connection, _refusal(message["id"]))  # what nobody can check is a no
             case _:
-                handle(message)
+                connection.hand_on(message)
 
-    def _say(self, wire: Any, message: dict[str, Any]) -> None:
+    def _say(self, connection: Connection, message: dict[str, Any]) -> None:
         """From the reader's thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            asyncio.run_coroutine_threadsafe(wire._send_message(message), self._loop)
+            asyncio.run_coroutine_threadsafe(connection.send(message), self._loop)
 
-    def _pass_over(self, wire: Any, said: PassedOver) -> dict[str, Any] | None:
+    def _pass_over(self, connection: Connection, said: PassedOver) -> dict[str, Any] | None:
         """Whoever waits for a word gets one; the turn that it belongs to cannot go on. An answer
         to something that we asked is for the SDK to hand on."""
         _log.warning("%s It was %s.", said.words, said.event or said.method or "an answer")
         if said.method == "hooks.invoke" and said.id is not None:
-            self._say(wire, _refusal(said.id))
+            self._say(connection, _refusal(said.id))
         elif said.method is not None and said.id is not None:
             error = {"code": -32600, "message": said.words}
-            self._say(wire, {"jsonrpc": "2.0", "id": said.id, "error": error})
+            self._say(connection, {"jsonrpc": "2.0", "id": said.id, "error": error})
         elif said.id is not None:
             return {"id": said.id, "error": {"code": -32600, "message": said.words}}
         elif said.session is not None:
@@ -204,8 +182,8 @@ class Tap:
             params, size = self._waiting.popleft()
             event = params["event"]
             self._deliver(params["sessionId"], event)
-            if event["type"] in _FOR_THE_SDK and self._generic is not None:
-                self._generic("session.event", params)
+            if event["type"] in _FOR_THE_SDK and self._connection is not None:
+                self._connection.notify("session.event", params)
             self._bytes_heard += size
             if time.monotonic() > end:
                 break
@@ -224,11 +202,11 @@ class Tap:
             _log.exception("An event of session %s could not be told", session)
 
 
-def _says_nothing(wire: Any, message: Mapping[str, Any]) -> bool:
+def answer_unused_hook(connection: Connection, message: Mapping[str, Any]) -> bool:
     """Answer a hook that nobody has. The SDK answers what is left, in its own time."""
     if _is_ours(message):
         return False
-    return _says(wire, {"jsonrpc": "2.0", "id": message["id"], "result": {}})
+    return connection.send_at_once({"jsonrpc": "2.0", "id": message["id"], "result": {}})
 
 
 def _is_ours(message: Mapping[str, Any]) -> bool:
@@ -238,81 +216,3 @@ def _is_ours(message: Mapping[str, Any]) -> bool:
 def _refusal(request: Any) -> dict[str, Any]:
     output = {"permissionDecision": "deny", "permissionDecisionReason": TOO_LARGE}
     return {"jsonrpc": "2.0", "id": request, "result": {"output": output}}
-
-
-def _says(wire: Any, message: Mapping[str, Any]) -> bool:
-    """Say something to the runtime, where that does not wait: it may not read before its own words
-    are read. A pipe that has room takes this much, whole; the SDK has a thread for what is left."""
-    lock: threading.Lock | None = getattr(wire, "_write_lock", None)
-    if lock is None or not hasattr(select, "poll") or not lock.acquire(blocking=False):
-        return False
-    try:
-        words = json.dumps(message, separators=(",", ":")).encode()
-        said = b"Content-Length: %d\r\n\r\n%b" % (len(words), words)
-        pipe: io.RawIOBase = wire.process.stdin
-        room = select.poll()
-        room.register(pipe, select.POLLOUT)
-        if len(said) > select.PIPE_BUF or room.poll(0) != [(pipe.fileno(), select.POLLOUT)]:
-            return False
-        pipe.write(said)
-        pipe.flush()
-    except (OSError, ValueError, TypeError, AttributeError):  # the SDK knows the words for it
-        return False
-    finally:
-        lock.release()
-    return True
-
-
-def buffered(client_class: "type[CopilotClient]") -> "type[CopilotClient]":
-    """The SDK's client, reading its pipe in large pieces."""
-    if not hasattr(client_class, "_start_cli_server"):
-        return client_class
-
-    class Buffered(client_class):
-        async def _start_cli_server(self) -> None:
-            await super()._start_cli_server()
-            process = process_of(self)
-            if process is not None and isinstance(process.stdout, io.RawIOBase):
-                process.stdout = io.BufferedReader(process.stdout, _PIPE_BYTES)
-
-    return Buffered
-
-
-def process_of(client: "CopilotClient") -> "subprocess.Popen[bytes] | None":
-    """The process behind a client, which the SDK has no public word for."""
-    process: subprocess.Popen[bytes] | None = getattr(client, "_cli_process", None)
-    return process
-
-
-def forget_session(client: "CopilotClient", session: str) -> None:
-    """The SDK keeps each session that was ever open, 5 kB of it, until its process ends."""
-    lock, known = getattr(client, "_sessions_lock", None), getattr(client, "_sessions", None)
-    if lock is not None and isinstance(known, dict):
-        with lock:
-            cast("dict[str, object]", known).pop(session, None)
-
-
-def is_lost(error: BaseException) -> bool:
-    """Whether the SDK lost its process, rather than being told no by it."""
-    from copilot._jsonrpc import ProcessExitedError
-
-    # A client that has noticed it by itself says so in words only.
-    is_left = isinstance(error, RuntimeError) and str(error) == "Client not connected"
-    return is_left or isinstance(error, ProcessExitedError | OSError)
-
-
-def join_readers(client: "CopilotClient", seconds: float) -> None:
-    """Wait for the SDK's reading threads after its process ended; it would do so on the loop."""
-    wire: Any = getattr(client, "_client", None)
-    for name in ("_read_thread", "_stderr_thread"):
-        thread = getattr(wire, name, None)
-        if isinstance(thread, threading.Thread):
-            thread.join(seconds)
-
-
-def close_pipes(process: "subprocess.Popen[bytes]") -> None:
-    """The SDK leaves them open; with each restart that would be three more."""
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with contextlib.suppress(OSError, ValueError):
-                pipe.close()
