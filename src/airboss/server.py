@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import errno
-import gc
 import logging
 import os
 import signal
@@ -24,9 +23,15 @@ from airboss.http.signin import one_time_address
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
 from airboss.runtime.descriptors import raise_descriptor_limit
-from airboss.runtime.heap import share_one_heap
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import become_subreaper
+from airboss.runtime.tuning import (
+    PARTS,
+    VARIABLE,
+    keep_for_good,
+    share_one_heap,
+    unknown_parts,
+)
 from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
@@ -121,6 +126,15 @@ def _warn_of_open_processes() -> None:
         _log.warning("%s %s", why, remedy(why))
 
 
+def _warn_of_unknown_tuning() -> None:
+    if unknown := unknown_parts():
+        known = ", ".join(PARTS)
+        words = ", ".join(unknown)
+        _log.warning(
+            "%s names what is not known: %s. It may be all, or %s.", VARIABLE, words, known
+        )
+
+
 def _write_logs(redactor: Redactor) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(RedactingFormatter(redactor))
@@ -194,6 +208,7 @@ async def _run(
         serving = asyncio.create_task(server.serve(sockets=sockets), name="http")
         if await _first(server.ready, serving):
             _warn_of_open_processes()
+            _warn_of_unknown_tuning()
             held.announce(ServerNote(os.getpid(), url, now_ms()))
             _greet(url, access, settings)
             loading = asyncio.create_task(asyncio.to_thread(_load_the_rest))
@@ -205,10 +220,9 @@ async def _run(
 
 
 def _load_the_rest() -> None:
-    """What is loaded by then stays for good. To look through it for garbage, again and again, would
-    hold the event loop for 70 ms each time."""
+    """What is loaded by then stays for good."""
     load_sdk()
-    gc.freeze()
+    keep_for_good()
 
 
 def _hear_signals(stopping: asyncio.Event) -> None:

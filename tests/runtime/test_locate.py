@@ -79,6 +79,6 @@ def test_only_the_native_runtime_of_our_cache_has_a_fallback(environ: dict[str, 
 
 def test_the_light_modules_do_not_load_the_sdk() -> None:
     names = ("locate", "install", "sweep", "signals", "translate", "permission", "environment")
-    lines = [f"import airboss.runtime.{name}" for name in (*names, "process", "session")]
+    lines = [f"import airboss.runtime.{name}" for name in (*names, "agent_runtime", "session")]
     check = "import sys; assert 'copilot' not in sys.modules"
     subprocess.run([sys.executable, "-c", "\n".join([*lines, check])], check=True)

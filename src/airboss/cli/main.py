@@ -1,6 +1,5 @@
 """The command `airboss`: its commands, each thin. What a command needs is imported when it runs."""
 
-import gc
 import sys
 from enum import StrEnum
 from io import TextIOWrapper
@@ -176,10 +175,10 @@ def serve(
     }
     chosen = load_settings(settings or data_folder(data).settings, options)
     # Imported last: a wrong option is told at once. None of it is garbage, so nobody looks for any.
-    gc.disable()
-    from airboss.server import serve as run_server
+    from airboss.runtime.tuning import making_what_stays
 
-    gc.enable()
+    with making_what_stays():
+        from airboss.server import serve as run_server
 
     parent = Parent() if with_parent else None
     code = run_server(chosen)

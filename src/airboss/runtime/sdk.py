@@ -8,14 +8,15 @@ import builtins
 import dataclasses
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from airboss.runtime.heap import give_back_freed
+from airboss.runtime.tuning import give_back_freed, is_on
 
 _GENERATED = frozenset({"copilot.generated.rpc", "copilot.generated.session_events"})
 _loading = threading.Lock()
@@ -26,13 +27,19 @@ def load_sdk() -> None:
     with _loading:
         if "copilot" in sys.modules:
             return
-        finder = _Finder()
-        sys.meta_path.insert(0, finder)
-        try:
+        with _leanly() if is_on("lean-sdk") else nullcontext():
             import_module("copilot")
-        finally:
-            sys.meta_path.remove(finder)
         give_back_freed()
+
+
+@contextmanager
+def _leanly() -> Generator[None]:
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def _lean(kind: Any = None, /, **options: Any) -> Any:

@@ -3,11 +3,12 @@ own. Neither time nor memory of it is the event loop's."""
 
 import asyncio
 import contextlib
-import gc
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from airboss.runtime.tuning import making_what_stays
 
 if TYPE_CHECKING:
     from airboss.entry.apart import Bounds
@@ -65,14 +66,10 @@ class EntryReader:
 
 
 def _unsearched(work: Callable[[], T]) -> T:
-    """What it makes stays for long and has no cycles. To look through all of it for garbage, again
-    and again, would hold the event loop up for 200 ms each time."""
-    gc.disable()
-    try:
+    """An entry. To look through all of it for garbage, again and again, would hold the event loop
+    up for 200 ms each time where it is large."""
+    with making_what_stays():
         return work()
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def _small(content: bytes, form: "Form", code: int | None) -> "Found | None":

@@ -1,0 +1,75 @@
+"""What we do to Python and the C library for the server's memory and start, and how to leave it.
+
+`PARTS` lists all of it; docs/operating.md has what each saves. `AIRBOSS_NO_TUNING` names parts that
+are left off, with commas between them, or is `all`: for whoever looks for a fault, or measures.
+Nothing else changes with it.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+from collections.abc import Generator, Mapping
+from typing import Final
+
+VARIABLE: Final = "AIRBOSS_NO_TUNING"
+ALL: Final = "all"
+PARTS: Final[Mapping[str, str]] = {
+    "lean-sdk": "The SDK's generated data classes are made without `__eq__` and `__repr__`.",
+    "one-heap": "glibc has one heap for all threads (`mallopt`).",
+    "give-back": "Memory that loading the SDK needed is given back (`malloc_trim`).",
+    "freeze": "What stays for good is not looked through for garbage (`gc.freeze`).",
+}
+
+_M_ARENA_MAX: Final = -8
+
+
+def is_on(part: str, environ: Mapping[str, str] = os.environ) -> bool:
+    """Words that name no part are for `unknown_parts` to say."""
+    left_off = _named(environ)
+    return not left_off & {ALL, part}
+
+
+def unknown_parts(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """What the variable names and nobody knows: a typing error would go unseen."""
+    return sorted(_named(environ) - {ALL, *PARTS})
+
+
+def _named(environ: Mapping[str, str]) -> set[str]:
+    return {word for part in environ.get(VARIABLE, "").split(",") if (word := part.strip())}
+
+
+def share_one_heap() -> None:
+    """Before any thread begins: each would get a heap of its own, and all but one of them wait for
+    Python's lock anyway."""
+    if is_on("one-heap"):
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def give_back_freed() -> None:
+    """After something large, done once: glibc would keep what that needed for the next time."""
+    if is_on("give-back"):
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_for_good() -> None:
+    """All that is there now stays: to look through it for garbage, again and again, would hold the
+    event loop up each time."""
+    if is_on("freeze"):
+        gc.freeze()
+
+
+@contextlib.contextmanager
+def making_what_stays() -> Generator[None]:
+    """What is made meanwhile is large, stays for long and has no cycles."""
+    if not is_on("freeze"):
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
