@@ -217,10 +217,13 @@ class EventLog:
         limit: int = PAGE,
         kinds: Sequence[str] = (),
         until: int | None = None,
+        without: Sequence[str] = (),
     ) -> list[Recorded]:
-        """One page without deltas, or of these kinds only: as it is on disk."""
+        """One page without deltas and other kinds, or of these kinds only: as it is on disk."""
         read = transcript.page
-        return await self._database.read(lambda c: read(c, name, after, limit, kinds, until))
+        return await self._database.read(
+            lambda c: read(c, name, after, limit, kinds, until, without)
+        )
 
     async def newest(self, name: str, before: int | None, limit: int) -> list[Recorded]:
         """The last events on disk, newest first; those before a seq."""

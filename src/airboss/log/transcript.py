@@ -15,6 +15,7 @@ def page(
     limit: int,
     kinds: Sequence[str] = (),
     until: int | None = None,
+    without: Sequence[str] = (),
 ) -> list[Recorded]:
     wanted = select(events.c.seq, events.c.at, events.c.body).where(
         events.c.stream == stream,
@@ -23,6 +24,8 @@ def page(
     )
     if until is not None:
         wanted = wanted.where(events.c.seq <= until)
+    if without:
+        wanted = wanted.where(events.c.kind.not_in(without))
     found = connection.execute(wanted.order_by(events.c.seq).limit(limit))
     return [Recorded(row.seq, row.at, row.body) for row in found]
 

@@ -65,10 +65,11 @@ def _whole(block: Block) -> dict[str, Any]:
 class _Viewed:
     """A stream that is known by its view, and what else its events tell."""
 
-    def __init__(self, stream: str) -> None:
+    def __init__(self, stream: str, view: View | None = None) -> None:
+        """From its first event on, or from a view that was kept."""
         self.stream = stream
-        self.head = 0
-        self.view: View | None = None
+        self.head = view.seq if view else 0
+        self.view = view
 
     def tell(self, recorded: Recorded) -> None:
         event = recorded.event

@@ -9,8 +9,12 @@ from typing import Final
 from airboss.errors import Conflict, Invalid, NotFound
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
+from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX
-from airboss.model.states import STATES, State
+from airboss.model.runs import RunView
+from airboss.model.states import STATES, InboxTold, RunTold, State
+from airboss.model.views import View
+from airboss.service.pages import telling_events
 
 # The states that are kept, so that the next question of the same page is a short one.
 _KEPT: Final = 4
@@ -39,11 +43,11 @@ class Digests:
     _folding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def compare(self, kind: str, stream: str, seq: int, have: str | None) -> Compared:
-        await self._must_be_told(kind, stream, seq)
+        view = await self._must_be_told(kind, stream, seq)
         async with self._folding:
             state = self._known.pop(stream, None)
             if state is None or state.head > seq:
-                state = STATES[kind](stream)
+                state = await self._begun(kind, stream, seq, view)
             while found := await self.log.transcript(stream, state.head, _PAGE, until=seq):
                 await asyncio.to_thread(_tell, state, found)
             digest = await asyncio.to_thread(state.digest)
@@ -56,13 +60,26 @@ class Digests:
         self.differences += have is not None and have != digest
         return Compared(seq, digest, None if have is None else have == digest)
 
-    async def _must_be_told(self, kind: str, stream: str, seq: int) -> None:
+    async def _begun(self, kind: str, stream: str, seq: int, view: View | None) -> State:
+        """A state that is not folded from every event, where it need not be: of a run most events
+        tell of waits that are over, and the inbox is its view, with whatever was ever in it."""
+        if kind == RunView.stream_kind:
+            run = RunTold(stream)
+            found = await telling_events(self.log, stream, seq)
+            await asyncio.to_thread(_tell, run, found)
+            return run
+        if isinstance(view, InboxView) and view.seq == seq:
+            return InboxTold(stream, view)
+        return STATES[kind](stream)
+
+    async def _must_be_told(self, kind: str, stream: str, seq: int) -> View | None:
         view = await self.log.view(stream)
         if stream != INBOX and (view is None or view.stream_kind != kind):
             raise NotFound(_WORDS[kind], stream)
         last = view.seq if view else 0
         if seq > last:
             raise Conflict(f"{stream} has not come to {seq}: its last event is {last}.")
+        return view
 
 
 def _tell(state: State, found: Sequence[Recorded]) -> None:

@@ -9,11 +9,9 @@ from airboss.errors import Invalid
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
 from airboss.model.run_events import (
-    RunAccepted,
     RunEnded,
-    WorkCut,
+    RunRetried,
     WorkGoing,
-    WorkRetrying,
     WorkStarted,
     WorkStopped,
     WorkWaiting,
@@ -25,10 +23,6 @@ from airboss.store.views import ALL, Place, ViewIndex, Wanted
 
 _STORY_PAGE = 1000
 _WAITS = tuple(str(kind.model_fields["kind"].default) for kind in (WorkWaiting, WorkGoing))
-_MARKS = tuple(
-    str(kind.model_fields["kind"].default)
-    for kind in (RunAccepted, WorkStarted, WorkRetrying, WorkStopped, WorkCut, RunEnded)
-)
 # When the last one of a page was made, in milliseconds, and its id.
 CURSOR: Final = r"^[0-9]{1,16}\.[a-z]{3}_[0-9a-z]{1,40}$"
 _NOT_OURS = "This cursor is not one of ours. Begin again without it."
@@ -95,29 +89,59 @@ async def events_until(log: EventLog, stream: str, until: int) -> list[Recorded]
 
 
 async def story_of_run(log: EventLog, view: RunView) -> RunStory:
-    """All that the run did as of its view. Of works that have ended it does not matter what they
-    waited for: that is most of what a long run says."""
-    told = await _of_kinds(log, view, 0, _MARKS)
-    if view.is_open:
-        going = {work.task_run for work in view.running}
-        begun = [
-            recorded.seq
-            for recorded in told
-            if isinstance(recorded.event, WorkStarted) and recorded.event.task_run in going
-        ]
-        told += await _of_kinds(log, view, min(begun, default=view.seq), _WAITS)
-    return tell_run(sorted(told, key=lambda recorded: recorded.seq))
+    """All that the run did as of its view."""
+    return tell_run(await telling_events(log, view.id, view.seq))
 
 
-async def _of_kinds(
-    log: EventLog, view: RunView, after: int, kinds: Sequence[str]
+async def telling_events(log: EventLog, run: str, until: int) -> list[Recorded]:
+    """The events of a run up to `until` without those that no fold needs: what a work waited for
+    does not matter once it has ended, and is most of what a long run says."""
+    marks = await _until(log, run, 0, until, without=_WAITS)
+    waits = await _until(log, run, _since(marks), until, kinds=_WAITS)
+    # What is as of an event has its time and its seq, whatever it says.
+    last = await log.transcript(run, until - 1, 1, until=until)
+    told = {recorded.seq: recorded for recorded in (*marks, *waits, *last)}
+    return [told[seq] for seq in sorted(told)]
+
+
+def _since(marks: Sequence[Recorded]) -> int:
+    """From where on waits matter: where the first work began that has not ended; without such a
+    work, behind the last event that says that there is none."""
+    # A view knows works by their paths, a story by their task runs.
+    paths: dict[str, int] = {}
+    task_runs: dict[str, int] = {}
+    last = 0
+    for recorded in marks:
+        match recorded.event:
+            case WorkStarted(path=path, task_run=task_run):
+                paths.setdefault(path, recorded.seq)
+                task_runs.setdefault(task_run, recorded.seq)
+            case WorkStopped(path=path, task_run=task_run):
+                paths.pop(path, None)
+                task_runs.pop(task_run, None)
+            case RunEnded():
+                paths, task_runs = {}, {}
+            case RunRetried():
+                paths = {}
+            case _:
+                continue
+        last = recorded.seq
+    return min((*paths.values(), *task_runs.values()), default=last)
+
+
+async def _until(
+    log: EventLog,
+    stream: str,
+    after: int,
+    until: int,
+    kinds: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> list[Recorded]:
     told: list[Recorded] = []
-    while found := await log.transcript(
-        view.id, told[-1].seq if told else after, _STORY_PAGE, kinds
-    ):
+    while found := await log.transcript(stream, after, _STORY_PAGE, kinds, until, without):
         told += found
-    return [recorded for recorded in told if recorded.seq <= view.seq]
+        after = found[-1].seq
+    return told
 
 
 def _cursor(view: View) -> str:
