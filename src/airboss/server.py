@@ -25,19 +25,19 @@ from airboss.model.redaction import Redactor
 from airboss.runtime.descriptors import raise_descriptor_limit
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import become_subreaper
-from airboss.runtime.tuning import (
-    PARTS,
-    VARIABLE,
-    keep_for_good,
-    share_one_heap,
-    unknown_parts,
-)
 from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder, HeldFolder, ServerNote
 from airboss.store.tokens import OWNER, take_token_from_environment, token_is_chosen
+from airboss.tuning import (
+    PARTS,
+    VARIABLE,
+    keep_for_good,
+    share_one_heap,
+    unknown_parts,
+)
 
 # Together less than the five seconds in which a stopped server has ended.
 _SESSIONS_SECONDS = 2.5

@@ -175,7 +175,7 @@ def serve(
     }
     chosen = load_settings(settings or data_folder(data).settings, options)
     # Imported last: a wrong option is told at once. None of it is garbage, so nobody looks for any.
-    from airboss.runtime.tuning import making_what_stays
+    from airboss.tuning import making_what_stays
 
     with making_what_stays():
         from airboss.server import serve as run_server

@@ -13,6 +13,7 @@ from airboss.entry.shape import MAX_PARTS
 from airboss.entry.validate import Checked, check_entry
 from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable, Violation
 from airboss.entry.yaml_text import parse_yaml
+from airboss.tuning import unsearched
 
 Format: TypeAlias = Literal["json", "yaml"]
 
@@ -67,6 +68,11 @@ def check_text(
 
     Where somebody wants to look at fewer parts than there may be, more are TooManyParts.
     """
+    with unsearched():
+        return _checked(text, form, prefix, most_parts)
+
+
+def _checked(text: str, form: Format, prefix: str, most_parts: int) -> Checked:
     quick = quick_json(text) if form == "json" else None
     if quick:
         checked = check_entry(quick[0], prefix, most_parts=most_parts)

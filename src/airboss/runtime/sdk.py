@@ -16,7 +16,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from airboss.runtime.tuning import give_back_freed, is_on
+from airboss.tuning import give_back_freed, is_on
 
 _GENERATED = frozenset({"copilot.generated.rpc", "copilot.generated.session_events"})
 _loading = threading.Lock()

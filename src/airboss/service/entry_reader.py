@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from airboss.runtime.tuning import making_what_stays
+from airboss.tuning import making_what_stays
 
 if TYPE_CHECKING:
     from airboss.entry.apart import Bounds

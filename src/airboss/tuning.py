@@ -6,11 +6,10 @@ Nothing else changes with it.
 """
 
 import contextlib
-import ctypes
 import gc
 import os
 from collections.abc import Generator, Mapping
-from typing import Final
+from typing import Any, Final
 
 VARIABLE: Final = "AIRBOSS_NO_TUNING"
 ALL: Final = "all"
@@ -18,7 +17,8 @@ PARTS: Final[Mapping[str, str]] = {
     "lean-sdk": "The SDK's generated data classes are made without `__eq__` and `__repr__`.",
     "one-heap": "glibc has one heap for all threads (`mallopt`).",
     "give-back": "Memory that loading the SDK needed is given back (`malloc_trim`).",
-    "freeze": "What stays for good is not looked through for garbage (`gc.freeze`).",
+    "freeze": "What stays for good is not looked through for garbage (`gc.freeze`), nor is an "
+    "entry while it is read.",
 }
 
 _M_ARENA_MAX: Final = -8
@@ -44,14 +44,14 @@ def share_one_heap() -> None:
     Python's lock anyway."""
     if is_on("one-heap"):
         with contextlib.suppress(OSError, AttributeError, TypeError):
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+            _c_library().mallopt(_M_ARENA_MAX, 1)
 
 
 def give_back_freed() -> None:
     """After something large, done once: glibc would keep what that needed for the next time."""
     if is_on("give-back"):
         with contextlib.suppress(OSError, AttributeError, TypeError):
-            ctypes.CDLL(None).malloc_trim(0)
+            _c_library().malloc_trim(0)
 
 
 def keep_for_good() -> None:
@@ -61,15 +61,31 @@ def keep_for_good() -> None:
         gc.freeze()
 
 
+def _c_library() -> Any:
+    import ctypes  # late: commands that need no server need none of it
+
+    return ctypes.CDLL(None)
+
+
 @contextlib.contextmanager
-def making_what_stays() -> Generator[None]:
-    """What is made meanwhile is large, stays for long and has no cycles."""
-    if not is_on("freeze"):
+def unsearched() -> Generator[None]:
+    """What is made meanwhile is no garbage, and the more there is, the longer a search takes: it
+    would make reading something large more expensive for each part of it."""
+    if not is_on("freeze") or not gc.isenabled():
         yield
         return
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
         gc.enable()
+
+
+@contextlib.contextmanager
+def making_what_stays() -> Generator[None]:
+    """What is made meanwhile is large, stays for long and has no cycles."""
+    with unsearched():
+        try:
+            yield
+        finally:
+            keep_for_good()

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from airboss.runtime import tuning
-from airboss.runtime.tuning import ALL, PARTS, VARIABLE, is_on, unknown_parts
+from airboss import tuning
+from airboss.tuning import ALL, PARTS, VARIABLE, is_on, unknown_parts
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def in_a_process(code: str, left_off: str) -> Any:
     """What `code` prints as JSON, in a process of its own."""
     environ = {**os.environ, VARIABLE: left_off}
-    words = [sys.executable, "-c", f"import gc, json\nfrom airboss.runtime import tuning\n{code}"]
+    words = [sys.executable, "-c", f"import gc, json\nfrom airboss import tuning\n{code}"]
     done = subprocess.run(
         words, capture_output=True, text=True, check=True, timeout=50, env=environ
     )
@@ -114,8 +114,8 @@ def test_every_part_is_explained_to_those_who_operate() -> None:
 def test_nobody_else_does_such_things() -> None:
     """So that the switch switches all of it off."""
     words = ("gc.freeze", "gc.disable", "mallopt", "malloc_trim", "meta_path")
-    own = {"runtime/tuning.py", "runtime/sdk.py"}
-    package = Path(tuning.__file__).parents[1]
+    own = {"tuning.py", "runtime/sdk.py"}
+    package = Path(tuning.__file__).parent
     found = {
         path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
