@@ -213,7 +213,7 @@ def _import_all() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
     commands = importlib.import_module("airboss.cli")
-    for found in pkgutil.iter_modules(commands.__path__, "airboss.cli."):
+    for found in pkgutil.walk_packages(commands.__path__, "airboss.cli."):
         importlib.import_module(found.name)
     # Both look at the environment once, and each fork has its own.
     assert "readline" not in sys.modules

@@ -9,18 +9,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from airboss.cli import (
-    audit_commands,
-    entry_commands,
-    inbox_commands,
-    rule_commands,
-    run_commands,
-    session_commands,
-    task_commands,
-    token_commands,
-)
+from airboss.cli.audit import commands as audit_commands
+from airboss.cli.entry import commands as entry_commands
+from airboss.cli.inbox import commands as inbox_commands
 from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
+from airboss.cli.rule import commands as rule_commands
+from airboss.cli.run import commands as run_commands
 from airboss.cli.screen import say_wrong
+from airboss.cli.session import commands as session_commands
+from airboss.cli.task import commands as task_commands
+from airboss.cli.token import commands as token_commands
 from airboss.cli.trouble import Exit, Refused, Trouble
 from airboss.errors import AirbossError
 from airboss.runtime.undumpable import hide_process
@@ -203,7 +201,7 @@ def setup() -> None:
 @app.command()
 def doctor(data: Data = None, as_json: AsJson = False) -> None:
     """Examine this machine and the server."""
-    from airboss.cli.doctor import run
+    from airboss.cli.doctor.doctor import run
 
     raise typer.Exit(run(data, is_json=as_json))
 
@@ -232,8 +230,8 @@ def chat(
     as_json: AsJson = False,
 ) -> None:
     """Talk with an agent in the terminal, or in a script."""
-    from airboss.cli.chat import Wish, run
-    from airboss.cli.limits import read_limits
+    from airboss.cli.session.chat import Wish, run
+    from airboss.cli.session.limits import read_limits
 
     limits = read_limits(limit or [])
     if session and (model or cwd or limits):
@@ -255,16 +253,16 @@ def watch(
 ) -> None:
     """Follow a run, a task run or a session live."""
     if session.startswith("run_"):
-        from airboss.cli.run_watch import Looking
-        from airboss.cli.run_watch import watch as watch_job
+        from airboss.cli.run.watch import Looking
+        from airboss.cli.run.watch import watch as watch_job
 
         looking = Looking(as_json, wait, after, is_mine=False)
         raise typer.Exit(watch_job(reach(data), session, looking))
     if session.startswith("tsk_"):
-        from airboss.cli.task_run import watch as watch_run
+        from airboss.cli.task.start import watch as watch_run
 
         raise typer.Exit(watch_run(reach(data), session, after, as_json, wait))
-    from airboss.cli.watch import Watch
+    from airboss.cli.session.watch import Watch
 
     raise typer.Exit(Watch(reach(data), session, after, once, as_json, wait).run())
 
@@ -315,7 +313,7 @@ def stop(
 ) -> None:
     """Stop a run; without one the server, and wait until it is gone."""
     if name is not None:
-        from airboss.cli.run_listing import stop as stop_run
+        from airboss.cli.run.listing import stop as stop_run
 
         raise typer.Exit(stop_run(reach(data)(), name))
     from airboss.cli.folder import data_folder

@@ -1,0 +1,1 @@
+"""The checks of this machine and the server."""

@@ -1,0 +1,107 @@
+"""`airboss doctor`: every check with what it found, what to do, and how long it took."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from airboss.cli.client import Client, Json, find
+from airboss.cli.doctor.checks import CHECKS, Check, Finding, State, Subject
+from airboss.cli.screen import Pen, out, print_json, visible, visible_line, waited
+from airboss.cli.trouble import Exit, Trouble
+
+_LIMIT_SECONDS = 5.0
+# The server starts the agent runtime to examine it, and bounds its checks itself.
+_SERVER_SECONDS = 30.0
+_TELL_US = "This is a fault of Airboss: tell its makers."
+_LOOK = "The machine is very busy, or a disk or program hangs: look there first."
+_SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A check's finding as the API words it too."""
+
+    id: str
+    state: State
+    summary: str
+    detail: str
+    remedy: str
+    ms: int
+
+
+def run(data: Path | None, *, is_json: bool) -> Exit:
+    """Show every check as it ends; a failed one makes the command fail."""
+    subject = Subject.of(data)
+    pen = out()
+    results: list[Result] = []
+    for result in _results(subject):
+        results.append(result)
+        if not is_json:
+            _print(result, pen)
+    failed = sum(result.state == "fail" for result in results)
+    if is_json:
+        print_json({"checks": [asdict(result) for result in results], "failed": failed})
+    elif pen.is_terminal:
+        warned = sum(result.state == "warn" for result in results)
+        pen.line(f"{len(results)} checks: {failed} failed, {warned} with a warning.")
+    return Exit.FAILED if failed else Exit.DONE
+
+
+def _results(subject: Subject) -> Iterator[Result]:
+    for name, check in CHECKS:
+        yield _timed(name, check, subject)
+    if subject.folder.note() is not None:
+        yield from _servers_own(subject)
+
+
+def _timed(name: str, check: Check, subject: Subject, limit: float = _LIMIT_SECONDS) -> Result:
+    """Run one check, but not longer than its limit."""
+    began = time.monotonic()
+    try:
+        found = waited(f"Checking {name}", lambda: check(subject), limit)
+    except TimeoutError:
+        found = Finding("fail", f"No answer within {int(limit)} seconds.", remedy=_LOOK)
+    except Exception as error:  # noqa: BLE001 - a check that breaks is a finding, not an end
+        found = Finding("fail", f"The check itself failed: {error!r}", remedy=_TELL_US)
+    ms = round((time.monotonic() - began) * 1000)
+    return Result(name, found.state, found.summary, found.detail, found.remedy, ms)
+
+
+def _servers_own(subject: Subject) -> Iterator[Result]:
+    """What the running server knows better: it has its own environment."""
+    told: list[Json] = []
+
+    def ask(subject: Subject) -> Finding:
+        try:
+            client = Client(find(subject.folder.path, subject.environ))
+            told.extend(client.get("/api/v1/doctor")["checks"])
+        except Trouble as trouble:
+            return Finding("fail", str(trouble), remedy="Restart the server: airboss stop")
+        return Finding("ok", "The server answers.")
+
+    yield _timed("server.answers", ask, subject, _SERVER_SECONDS)
+    for check in told:
+        yield Result(
+            id=f"server.{check['id']}",
+            state=check["state"],
+            summary=str(check["summary"]),
+            detail=str(check.get("detail") or ""),
+            remedy=str(check.get("remedy") or ""),
+            ms=int(check.get("ms") or 0),
+        )
+
+
+def _print(result: Result, pen: Pen) -> None:
+    name, summary = visible_line(result.id), visible_line(result.summary)
+    if not pen.is_terminal:
+        cells = (result.state, name, summary, visible_line(result.remedy), f"{result.ms} ms")
+        pen.line("\t".join(cells))
+        return
+    sign = pen.styled(_SIGNS.get(result.state, "?"), _COLOURS.get(result.state, "bold"))
+    pen.line(f"{sign} {name:<22} {summary} {pen.styled(f'({result.ms} ms)', 'dim')}")
+    indent = " " * 25
+    for text in (result.detail, result.remedy if result.state != "ok" else ""):
+        for line in visible(text).splitlines():
+            pen.line(f"{indent}{pen.styled(line, 'dim') if text is result.detail else line}")

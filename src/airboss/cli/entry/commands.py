@@ -1,0 +1,135 @@
+"""The commands about entries, each thin: check, chart, entry, tasks, trust."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airboss.cli.options import AsJson, Data, Permissions, reach
+from airboss.cli.trouble import Refused
+
+app = typer.Typer()
+
+_OWN = "A .yaml, .json or .py file. [the project's own]"
+
+
+class Drawings(StrEnum):
+    """How a chart is printed."""
+
+    TERMINAL = "terminal"
+    MERMAID = "mermaid"
+    SVG = "svg"
+
+
+Trusted = Annotated[
+    bool, typer.Option("--trust", help="You have read it: a Python file may run, wishes count.")
+]
+
+
+def _schema(wanted: bool) -> None:
+    if wanted:
+        from airboss.entry.schema import shipped_schema
+
+        print(shipped_schema(), end="")
+        raise typer.Exit
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help=_OWN)] = None,
+    trust: Trusted = False,
+    permissions: Annotated[
+        Permissions | None, typer.Option(help="What the server allows. [as in the settings]")
+    ] = None,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema."),
+    ] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say everything that is wrong with an entry."""
+    from airboss.cli.entry.entries import check as check_entry
+    from airboss.cli.entry.entries import is_remembered, own_entry
+    from airboss.cli.folder import data_folder
+    from airboss.settings import load_settings
+
+    del schema
+    options = {"permissions": permissions.value if permissions else None}
+    policy = load_settings(data_folder(data).settings, options).permissions
+    chosen = file or own_entry()
+    remembered = not trust and is_remembered(chosen, data)
+    trusted = trust or remembered
+    raise typer.Exit(
+        check_entry(chosen, policy, trusted=trusted, remembered=remembered, is_json=as_json)
+    )
+
+
+@app.command()
+def chart(
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="[FILE] JOB", help="The entry [the project's own], and the job."),
+    ],
+    form: Annotated[Drawings, typer.Option("--format", help="How.")] = Drawings.TERMINAL,
+    trust: Trusted = False,
+    data: Data = None,
+) -> None:
+    """Print the flow chart of a job."""
+    from airboss.cli.entry.entries import chart as print_chart
+    from airboss.cli.entry.entries import is_remembered, own_entry
+
+    if len(words) > 2:
+        raise Refused("A chart is of one job: give its name, and the entry's file before it.")
+    file = Path(words[0]) if len(words) == 2 else own_entry()
+    trusted = trust or is_remembered(file, data)
+    raise typer.Exit(print_chart(file, words[-1], form.value, trusted=trusted))
+
+
+@app.command()
+def entry(data: Data = None, as_json: AsJson = False) -> None:
+    """Show the entry that the server uses."""
+    from airboss.cli.entry.listing import show_entry
+
+    show_entry(reach(data)(), is_json=as_json)
+
+
+@app.command()
+def tasks(data: Data = None, as_json: AsJson = False) -> None:
+    """List the tasks of the entry that the server uses."""
+    from airboss.cli.entry.listing import show_tasks
+
+    show_tasks(reach(data)(), is_json=as_json)
+
+
+@app.command()
+def trust(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="PATH", help="An entry's file, or its folder.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List what is trusted.")] = False,
+    remove: Annotated[
+        Path | None, typer.Option("--remove", metavar="PATH", help="Trust it no longer.")
+    ] = None,
+    digest: Annotated[
+        str | None,
+        typer.Option("--digest", metavar="SHA256", help="Of what you read; nothing else counts."),
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Trust an entry as it is now: as Python it may run, and its wishes count."""
+    from airboss.cli.entry.listing import add_trust, remove_trust, show_trust
+
+    if [path is not None, listed, remove is not None].count(True) != 1:
+        raise Refused("Give a path to trust, or --list, or --remove with a path.")
+    if digest is not None and path is None:
+        raise Refused("--digest goes with a path to trust.")
+    client = reach(data)()
+    if path is not None:
+        add_trust(client, path, digest, is_json=as_json)
+    elif remove is not None:
+        remove_trust(client, remove, is_json=as_json)
+    else:
+        show_trust(client, is_json=as_json)

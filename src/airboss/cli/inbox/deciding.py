@@ -1,0 +1,129 @@
+"""What a person says to what waits for one, from the command line: yes, no, an answer, nothing."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+from airboss.cli.client import Client, Json
+from airboss.cli.inbox.item_page import fields_of, outcome_words, title_of, what_of
+from airboss.cli.screen import aside, print_json, visible_line
+from airboss.cli.trouble import Exit, Refused, Trouble
+
+INBOX: Final = "/api/v1/inbox"
+# So many letters at the end of an id name an item: fewer would name another one too easily.
+_SHORTEST_END: Final = 4
+_TOO_LATE: Final = 409
+_INVALID: Final = 422
+_BOOLEANS: Final = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
+
+
+def waiting(client: Client, **query: str | None) -> list[Json]:
+    return cast("list[Json]", client.get(INBOX, **query)["items"])
+
+
+def find(items: Iterable[Json], name: str) -> Json | None:
+    """By its id, or by the end of it where only one that waits ends so."""
+    known = list(items)
+    for item in known:
+        if item["id"] == name:
+            return item
+    if name.startswith("itm_") or len(name) < _SHORTEST_END:
+        return None
+    found = [item for item in known if str(item["id"]).endswith(name)]
+    if len(found) > 1:
+        ids = ", ".join(str(item["id"]) for item in found)
+        raise Refused(f"Several things that wait end in {name}: {ids}.")
+    return found[0] if found else None
+
+
+def approve(client: Client, name: str, *, always: bool, is_json: bool) -> None:
+    choice = "allow-always" if always else "allow-once"
+    _say(client, name, "decision", {"choice": choice}, is_json=is_json)
+
+
+def deny(client: Client, name: str, words: str, *, is_json: bool) -> None:
+    _say(client, name, "decision", {"choice": "deny", "words": words}, is_json=is_json)
+
+
+def decline(client: Client, name: str, *, is_json: bool) -> None:
+    _say(client, name, "decline", {}, is_json=is_json)
+
+
+def answer(
+    client: Client, name: str, text: str | None, fields: Iterable[str], *, is_json: bool
+) -> None:
+    """Words, a choice by its number or label; a form's fields by their names."""
+    given = list(fields)
+    if (text is None) == (not given):
+        raise Refused("Give the answer: a text, or the fields of a form with --field NAME=VALUE.")
+    if text is None:
+        item = find(waiting(client), name)
+        asked: Json = item["asked"] if item else {"kind": "question.asked"}
+        text = json.dumps(form_of(asked, given), ensure_ascii=False)
+    _say(client, name, "answer", {"answer": text}, is_json=is_json)
+
+
+def form_of(asked: Json, given: Iterable[str]) -> Json:
+    """The fields of a form, typed as its schema says; given twice, one of a list's entries."""
+    schema = fields_of(asked) if what_of(asked) == "question" else {}
+    if not schema:
+        raise Refused("This is no form: give the answer without --field.")
+    filled: Json = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        if not sign or name not in schema:
+            raise Refused(f"There is no field {name}. There is: {', '.join(schema)}.")
+        field = schema[name]
+        if field.get("type") == "array":
+            kind = cast("Json", field.get("items") or {})
+            filled.setdefault(name, []).append(_typed(name, value, kind))
+        else:
+            filled[name] = _typed(name, value, field)
+    return filled
+
+
+def _typed(name: str, value: str, field: Mapping[str, Any]) -> object:
+    kind = field.get("type")
+    try:
+        if kind == "integer":
+            return int(value)
+        if kind == "number":
+            return float(value)
+    except ValueError:
+        raise Refused(f"{name} is a number, and “{value}” is none.") from None
+    if kind == "boolean":
+        if value.lower() not in _BOOLEANS:
+            raise Refused(f"{name} is true or false, and “{value}” is neither.")
+        return _BOOLEANS[value.lower()]
+    return value
+
+
+def send(client: Client, item: str, verb: str, body: Json) -> Json:
+    """One word to the server. What came too late, or is no answer, has failed."""
+    try:
+        return client.post(f"{INBOX}/{quote(item, safe='')}/{verb}", body)
+    except Refused as refused:
+        if refused.status in (_TOO_LATE, _INVALID):
+            raise Trouble(str(refused), Exit.FAILED) from None
+        raise
+
+
+def _say(client: Client, name: str, verb: str, body: Json, *, is_json: bool) -> None:
+    item = find(waiting(client), name)
+    settled = send(client, item["id"] if item else name, verb, body)
+    if is_json:
+        print_json(settled)
+        return
+    told = f"{title_of(item['asked'])} {told_of(settled)}" if item else told_of(settled)
+    aside().line(visible_line(told))
+
+
+def told_of(settled: Json) -> str:
+    """What came of it, with what the agent is told."""
+    told = outcome_words(settled)
+    if words := settled.get("answer"):
+        told = f"{told}: {words}"
+    if rule := settled.get("rule"):
+        told = f"{told} (rule {rule}; take it back with: airboss rules remove {rule})"
+    return told if told.endswith((".", "!", "?")) else f"{told}."

@@ -1,0 +1,144 @@
+"""The commands about runs, each thin: run, runs, show, retry, again, delete, rehearse."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airboss.cli.options import AsJson, Data, Patience, Permissions, reach
+
+app = typer.Typer()
+
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="See: airboss runs")]
+JobName = Annotated[str, typer.Argument(metavar="JOB", help="See: airboss entry")]
+Input = Annotated[
+    str | None,
+    typer.Option("--input", metavar="TEXT", help="What it is to do; @FILE, or - for stdin."),
+]
+Folder = Annotated[Path | None, typer.Option(metavar="DIR", help="Where to work. [this folder]")]
+Detach = Annotated[bool, typer.Option("--detach", help="Print the run's id and leave it at work.")]
+
+
+class RunStates(StrEnum):
+    """The states of a run."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FOR_PERSON = "waiting-for-person"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+@app.command()
+def run(
+    job: JobName,
+    text: Input = None,
+    cwd: Folder = None,
+    detach: Detach = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a job and draw its tree live. Exit code: 0 succeeded, 1 failed, 3 stopped."""
+    from airboss.cli.run.start import Wish
+    from airboss.cli.run.start import run as run_job
+
+    raise typer.Exit(run_job(reach(data), Wish(job, text, cwd, detach, as_json, wait)))
+
+
+@app.command()
+def runs(
+    state: Annotated[RunStates | None, typer.Option(help="Only those in this state.")] = None,
+    job: Annotated[str | None, typer.Option(metavar="JOB", help="Only those of this job.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, the newest first."""
+    from airboss.cli.run.listing import show_runs
+
+    show_runs(reach(data)(), state.value if state else None, job, limit, is_json=as_json)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="ID", help="A run; or a task run, or a session.")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run: its tree with states, times, task runs and usage."""
+    from airboss.cli.run.listing import show as show_any
+
+    show_any(reach(data)(), name, is_json=as_json)
+
+
+@app.command()
+def retry(
+    name: RunId,
+    detach: Detach = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do the failed part of a run again; what had succeeded stays."""
+    from airboss.cli.run.start import Onward
+    from airboss.cli.run.start import retry as retry_run
+
+    raise typer.Exit(retry_run(reach(data), Onward(name, detach, as_json, wait)))
+
+
+@app.command()
+def again(
+    name: RunId,
+    detach: Detach = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the same job with the same input in the same folder, as a new run."""
+    from airboss.cli.run.start import Onward
+    from airboss.cli.run.start import again as run_again
+
+    raise typer.Exit(run_again(reach(data), Onward(name, detach, as_json, wait)))
+
+
+@app.command()
+def delete(
+    name: Annotated[str, typer.Argument(metavar="ID", help="A run, or a session.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    data: Data = None,
+) -> None:
+    """Delete a run that has ended, with its sessions, or a session that is not open, for good."""
+    from airboss.cli.run.listing import delete as delete_for_good
+
+    raise typer.Exit(delete_for_good(reach(data)(), name, is_sure=yes))
+
+
+@app.command()
+def rehearse(
+    job: JobName,
+    script: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What the model plays. [the built-in one]")
+    ] = None,
+    text: Input = None,
+    cwd: Folder = None,
+    entry: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The entry. [the project's own]")
+    ] = None,
+    permissions: Annotated[
+        Permissions, typer.Option(help="What the agents may do.")
+    ] = Permissions.READ_ONLY,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="You have read the entry: a Python file may run.")
+    ] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a job on the rehearsal model, for nothing, on a server of its own."""
+    from airboss.cli.run.rehearse import Wish
+    from airboss.cli.run.rehearse import rehearse as rehearse_job
+
+    wish = Wish(job, script, text, cwd, entry, permissions.value, trust, as_json)
+    raise typer.Exit(rehearse_job(wish, data))

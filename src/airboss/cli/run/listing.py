@@ -1,0 +1,188 @@
+"""Runs in the terminal: list, show, stop, delete."""
+
+import sys
+import time
+from contextlib import suppress
+from typing import cast
+
+from airboss.cli.client import Client, Json
+from airboss.cli.frame import styled
+from airboss.cli.inbox.deciding import waiting
+from airboss.cli.inbox.item_page import command_of, title_of
+from airboss.cli.listing import items_of
+from airboss.cli.run.items import tell_items
+from airboss.cli.run.story import FOR_PERSON, Story
+from airboss.cli.run.tree import Signs, Tree, state_words, usage_words, work_of
+from airboss.cli.run.watch import RUNS, ended_words
+from airboss.cli.screen import (
+    Pen,
+    aside,
+    duration,
+    moment,
+    out,
+    print_json,
+    print_table,
+    visible_line,
+    waited,
+)
+from airboss.cli.stream import address_of
+from airboss.cli.trouble import Exit, Refused, Trouble
+
+
+def show_runs(
+    client: Client, state: str | None, job: str | None, limit: int, *, is_json: bool
+) -> None:
+    items = items_of(client, RUNS, state, limit, job=job)
+    if is_json:
+        print_json({"items": items})
+        return
+    if not items:
+        aside().line("No runs. Start one with: airboss run JOB")
+        return
+    heads = ("Run", "Job", "State", "Done", "Failed", "Began", "Took", "Reason")
+    print_table(heads, [_row(item) for item in items], out())
+
+
+def _row(item: Json) -> tuple[str, ...]:
+    return (
+        item["id"],
+        item["job"],
+        state_words(item["state"]),
+        str(item["works_succeeded"]),
+        str(item["works_failed"]),
+        moment(item["created_at"]),
+        duration(_seconds(item)),
+        _doing(item),
+    )
+
+
+def _seconds(item: Json) -> float:
+    now = time.time_ns() // 1_000_000
+    return max((item["ended_at"] or now) - item["created_at"], 0) / 1000
+
+
+def _doing(item: Json) -> str:
+    if item["waits_for"]:
+        return f"waits for {item['waits_for']}"
+    running = cast("list[Json]", item["running"])
+    return item["reason"] or ", ".join(str(work["task"]) for work in running)
+
+
+def show(client: Client, name: str, *, is_json: bool) -> None:
+    """A run; by another id, what that names."""
+    if name.startswith("tsk_"):
+        from airboss.cli.task.listing import show_run as show_task_run
+
+        show_task_run(client, name, is_json=is_json)
+    elif name.startswith("ses_"):
+        _show_session(client, name, is_json=is_json)
+    else:
+        _show_run(client, name, is_json=is_json)
+
+
+def _show_run(client: Client, run: str, *, is_json: bool) -> None:
+    told = client.get(f"{RUNS}/{run}")
+    if is_json:
+        print_json(told)
+        return
+    pen = out()
+    again = f" (again, after {told['again']})" if told["again"] else ""
+    facts = [
+        ("Run", f"{told['id']}{again}"),
+        ("Job", told["job"]),
+        ("State", f"{state_words(told['state'])} after {duration(_seconds(told))}"),
+        ("Reason", told["reason"] or ""),
+        ("Waits for", told["waits_for"] or ""),
+        ("Input", told["user_input"]),
+        ("Folder", told["cwd"]),
+        ("By", told["who"]),
+        ("Began", moment(told["created_at"])),
+        ("Time", str(told["time"]) if told["time"] > 1 else ""),
+        ("Restarts", str(told["restarts"] or "")),
+        ("Usage", usage_words(told["usage"])),
+    ]
+    _print_facts(pen, facts)
+    story = Story.told(told)
+    if any(work.state == FOR_PERSON for work in story.running):
+        tell_items(story, waiting(client, run=run))
+    tree = Tree(
+        story,
+        work_of(client, told),
+        Signs.on(pen.stream),
+        has_every_round=True,
+        has_ids=True,
+    )
+    for line in tree.lines(time.time_ns() // 1_000_000)[1:]:
+        pen.line(styled(line, pen))
+
+
+def _show_session(client: Client, session: str, *, is_json: bool) -> None:
+    told = client.get(address_of(session))
+    if is_json:
+        print_json(told)
+        return
+    facts = [
+        ("Session", told["id"]),
+        ("Title", told["title"]),
+        ("State", told["state"]),
+        ("Error", told["error"] or ""),
+        ("Model", told["model"]),
+        ("Folder", told["cwd"]),
+        ("Permissions", told["policy"]),
+        ("By", told["who"]),
+        ("Began", moment(told["created_at"])),
+        ("Turns", str(told["turns"])),
+        ("Usage", usage_words(told["usage"])),
+    ]
+    asked = [item["asked"] for item in told["items"]]
+    facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
+    _print_facts(out(), facts)
+
+
+def _print_facts(pen: Pen, facts: list[tuple[str, str]]) -> None:
+    for name, value in facts:
+        if value:
+            pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(value)}")
+
+
+def stop(client: Client, name: str) -> Exit:
+    """Stop a run, or a task run."""
+    if name.startswith("tsk_"):
+        from airboss.cli.task.listing import stop_run as stop_task_run
+
+        return stop_task_run(client, name)
+    if name.startswith("ses_"):
+        raise Refused("A session is not stopped: only a run or a task run is.")
+    with suppress(KeyboardInterrupt):
+        view = waited("Stopping the run", lambda: client.post(f"{RUNS}/{name}/stop"))
+        told = f"The run {ended_words(str(view['state']))}: {view['reason']}"
+        aside().line(visible_line(told))
+        return Exit.DONE
+    raise Trouble("The run may not have stopped.", Exit.STOPPED)
+
+
+def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
+    """A run with its tasks and their sessions, or a session, for good; a person is asked before."""
+    if name.startswith("tsk_"):
+        raise Refused("A task run is deleted with its run: airboss delete RUN")
+    is_session = name.startswith("ses_")
+    address = address_of(name) if is_session else f"{RUNS}/{name}"
+    if not is_sure:
+        view = client.get(address)
+        if not sys.stdin.isatty():
+            raise Refused("Deleting is for good. Say --yes to do it without being asked.")
+        told = _session_words(view) if is_session else f"of the job {view['job']}"
+        told = f"{name} {told}, begun {moment(view['created_at'])}"
+        more = "" if is_session else ", with its sessions"
+        aside().write(f"Delete {visible_line(told)}{more}, for good? [y/N] ")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            aside().line("Nothing was deleted.")
+            return Exit.STOPPED
+    client.delete(address)
+    kind = "session" if is_session else "run"
+    aside().line(f"The {kind} {visible_line(name)} is deleted.")
+    return Exit.DONE
+
+
+def _session_words(view: Json) -> str:
+    return f"“{view['title']}”" if view["title"] else f"on {view['model']}"

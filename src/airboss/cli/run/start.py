@@ -1,0 +1,123 @@
+"""Starts runs of jobs, and goes on with them."""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from airboss.cli.client import Client, Json
+from airboss.cli.run.watch import RUNS, Looking, watch
+from airboss.cli.screen import aside, out, print_json, visible, visible_line, waited
+from airboss.cli.task.start import text_of
+from airboss.cli.trouble import Busy, Exit, Refused, Trouble, Unreachable
+
+_PAUSE_SECONDS: Final = 0.5
+_NOT_FOUND: Final = 404
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody asked of `airboss run`."""
+
+    job: str
+    input: str | None
+    cwd: Path | None
+    is_detached: bool
+    is_json: bool
+    patience: float
+
+
+def run(reach: Callable[[], Client], wish: Wish) -> Exit:
+    """Start it, and show its tree until it has ended. Ctrl-C stops it."""
+    client = reach()
+    asked = _asked(client, wish)
+    # Only a server that was there is waited for.
+    patience = wish.patience if client.healthy() else 0
+    key = secrets.token_urlsafe(18)
+    try:
+        view = waited("Starting the run", lambda: _start(reach, asked, key, patience))
+    except KeyboardInterrupt:
+        text = "Left before the server had answered. Whether the run began says: airboss runs"
+        raise Trouble(text, Exit.STOPPED) from None
+    except Refused as refused:
+        raise (_no_such_job(client, refused) if refused.status == _NOT_FOUND else refused) from None
+    return _go_on(reach, view, wish)
+
+
+def _no_such_job(client: Client, refused: Refused) -> Refused:
+    """With what there is instead, or why the project's own jobs are not there."""
+    try:
+        entry = client.get("/api/v1/entry")
+    except Trouble:
+        return refused
+    jobs = ", ".join(entry["document"]["jobs"]) or "none"
+    return Refused(" ".join([str(refused), f"There is: {jobs}.", entry["problem"] or ""]).strip())
+
+
+def _asked(client: Client, wish: Wish) -> Json:
+    asked: Json = {"job": wish.job}
+    if wish.input is not None:
+        asked["input"] = text_of(wish.input)
+    if wish.cwd:
+        asked["cwd"] = str(wish.cwd.expanduser().absolute())
+    elif client.address.is_local:
+        asked["cwd"] = str(Path.cwd())
+    return asked
+
+
+def _start(reach: Callable[[], Client], asked: Json, key: str, patience: float) -> Json:
+    """Again and again while the connection breaks: by its key it is one and the same run."""
+    until = time.monotonic() + patience
+    is_told = False
+    while True:
+        try:
+            return reach().post(RUNS, asked, key=key)
+        except (Unreachable, Busy) as trouble:
+            if time.monotonic() >= until:
+                raise
+            if not is_told:
+                is_told = True
+                pen = aside()
+                pen.line(pen.styled(visible(f"{trouble} Trying again …"), "yellow"))
+        time.sleep(_PAUSE_SECONDS)
+
+
+@dataclass(frozen=True)
+class Onward:
+    """What is done with a run that there is already, and how it is shown."""
+
+    run: str
+    is_detached: bool
+    is_json: bool
+    patience: float
+
+
+def retry(reach: Callable[[], Client], wish: Onward) -> Exit:
+    """Do the failed part of a run again."""
+    client = reach()
+    before = int(client.get(f"{RUNS}/{wish.run}")["seq"])
+    view = client.post(f"{RUNS}/{wish.run}/retry")
+    return _go_on(reach, view, wish, before)
+
+
+def again(reach: Callable[[], Client], wish: Onward) -> Exit:
+    """The same job with the same input in the same folder, as a new run."""
+    view = waited("Starting the run", lambda: reach().post(f"{RUNS}/{wish.run}/again"))
+    return _go_on(reach, view, wish)
+
+
+def _go_on(reach: Callable[[], Client], view: Json, wish: Wish | Onward, after: int = 0) -> Exit:
+    run_id = str(view["id"])
+    if wish.is_detached:
+        if wish.is_json:
+            print_json(view)
+        else:
+            out().line(run_id)
+        return Exit.DONE
+    pen = aside()
+    if pen.is_terminal:
+        told = f"Run {run_id} in {view['cwd']}. Ctrl-C stops it."
+        pen.line(pen.styled(visible_line(told), "dim"))
+    return watch(reach, run_id, Looking(wish.is_json, wish.patience, after))

@@ -1,0 +1,74 @@
+"""The commands about a session and what is left of it, each thin: ask, queue, export."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airboss.cli.options import AsJson, Data, reach
+
+app = typer.Typer()
+
+SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="See: airboss sessions")]
+
+
+@app.command()
+def ask(
+    session: SessionId,
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a session something beside its work; nothing of that stays in its history."""
+    from airboss.cli.session.queue import show_answer
+
+    show_answer(reach(data)(), session, question, is_json=as_json)
+
+
+class Formats(StrEnum):
+    """What an export is written as."""
+
+    HTML = "html"
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+
+
+@app.command()
+def export(
+    name: Annotated[str, typer.Argument(metavar="SESSION|RUN")],
+    form: Annotated[
+        Formats, typer.Option("--format", help="html: one file that opens anywhere.")
+    ] = Formats.HTML,
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Or - for stdout.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    data: Data = None,
+) -> None:
+    """Write all that was said in a session or a run to a file."""
+    from airboss.cli.export import export as write_export
+
+    raise typer.Exit(write_export(reach(data)(), name, form.value, file, force=force))
+
+
+@app.command()
+def queue(
+    session: SessionId,
+    clear: Annotated[bool, typer.Option("--clear", help="Drop all that people asked for.")] = False,
+    drop: Annotated[
+        str | None, typer.Option(metavar="REQUEST", help="Drop one that waits.")
+    ] = None,
+    change: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="REQUEST TEXT", help="Let one say something else."),
+    ] = None,
+    first: Annotated[str | None, typer.Option(metavar="REQUEST", help="Let one come next.")] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what waits in a session, and change it until it is delivered."""
+    from airboss.cli.session.queue import Change, show_queue
+
+    wish = Change(clear, drop, change, first)
+    show_queue(reach(data)(), session, wish, is_json=as_json)

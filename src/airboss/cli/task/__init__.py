@@ -1,0 +1,1 @@
+"""Task runs in the terminal."""

@@ -1,0 +1,86 @@
+"""The commands about task runs, each thin: task run, list, show, stop."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airboss.cli.options import AsJson, Data, Patience, reach
+from airboss.cli.trouble import Refused
+
+app = typer.Typer(help="Run tasks of the entry, and see what became of them.")
+
+RunId = Annotated[str, typer.Argument(metavar="ID", help="The task run.")]
+
+
+class TaskStates(StrEnum):
+    """The states of a task run."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    CRASHED = "crashed"
+
+
+@app.command("run")
+def task_run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="See: airboss tasks")],
+    text: Annotated[
+        str | None,
+        typer.Option("--input", metavar="TEXT", help="What it is to do; @FILE, or - for stdin."),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Work in this open session.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(metavar="ID", help="See: airboss models")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to work. [this folder]")
+    ] = None,
+    skip_availability: Annotated[
+        bool, typer.Option("--skip-availability", help="Begin whatever must hold before.")
+    ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Print the run's id and leave it at work.")
+    ] = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a task: its decisions, then what the agent said. Ctrl-C stops it."""
+    from airboss.cli.task.start import Wish, run
+
+    if session and (model or cwd):
+        raise Refused("A session keeps its model and its folder: --session goes without them.")
+    wish = Wish(name, text, session, model, cwd, skip_availability, detach, as_json, wait)
+    raise typer.Exit(run(reach(data), wish))
+
+
+@app.command("list")
+def task_list(
+    state: Annotated[TaskStates | None, typer.Option(help="Only those in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """List task runs, the newest first."""
+    from airboss.cli.task.listing import show_runs
+
+    show_runs(reach(data)(), state.value if state else None, limit, is_json=as_json)
+
+
+@app.command("show")
+def task_show(run: RunId, data: Data = None, as_json: AsJson = False) -> None:
+    """Show a task run with its decisions and attempts."""
+    from airboss.cli.task.listing import show_run
+
+    show_run(reach(data)(), run, is_json=as_json)
+
+
+@app.command("stop")
+def task_stop(run: RunId, data: Data = None) -> None:
+    """Stop a task run, with every agent of its own."""
+    from airboss.cli.task.listing import stop_run
+
+    raise typer.Exit(stop_run(reach(data)(), run))

@@ -1,0 +1,121 @@
+"""What became of task runs: a list of them, one of them, and an end to one that goes on."""
+
+from typing import Any, Final, cast
+
+from airboss.cli.client import Client, Json
+from airboss.cli.listing import items_of
+from airboss.cli.run.tree import usage_words
+from airboss.cli.screen import (
+    Pen,
+    aside,
+    duration,
+    moment,
+    out,
+    print_json,
+    print_table,
+    visible,
+    visible_line,
+    waited,
+)
+from airboss.cli.task.answer import answer_of
+from airboss.cli.trouble import Exit, Trouble
+
+RUNS: Final = "/api/v1/task-runs"
+_STYLES: Final = {
+    "[TASK SUCCEEDED]": "green",
+    "[TASK FAILED]": "red",
+    "[SESSION CRASHED]": "yellow",
+    "[DECISION]": "bold",
+}
+
+
+def draw_decision(pen: Pen, text: str) -> None:
+    prefix = text.partition("]")[0] + "]"
+    first, _, rest = visible(text).partition("\n")
+    style = _STYLES.get(prefix)
+    pen.line(pen.styled(first, *([style] if style else [])))
+    for line in rest.splitlines():
+        pen.line(f"    {line}")
+
+
+def told_end(outcome: str, reason: str) -> str:
+    """How a run ended, as a sentence."""
+    verb = "was canceled" if outcome == "canceled" else outcome
+    return f"The task run {verb}: {visible_line(reason)}"
+
+
+def show_runs(client: Client, state: str | None, limit: int, *, is_json: bool) -> None:
+    items = items_of(client, RUNS, state, limit)
+    if is_json:
+        print_json({"items": items})
+        return
+    if not items:
+        which = f"in the state {state}" if state else "yet"
+        aside().line(f"No task runs {which}. Start one with: airboss task run NAME")
+        return
+    heads = ("Task run", "Task", "State", "Model", "Missions", "Retries", "Changed", "Reason")
+    rows = [
+        (
+            item["id"],
+            item["task"],
+            item["state"],
+            item["model"],
+            str(item["missions"]),
+            str(item["retries"]),
+            moment(item["updated_at"]),
+            item.get("reason") or item.get("doing") or "",
+        )
+        for item in items
+    ]
+    print_table(heads, rows, out())
+
+
+def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
+    told = client.get(f"{RUNS}/{run_id}")
+    if is_json:
+        print_json(told)
+        return
+    pen = out()
+    lasted = ((told.get("ended_at") or told["updated_at"]) - told["created_at"]) / 1000
+    for name, value in (
+        ("Task run", told["id"]),
+        ("Task", told["task"]),
+        ("Input", told.get("user_input")),
+        ("State", f"{told['state']} after {duration(lasted)}"),
+        ("Reason", told.get("reason")),
+        ("Session", told.get("session")),
+        ("Model", told["model"]),
+        ("Folder", told["cwd"]),
+        ("Permissions", told["policy"]),
+        ("By", told["who"]),
+        ("Usage", usage_words(told["usage"])),
+    ):
+        if value:
+            pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(str(value))}")
+    pen.line()
+    for decision in cast("list[Json]", told["decisions"]):
+        draw_decision(pen, str(decision["text"]))
+    pen.line()
+    for number, attempt in enumerate(cast("list[Json]", told["attempts"]), start=1):
+        pen.line(pen.styled(_headline(number, attempt), "dim"))
+    if answer := answer_of(client, told):
+        pen.line()
+        pen.line(visible(answer))
+
+
+def _headline(number: int, attempt: dict[str, Any]) -> str:
+    mission = attempt["mission"]
+    tools = ", ".join(call["tool"] for call in attempt["calls"]) or "no job tool"
+    told = f"{number}. {mission['kind']}, round {mission['round']}, attempt {mission['attempt']}"
+    return visible_line(
+        f"{told}: {attempt.get('outcome') or 'at work'}, {tools}, {attempt['session']}"
+    )
+
+
+def stop_run(client: Client, run_id: str) -> Exit:
+    try:
+        view = waited("Stopping the task run", lambda: client.post(f"{RUNS}/{run_id}/stop"))
+    except KeyboardInterrupt:
+        raise Trouble("The task run may not have stopped.", Exit.STOPPED) from None
+    aside().line(told_end(str(view["state"]), str(view["reason"])))
+    return Exit.DONE

@@ -1,0 +1,1 @@
+"""Tokens and sign-ins in the terminal."""
