@@ -10,9 +10,11 @@ from tests.contract.guest import Frame, Guest, Told, frames_of
 FEED = "/api/v1/feed"
 
 
-async def feed(guest: Guest, *follow: str, lists: bool = False) -> AsyncGenerator[Frame]:
+async def feed(
+    guest: Guest, *follow: str, lists: bool = False, compact: bool = True
+) -> AsyncGenerator[Frame]:
     """Every server-sent event, until the server ends the connection."""
-    query = {"follow": follow, "lists": lists}
+    query = {"follow": follow, "lists": lists, "compact": compact}
     async with guest.http.stream("GET", FEED, params=query) as answer:
         assert answer.status_code == 200, await answer.aread()
         async for frame in frames_of(answer.aiter_lines()):
@@ -24,11 +26,13 @@ async def feed_to(
     last: Callable[[Frame], bool],
     *follow: str,
     lists: bool = False,
+    compact: bool = True,
     seconds: float = 30,
 ) -> list[Frame]:
     """All up to the first frame that is meant, and that one."""
     found: list[Frame] = []
-    async with asyncio.timeout(seconds), aclosing(feed(guest, *follow, lists=lists)) as frames:
+    telling = feed(guest, *follow, lists=lists, compact=compact)
+    async with asyncio.timeout(seconds), aclosing(telling) as frames:
         async for frame in frames:
             found.append(frame)
             if last(frame):

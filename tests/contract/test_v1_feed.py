@@ -53,6 +53,13 @@ async def test_what_was_there_comes_without_its_deltas_and_folds_into_the_same(
     assert folded(session, compact).plain() == folded(session, whole).plain()
 
 
+async def test_what_was_there_comes_with_every_delta_where_that_is_asked_for(guest: Guest) -> None:
+    session = await guest.open()
+    await guest.turn(session, "tell the tale")
+    whole = feed_to(guest, named("caught-up"), f"{session}:0", compact=False)
+    assert told_of(await whole, session) == await guest.events(session)
+
+
 async def test_of_a_block_that_is_open_all_that_was_said_comes_as_one(guest: Guest) -> None:
     session = await guest.open()
     receipt = await guest.prompt(session, "take your time")

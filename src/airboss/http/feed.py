@@ -4,21 +4,17 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from typing import ClassVar
 
 from airboss.errors import StoreUnavailable
-from airboss.http.sse import HEADERS, PIECE_BYTES, emptied, while_read, write
+from airboss.http.server_sent import ServerSentResponse, ServerSentWriter, note, now_ms, pieces
 from airboss.log.log import PAGE_CHARACTERS, EventLog, Follower
 from airboss.model.audit_events import AUDIT
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
 
-HEARTBEAT_SECONDS = 5.0
 # What changed elsewhere is told at most four times a second.
 CHANGED_SECONDS = 0.25
 _BACKLOG_PAGE = 2000
@@ -38,171 +34,148 @@ class _Piece:
     is_all: bool = False
 
 
-_Pieces = asyncio.Queue[_Piece | None]
+_Row = asyncio.Queue[_Piece | None]
 
 
-class Feed(Response):
+class Feed(ServerSentResponse):
     """An answer that goes on until the reader leaves or the server stops. `follow` has, for each
-    stream, the last seq that the reader knows."""
+    stream, the last seq that the reader knows. A `compact` one begins without the deltas of blocks
+    that have ended."""
 
-    def __init__(self, log: EventLog, follow: Mapping[str, int], *, lists: bool) -> None:
+    heartbeat_seconds: ClassVar[float] = 5.0
+
+    def __init__(
+        self, log: EventLog, follow: Mapping[str, int], *, lists: bool, compact: bool = True
+    ) -> None:
         super().__init__()
         self._log = log
         self._follow = follow
         self._lists = lists
+        self._compact = compact
         self._told: dict[str, int] = {}
         self._behind = set(follow)
         # One stream at a time reads a page and hands it over: however many are followed, no more
         # than that waits for a reader.
         self._turn = asyncio.Lock()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        async with self._reading() as pieces:
-            await while_read(receive, self._tell(send, pieces))
-        await send({"type": "http.response.body", "body": b""})
-
-    async def _tell(self, send: Send, pieces: _Pieces) -> None:
-        await write(send, b"retry: 1000\n\n")
+    async def tell(self, writer: ServerSentWriter) -> None:
         if not self._behind:
-            await write(send, _note("caught-up", streams={}))
-        beat = time.monotonic() + HEARTBEAT_SECONDS
-        while await self._tell_next(send, pieces, max(0.0, beat - time.monotonic())):
-            if time.monotonic() >= beat:
-                at = time.time_ns() // 1_000_000
-                await write(send, _note("heartbeat", at=at, streams=self._told))
-                beat = time.monotonic() + HEARTBEAT_SECONDS
+            await writer.note("caught-up", streams={})
+        async with self._reading() as row:
+            while await self._tell_next(writer, row):
+                await writer.heartbeat(at=now_ms(), streams=self._told)
 
-    async def _tell_next(self, send: Send, pieces: _Pieces, seconds: float) -> bool:
-        """The next piece, if one comes within so long; whether it was not the end."""
+    async def _tell_next(self, writer: ServerSentWriter, row: _Row) -> bool:
+        """The next piece, if one comes before the heartbeat; whether it was not the end."""
         try:
-            async with asyncio.timeout(seconds):
-                piece = await pieces.get()
+            async with asyncio.timeout(writer.seconds_to_heartbeat):
+                piece = await row.get()
         except TimeoutError:
             return True
         if piece is not None:
-            await self._pass_on(send, piece)
-        pieces.task_done()
+            await self._pass_on(writer, piece)
+        row.task_done()
         return piece is not None
 
-    async def _pass_on(self, send: Send, piece: _Piece) -> None:
+    async def _pass_on(self, writer: ServerSentWriter, piece: _Piece) -> None:
         if piece.body:
-            await write(send, piece.body)
+            await writer.write(piece.body)
         if piece.seq is not None:
             self._told[piece.stream] = piece.seq
         if piece.is_all and self._behind:
             self._behind.discard(piece.stream)
             if not self._behind:
-                await write(send, _note("caught-up", streams=self._told))
+                await writer.note("caught-up", streams=self._told)
 
     # What is read for it.
 
     @contextlib.asynccontextmanager
-    async def _reading(self) -> AsyncGenerator[_Pieces]:
+    async def _reading(self) -> AsyncGenerator[_Row]:
         """All that is read, in one row; None at its end."""
-        pieces = _Pieces(1)
-        reading = [
-            asyncio.create_task(self._read(name, after, pieces))
-            for name, after in self._follow.items()
-        ]
-        listening = asyncio.create_task(self._listen(reading, pieces))
-        try:
-            yield pieces
-        finally:
-            for task in (*reading, listening):
-                task.cancel()
-            await asyncio.wait((*reading, listening))
+        row = _Row(1)
+        async with asyncio.TaskGroup() as group:
+            reading = [
+                group.create_task(self._read(name, after, row))
+                for name, after in self._follow.items()
+            ]
+            listening = group.create_task(self._listen(reading, row))
+            try:
+                yield row
+            finally:
+                for task in (*reading, listening):
+                    task.cancel()
 
-    async def _listen(self, reading: "Sequence[asyncio.Task[None]]", pieces: _Pieces) -> None:
+    async def _listen(self, reading: "Sequence[asyncio.Task[None]]", row: _Row) -> None:
         """Tells what changed elsewhere; and the end, behind the last words of all streams."""
         with self._log.changes() as changes:
             while not changes.is_over:
                 names = [name for name in await changes.next() if name not in (INBOX, AUDIT)]
                 if names and self._lists:
-                    await pieces.put(_Piece(_note("changed", streams=names)))
+                    await row.put(_Piece(note("changed", streams=names)))
                     await asyncio.sleep(CHANGED_SECONDS)
         if reading:
             await asyncio.wait(reading)
-        await pieces.put(None)
+        await row.put(None)
 
-    async def _read(self, name: str, after: int, pieces: _Pieces) -> None:
+    async def _read(self, name: str, after: int, row: _Row) -> None:
         try:
             async with self._log.follow(name, after) as follower:
                 if name == INBOX or follower.view is not None:
-                    await self._catch_up(name, follower, pieces)
-                    await self._go_on(name, follower, pieces)
+                    await self._catch_up(name, follower, row)
+                    await self._go_on(name, follower, row)
                 else:
-                    await pieces.put(_Piece(_note("gone", stream=name), name, is_all=True))
+                    await row.put(_Piece(note("gone", stream=name), name, is_all=True))
         except StoreUnavailable:
-            await pieces.put(None)  # whoever comes back is told why
+            await row.put(None)  # whoever comes back is told why
         except Exception:  # noqa: BLE001 - the border: a stream that says nothing would be a lie
             _log.exception("The feed cannot read %s", name)
-            await pieces.put(None)
+            await row.put(None)
 
-    async def _catch_up(self, name: str, follower: Follower, pieces: _Pieces) -> None:
+    async def _catch_up(self, name: str, follower: Follower, row: _Row) -> None:
         """All that was there at the beginning, as short as it can be told."""
-        head, more = follower.head, True
+        head, more = follower.head, self._compact
         while more:
             async with self._turn:
                 seq = follower.seq
                 found, more = await self._log.compact(name, seq, _BACKLOG_PAGE, PAGE_CHARACTERS)
-                await self._put(name, follower, found, pieces)
+                await self._put(name, follower, found, row)
         while follower.seq < head:  # what the store does not have yet
-            if not await self._put_next(name, follower, pieces):
+            if not await self._put_next(name, follower, row):
                 break
-        await pieces.put(_Piece(b"", name, follower.seq, is_all=True))
+        await row.put(_Piece(b"", name, follower.seq, is_all=True))
 
-    async def _go_on(self, name: str, follower: Follower, pieces: _Pieces) -> None:
+    async def _go_on(self, name: str, follower: Follower, row: _Row) -> None:
         """A run that has ended may be retried, so that its end is not the last that is told."""
         is_ended = False
         while True:
             is_over = follower.view is not None and follower.view.is_over
             ends = is_over and not is_ended
             await follower.wait(0 if ends else _QUIET_SECONDS)
-            if await self._put_next(name, follower, pieces):
+            if await self._put_next(name, follower, row):
                 is_ended = False
             elif follower.is_forgotten:
-                await pieces.put(_Piece(_note("gone", stream=name)))
+                await row.put(_Piece(note("gone", stream=name)))
                 return
             elif ends:
-                note = _note("end", stream=name, seq=follower.seq)
-                await pieces.put(_Piece(note, name, follower.seq))
+                end = note("end", stream=name, seq=follower.seq)
+                await row.put(_Piece(end, name, follower.seq))
                 is_ended = True
             elif self._log.is_closing:
                 return
 
-    async def _put_next(self, name: str, follower: Follower, pieces: _Pieces) -> bool:
+    async def _put_next(self, name: str, follower: Follower, row: _Row) -> bool:
         """Hands over what there is; whether there was something."""
         async with self._turn:
             before = follower.seq
-            await self._put(name, follower, await follower.next(0), pieces)
+            await self._put(name, follower, await follower.next(0), row)
         return follower.seq > before
 
-    async def _put(
-        self, name: str, follower: Follower, found: list[Recorded], pieces: _Pieces
-    ) -> None:
+    async def _put(self, name: str, follower: Follower, found: list[Recorded], row: _Row) -> None:
         """One by one: a piece is made when the one before it was taken from us."""
         last = found[-1].seq if found else follower.seq
-        for piece in _pieces(name, found):
-            await pieces.put(piece)
-            del piece  # else it is held while the next one is made
-            await pieces.join()
+        begin = f'data: {{"stream":{json.dumps(name)},'
+        for body, seq in pieces(found, lambda recorded: f"{begin}{recorded.json[1:]}\n\n"):
+            await row.put(_Piece(body, name, seq))
+            del body  # else it is held while the next one is made
+            await row.join()
         follower.seq = last
-
-
-def _pieces(name: str, found: list[Recorded]) -> Iterator[_Piece]:
-    """Few writes, and none so large that a reader who stalls would cost much memory."""
-    body, seq, begin = bytearray(), 0, f'data: {{"stream":{json.dumps(name)},'
-    for recorded in emptied(found):
-        body += f"{begin}{recorded.json[1:]}\n\n".encode()
-        seq = recorded.seq
-        del recorded  # what is long is held once: as the piece that waits to be taken
-        if len(body) >= PIECE_BYTES:
-            piece, body = _Piece(bytes(body), name, seq), bytearray()
-            yield piece
-    if body:
-        yield _Piece(bytes(body), name, seq)
-
-
-def _note(name: str, **told: object) -> bytes:
-    return f"event: {name}\ndata: {json.dumps(told)}\n\n".encode()

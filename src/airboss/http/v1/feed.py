@@ -58,13 +58,17 @@ async def follow_feed(
         ),
     ] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     lists: Annotated[bool, Query(description="Tell which streams have changed.")] = False,
+    compact: Annotated[
+        bool,
+        Query(description="Begin without the deltas of blocks that have ended."),
+    ] = True,
 ) -> Response:
     """Server-sent events of several streams. Each has its `stream`, and goes on behind what is
-    known. What was there at the beginning comes without the deltas of blocks that have ended, and
-    `caught-up` behind it; `end` says that a stream is over, `gone` that there is none of that name;
-    `changed` names what was told something, at most four times a second; and every 5 s a
-    `heartbeat` says how far each stream was told."""
-    return Feed(use.log, _followed(follow), lists=lists)
+    known. What was there at the beginning comes without the deltas of blocks that have ended,
+    unless `compact` is false, and `caught-up` behind it; `end` says that a stream is over, `gone`
+    that there is none of that name; `changed` names what was told something, at most four times a
+    second; and every 5 s a `heartbeat` says how far each stream was told."""
+    return Feed(use.log, _followed(follow), lists=lists, compact=compact)
 
 
 def _followed(follow: list[str]) -> dict[str, int]:
