@@ -2,9 +2,10 @@
 
 import json
 import os
+import socket
 import ssl
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +23,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # An answer may wait for the agent runtime's first start.
 _ANSWER_SECONDS = 60.0
 _CONNECT_SECONDS = 5.0
-# The server's heartbeat comes every 10 s; two missed ones mean that nobody is there.
+# The server's heartbeat comes every 5 s, that of the audit every 10 s: after two missed ones
+# nobody is there.
 _STREAM_QUIET_SECONDS = 25.0
 
 _BUSY = (408, 429, 502, 503, 504)
@@ -68,6 +70,24 @@ def _token_of(folder: DataFolder) -> str | None:
         return folder.token.read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError):
         return None
+
+
+class EventsResponse:
+    """An answer that goes on. One thread reads it, and any other may cut it."""
+
+    def __init__(self, answer: httpx2.Response) -> None:
+        self._answer = answer
+
+    @property
+    def chunks(self) -> Iterator[bytes]:
+        return self._answer.iter_bytes()
+
+    def cut(self) -> None:
+        """Whoever reads sees the connection end at once."""
+        connection = self._answer.extensions["network_stream"].get_extra_info("socket")
+        # That of the plain socket: a TLS one would change what the other thread reads with.
+        with suppress(OSError):  # it has ended already
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class Client:
@@ -120,19 +140,18 @@ class Client:
             return False
 
     @contextmanager
-    def stream(self, path: str, after: int) -> Generator[httpx2.Response]:
-        """An open stream of server-sent events behind `after`."""
+    def stream(self, path: str) -> Generator["EventsResponse"]:
+        """An open stream of server-sent events."""
         quiet = httpx2.Timeout(_STREAM_QUIET_SECONDS, connect=_CONNECT_SECONDS)
-        address = f"{path}?after={after}"  # by `Last-Event-ID` an ended one would say nothing more
         accept = {"Accept": "text/event-stream"}
         with (
             self._spoken(),
-            self._http.stream("GET", address, headers=accept, timeout=quiet) as got,
+            self._http.stream("GET", path, headers=accept, timeout=quiet) as got,
         ):
             if got.status_code != 200:
                 got.read()
                 raise self._refusal(got)
-            yield got
+            yield EventsResponse(got)
 
     @contextmanager
     def download(self, path: str, **query: str) -> Generator[httpx2.Response]:

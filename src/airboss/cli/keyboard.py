@@ -1,40 +1,18 @@
-"""The keyboard while something goes on elsewhere: Ctrl-C is counted, instead of cutting what is
-being drawn, and what is typed is gathered until a line is whole."""
+"""The keyboard while something goes on elsewhere: what is typed is gathered until a line is whole.
+Ctrl-C is for `watcher` to count."""
 
 import codecs
 import os
 import re
 import select
-import signal
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Final, Self
 
-_STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 # Arrows and other keys that say more than one character.
 _KEYS: Final = re.compile("\x1b(?:\\[[0-9;]*[A-Za-z~]|O.|.)?")
 _ERASE: Final = ("\x7f", "\x08")
 _ERASE_ALL: Final = "\x15"
-
-
-@contextmanager
-def counted_presses() -> Generator[list[int]]:
-    """The presses so far. Whoever ends the process in order (a time limit of a CI, say) counts as
-    one who pressed."""
-    presses: list[int] = []
-
-    def pressed(number: int, frame: FrameType | None) -> None:
-        del frame
-        presses.append(number)
-
-    before = [(number, signal.signal(number, pressed)) for number in _STOPPING]
-    try:
-        yield presses
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 class Keyboard:

@@ -253,18 +253,18 @@ def watch(
 ) -> None:
     """Follow a run, a task run or a session live."""
     if session.startswith("run_"):
-        from airboss.cli.run.watch import Looking
+        from airboss.cli.run.watch import WatchOptions
         from airboss.cli.run.watch import watch as watch_job
 
-        looking = Looking(as_json, wait, after, is_mine=False)
-        raise typer.Exit(watch_job(reach(data), session, looking))
+        options = WatchOptions(as_json, wait, after, is_mine=False)
+        raise typer.Exit(watch_job(reach(data), session, options))
     if session.startswith("tsk_"):
-        from airboss.cli.task.start import watch as watch_run
+        from airboss.cli.task.watch import watch as watch_run
 
         raise typer.Exit(watch_run(reach(data), session, after, as_json, wait))
-    from airboss.cli.session.watch import Watch
+    from airboss.cli.session.watch import SessionViewer
 
-    raise typer.Exit(Watch(reach(data), session, after, once, as_json, wait).run())
+    raise typer.Exit(SessionViewer(reach(data), session, after, once, as_json, wait).run())
 
 
 @app.command()

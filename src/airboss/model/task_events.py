@@ -1,6 +1,6 @@
 """The events of a task run: which session, which prompt, which tools, which checks, and why."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from airboss.model.ids import PromptId, RunId, SessionId
 from airboss.model.usage import Usage
@@ -180,3 +180,7 @@ TaskEvent: TypeAlias = (
     | TaskError
     | TaskEnded
 )
+
+TASK_EVENTS: dict[str, type[TaskEvent]] = {
+    kind.model_fields["kind"].default: kind for kind in get_args(TaskEvent)
+}

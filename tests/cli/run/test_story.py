@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from airboss.cli.heard import Record
 from airboss.cli.run.story import Story
-from airboss.cli.stream import Record
 from tests.model.stories import all_stories, bare, read
 
 RUNS = [name for name in all_stories() if read(name)["kind"] == "run"]

@@ -6,11 +6,10 @@ import pytest
 
 from airboss.cli.client import Client
 from airboss.cli.frame import Line, cut
+from airboss.cli.heard import Record
 from airboss.cli.run import start as starting
-from airboss.cli.run.items import tell_items
 from airboss.cli.run.story import Story
 from airboss.cli.run.tree import PLAIN, SIGNS, Tree, usage_words, work_of
-from airboss.cli.stream import Record
 from airboss.cli.trouble import Refused, Unreachable
 
 RUN = "run_1"
@@ -126,8 +125,8 @@ def test_what_waits_for_a_person_comes_with_the_words_to_type() -> None:
     asked = {"kind": "approval.asked", "item": "itm_1", "title": "Run make?"}
     item = {"id": "itm_1", "task_run": "tsk_right", "asked": asked}
     other = {"id": "itm_2", "task_run": "tsk_other", "asked": asked}
-    assert tell_items(teller.story, [item, other]) == [item]
-    assert tell_items(teller.story, [item]) == [], "told once"
+    assert teller.story.take_items([item, other]) == [item]
+    assert teller.story.take_items([item]) == [], "told once"
     line = f"! right  0:02 · airboss approve itm_1 · waits for {reason}"
     assert teller.draw()[5] == f"│   ├ {line}"
     assert teller.draw(signs=PLAIN)[5].endswith(

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airboss.cli.heard import Record
 from airboss.cli.screen import Pen
 from airboss.cli.session.transcript import Transcript
-from airboss.cli.stream import Record
 
 
 def drawn(*events: dict[str, Any], is_full: bool = False) -> tuple[str, str]:

@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.feed import AUDIT, FeedClient
+from airboss.cli.heard import Heard, Record, Remark
 from airboss.cli.screen import aside, moment, out, print_json, print_table, visible_line
-from airboss.cli.stream import AUDIT, Feed, Follower, Record, Remark
 from airboss.cli.trouble import Exit
+from airboss.cli.watcher import Interrupts, watch_to_the_end
 
 _PATH: Final = "/api/v1/audit"
 _PAGE: Final = 1000
-_TICK_SECONDS: Final = 0.2
 _PREFIX: Final = "audit."
 # What stands in columns of its own.
 _BESIDE: Final = ("kind", "by")
@@ -41,20 +43,25 @@ def follow_audit(
     reach: Callable[[], Client], limit: int, patience: float, *, is_json: bool
 ) -> Exit:
     """The last so many, then whatever comes, until Ctrl-C."""
-    feed = Feed(Follower(reach, AUDIT, patience), show_audit(reach(), limit, is_json=is_json))
-    try:
-        while True:
-            heard = feed.next(_TICK_SECONDS)
-            if isinstance(heard, Record):
-                _tell(heard, is_json=is_json)
-            elif isinstance(heard, Remark):
-                aside().line(heard.text)
-            elif heard is not None:
-                if heard.trouble:
-                    raise heard.trouble
-                return Exit.DONE
-    finally:
-        feed.leave()
+    seq = show_audit(reach(), limit, is_json=is_json)
+    with Interrupts() as interrupts:
+        feed = FeedClient(reach, {AUDIT: seq}, patience)
+        is_over = watch_to_the_end(feed, _AuditViewer(is_json), interrupts)
+    return Exit.DONE if is_over else Exit.STOPPED
+
+
+@dataclass(frozen=True)
+class _AuditViewer:
+    """Writes down what comes."""
+
+    is_json: bool
+
+    def hear(self, heard: Heard | None) -> bool:
+        if isinstance(heard, Record):
+            _tell(heard, is_json=self.is_json)
+        elif isinstance(heard, Remark):
+            aside().line(heard.text)
+        return True
 
 
 def _tell(heard: Record, *, is_json: bool) -> None:

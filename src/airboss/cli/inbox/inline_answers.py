@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from airboss.cli.client import Client, Json
+from airboss.cli.heard import Record
 from airboss.cli.inbox.deciding import send
 from airboss.cli.inbox.item_page import command_of, draw, fields_of, is_long, title_of, what_of
 from airboss.cli.screen import Pen
 from airboss.cli.session.transcript import Transcript
-from airboss.cli.stream import Record
 from airboss.cli.trouble import Trouble
 
 _ASKED: Final = ("approval.asked", "question.asked", "limit.reached")

@@ -4,40 +4,36 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
 
 from airboss.cli.client import Client, Json
+from airboss.cli.feed import INBOX as INBOX_STREAM
+from airboss.cli.feed import FeedClient
 from airboss.cli.frame import Frame, Line
+from airboss.cli.heard import Heard, Record, Remark
 from airboss.cli.inbox.deciding import INBOX
 from airboss.cli.inbox.item_page import command_of, outcome_words, title_of, waits, what_of
 from airboss.cli.inbox.listing import NOTHING, Jobs, Wanted, for_whom
 from airboss.cli.screen import Pen, aside, out, print_json, visible, visible_line
-from airboss.cli.stream import INBOX as INBOX_STREAM
-from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
 from airboss.cli.trouble import Exit
-
-_TICK_SECONDS: Final = 0.2
+from airboss.cli.watcher import Interrupts, watch_to_the_end
 
 
 def watch(reach: Callable[[], Client], wanted: Wanted, patience: float, *, is_json: bool) -> Exit:
     """Until Ctrl-C, which only leaves: the inbox has no end."""
     told = reach().get(INBOX)
-    watching = _Watching(reach, wanted, out(), is_json)
-    watching.begin(told)
-    feed = Feed(Follower(reach, INBOX_STREAM, patience), int(told["seq"]))
+    viewer = InboxViewer(reach, wanted, out(), is_json)
+    feed = FeedClient(reach, {INBOX_STREAM: int(told["seq"])}, patience)
     try:
-        while not isinstance(heard := feed.next(_TICK_SECONDS), End):
-            watching.hear(heard)
+        with Interrupts() as interrupts:
+            viewer.begin(told)
+            is_over = watch_to_the_end(feed, viewer, interrupts)
     finally:
-        feed.leave()
-        watching.leave()
-    if heard.trouble:
-        raise heard.trouble
-    return Exit.DONE
+        viewer.hide()
+    return Exit.DONE if is_over else Exit.STOPPED
 
 
 @dataclass
-class _Watching:
+class InboxViewer:
     """One viewer of the inbox."""
 
     reach: Callable[[], Client]
@@ -60,19 +56,20 @@ class _Watching:
             self._arrived(item)
         self._draw()
 
-    def hear(self, heard: Heard | None) -> None:
+    def hear(self, heard: Heard | None) -> bool:
         match heard:
             case Record():
                 self._tell(heard)
             case Remark():
-                self.leave()
+                self.hide()
                 pen = aside()
                 pen.line(pen.styled(visible(heard.text), "yellow"))
             case _:
                 pass
         self._draw()
+        return True
 
-    def leave(self) -> None:
+    def hide(self) -> None:
         if self._is_drawn:
             self._frame.hide()
 
@@ -105,7 +102,7 @@ class _Watching:
         """In a terminal it stays above what is drawn in place."""
         if self.is_json:
             return
-        self.leave()
+        self.hide()
         at = time.strftime("%H:%M:%S")
         self.pen.line(f"{self.pen.styled(at, 'dim')} {visible_line(text)}")
 

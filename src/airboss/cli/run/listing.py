@@ -6,14 +6,15 @@ from contextlib import suppress
 from typing import cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.feed import address_of
 from airboss.cli.frame import styled
 from airboss.cli.inbox.deciding import waiting
 from airboss.cli.inbox.item_page import command_of, title_of
 from airboss.cli.listing import items_of
-from airboss.cli.run.items import tell_items
+from airboss.cli.run.changes import ended_words
 from airboss.cli.run.story import FOR_PERSON, Story
 from airboss.cli.run.tree import Signs, Tree, state_words, usage_words, work_of
-from airboss.cli.run.watch import RUNS, ended_words
+from airboss.cli.run.watch import RUNS
 from airboss.cli.screen import (
     Pen,
     aside,
@@ -25,7 +26,6 @@ from airboss.cli.screen import (
     visible_line,
     waited,
 )
-from airboss.cli.stream import address_of
 from airboss.cli.trouble import Exit, Refused, Trouble
 
 
@@ -104,7 +104,7 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
     _print_facts(pen, facts)
     story = Story.told(told)
     if any(work.state == FOR_PERSON for work in story.running):
-        tell_items(story, waiting(client, run=run))
+        story.take_items(waiting(client, run=run))
     tree = Tree(
         story,
         work_of(client, told),

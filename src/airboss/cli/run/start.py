@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.cli.client import Client, Json
-from airboss.cli.run.watch import RUNS, Looking, watch
+from airboss.cli.run.watch import RUNS, WatchOptions, watch
 from airboss.cli.screen import aside, out, print_json, visible, visible_line, waited
 from airboss.cli.task.start import text_of
 from airboss.cli.trouble import Busy, Exit, Refused, Trouble, Unreachable
@@ -120,4 +120,4 @@ def _go_on(reach: Callable[[], Client], view: Json, wish: Wish | Onward, after: 
     if pen.is_terminal:
         told = f"Run {run_id} in {view['cwd']}. Ctrl-C stops it."
         pen.line(pen.styled(visible_line(told), "dim"))
-    return watch(reach, run_id, Looking(wish.is_json, wish.patience, after))
+    return watch(reach, run_id, WatchOptions(wish.is_json, wish.patience, after))

@@ -1,15 +1,21 @@
 """What a run has done so far, told by its events or by the server's answer. How events fold is the
 model's to know; here is only what a terminal adds: decisions, questions, and earlier times."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from airboss.cli.client import Json
-from airboss.cli.stream import Record
+from airboss.cli.heard import Record
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from airboss.model.runs import RunView, WorkTold
     from airboss.model.usage import Usage
+    from airboss.model.views import View
+
+Known = TypeVar("Known", bound="BaseModel")
 
 OVER: Final = ("succeeded", "failed", "canceled")
 FOR_PERSON: Final = "waiting-for-person"
@@ -17,7 +23,7 @@ _CONDITIONS: Final = frozenset(("pre", "post", "cond"))
 
 
 @dataclass
-class Done:
+class RunWork:
     """One work of a run: begun, waiting, or over."""
 
     told: "WorkTold"
@@ -28,7 +34,7 @@ class Done:
     # What it asks of a person.
     items: list[Json] = field(default_factory=list[Json])
     # The task runs of earlier times: a retry does a failed work again.
-    earlier: list["Done"] = field(default_factory=list["Done"])
+    earlier: list["RunWork"] = field(default_factory=list["RunWork"])
 
     @property
     def path(self) -> str:
@@ -101,9 +107,11 @@ class Story:
         self.id = run
         self._told: RunTold = RunTold(run)
         # By their paths, in the order of their beginning.
-        self.works: dict[str, Done] = {}
+        self.works: dict[str, RunWork] = {}
         # The round that each loop is in, by its path.
         self.rounds: dict[str, int] = {}
+        # What its task runs have said of themselves so far.
+        self._tasks: dict[str, View | None] = {}
 
     @classmethod
     def told(cls, detail: Json) -> "Story":
@@ -118,16 +126,10 @@ class Story:
 
     def hear(self, record: Record) -> None:
         """What a newer server says beyond what we know is passed over."""
-        from pydantic import ValidationError
-
         from airboss.model.run_events import RUN_EVENTS
 
-        known = RUN_EVENTS.get(record.kind)
-        if known is None:
-            return
-        try:
-            event = known.model_validate(record.event, extra="ignore")
-        except ValidationError:
+        event = _known(record, RUN_EVENTS)
+        if event is None:
             return
         for told in self._told.hear(record.seq, record.at, event):
             work = self.works.get(told.path)
@@ -136,10 +138,41 @@ class Story:
             else:
                 self._begin(told)
 
+    def take_items(self, items: Iterable[Json]) -> list[Json]:
+        """Each work that waits for a person gets what it asks; answers what is new."""
+        known = list(items)
+        new: list[Json] = []
+        for work in self.running:
+            if work.state == FOR_PERSON:
+                asked = [item for item in known if item.get("task_run") == work.task_run]
+                before = {item["id"] for item in work.items}
+                new += [item for item in asked if item["id"] not in before]
+                work.items = asked
+        return new
+
+    def hear_task(self, record: Record) -> "RunWork | None":
+        """What one of its task runs says: the work that this is, with its last decision and what
+        it has used so far."""
+        from airboss.model.task_events import TASK_EVENTS
+        from airboss.model.task_runs import TaskRunView
+        from airboss.model.views import fold
+
+        event = _known(record, TASK_EVENTS)
+        if event is None:
+            return None
+        name = record.stream
+        view = fold(self._tasks.get(name), name, record.seq, record.at, event)
+        self._tasks[name] = view
+        work = next((one for one in self.works.values() if one.task_run == name), None)
+        if work is not None and isinstance(view, TaskRunView):
+            work.decision = view.doing
+            work.used = work.used if work.is_over else view.usage
+        return work
+
     def _begin(self, told: "WorkTold") -> None:
         before = self.works.pop(told.path, None)
         earlier = [*before.earlier, before] if before else []
-        self.works[told.path] = Done(told, earlier=earlier)
+        self.works[told.path] = RunWork(told, earlier=earlier)
         for loop, number in rounds_of(told.path):
             self.rounds[loop] = number
 
@@ -187,7 +220,7 @@ class Story:
         return self.state in OVER
 
     @property
-    def running(self) -> list[Done]:
+    def running(self) -> list[RunWork]:
         return [work for work in self.works.values() if not work.is_over]
 
     @property
@@ -210,10 +243,14 @@ class Story:
         return sum((work.used for work in self.running if work.used is not None), start=used)
 
 
-def usage_of(told: Json) -> "Usage":
-    from airboss.model.usage import Usage
+def _known(record: Record, kinds: "Mapping[str, type[Known]]") -> "Known | None":
+    from pydantic import ValidationError
 
-    return Usage.model_validate(told, extra="ignore")
+    known = kinds.get(record.kind)
+    try:
+        return known.model_validate(record.event, extra="ignore") if known else None
+    except ValidationError:
+        return None
 
 
 def rounds_of(path: str) -> list[tuple[str, int]]:

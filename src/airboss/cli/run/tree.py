@@ -7,7 +7,7 @@ from typing import Final, TextIO, cast
 from airboss.cli.client import Client, Json
 from airboss.cli.frame import Line
 from airboss.cli.inbox.item_page import command_of
-from airboss.cli.run.story import FOR_PERSON, Done, Story, rounds_of
+from airboss.cli.run.story import FOR_PERSON, RunWork, Story, rounds_of
 from airboss.cli.screen import duration, visible_line
 from airboss.cli.trouble import Refused
 
@@ -240,7 +240,7 @@ class Tree:
         best = sorted(range(len(rows)), key=rank)[:count]
         return [rows[place] for place in sorted(best)]
 
-    def _work(self, row: Row) -> Done | None:
+    def _work(self, row: Row) -> RunWork | None:
         return self.story.works.get(row.node.path) if row.node.path is not None else None
 
     def _is_running(self, row: Row) -> bool:
@@ -258,7 +258,7 @@ class Tree:
         told = visible_line(f" {self.signs.dot} ".join(self._told(work, now)))
         return [lead, self._sign(work), (f" {label}  ", ()), (told, ("dim",))]
 
-    def _sign(self, work: Done) -> tuple[str, tuple[str, ...]]:
+    def _sign(self, work: RunWork) -> tuple[str, tuple[str, ...]]:
         if work.is_condition and work.state in ("succeeded", "failed"):
             return self.signs.condition, ("bold",)
         sign = self.signs.states.get(work.state, "?")
@@ -266,7 +266,7 @@ class Tree:
             sign = self.signs.turning[self._tick % len(self.signs.turning)]
         return sign, (_STYLES.get(work.state, "bold"),)
 
-    def _told(self, work: Done, now: int) -> list[str]:
+    def _told(self, work: RunWork, now: int) -> list[str]:
         told: list[str] = []
         if work.is_condition and work.state in ("succeeded", "failed"):
             told.append(_bool(work.state == "succeeded"))
@@ -306,7 +306,7 @@ def state_words(state: str) -> str:
     return "waiting for you" if state == FOR_PERSON else state
 
 
-def told_name(work: Done) -> str:
+def told_name(work: RunWork) -> str:
     """A work without its tree: its task, and the rounds of the loops around it."""
     rounds = ".".join(str(number) for _, number in rounds_of(work.path))
     return f"{work.task}, round {rounds}" if rounds else work.task

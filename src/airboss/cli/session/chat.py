@@ -1,29 +1,19 @@
 """A session in the terminal: type, watch the agent work, stop it."""
 
 import sys
-import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from airboss.cli.client import Client, Json
 from airboss.cli.inbox.inline_answers import InlineAnswers
-from airboss.cli.keyboard import Keyboard, counted_presses
-from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible_line, waited
-from airboss.cli.session.queue import ask, queue_of
+from airboss.cli.screen import Pen, aside, out, visible_line, waited
+from airboss.cli.session.chat_session import ChatSession, SessionGone
 from airboss.cli.session.transcript import Transcript
-from airboss.cli.session.typed import HELP, Typed, typed
-from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
+from airboss.cli.session.turn import take_turn
+from airboss.cli.session.typed import HELP, typed
 from airboss.cli.trouble import Exit, Refused, Trouble
-
-_TICK_SECONDS = 0.1
-# A turn's end and the session's rest are two events, a moment apart.
-_REST_SECONDS = 2.0
-_OUTCOMES = {"done": Exit.DONE, "aborted": Exit.STOPPED}
-_TAKEN = {"queue": "Queued", "steer": "Steers", "interrupt": "Interrupts"}
-_RESTING = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
 
 @dataclass(frozen=True)
@@ -41,224 +31,6 @@ class Wish:
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-class _Gone(Refused):
-    """The session cannot be spoken to any more."""
-
-
-@dataclass
-class Chat:
-    """One conversation: the session, and the place up to which it was shown."""
-
-    reach: Callable[[], Client]
-    wish: Wish
-    id: str
-    seq: int
-    said: Pen
-    beside: Pen
-    page: Transcript
-    answers: InlineAnswers
-    # Begun and not finished on the keyboard when the last turn ended.
-    rest: str = ""
-
-    def turn(self, text: str, *, is_listening: bool = False) -> Exit:
-        """Send one message and show what comes of it; of what is typed meanwhile, too."""
-        client = self.reach()  # since the last turn the server may have moved
-        self._wake(client)
-        prompt = self._send(client, Typed("queue", text))
-        follower = Follower(self.reach, self.id, self.wish.patience)
-        feed = Feed(follower, self.seq)
-        try:
-            with counted_presses() as presses, Keyboard() as keys:
-                if is_listening:
-                    keys.open()
-                outcome = self._listen(feed, prompt, presses, keys)
-                self.rest = keys.text
-                return outcome
-        finally:
-            feed.leave()
-            self.page.end_line()
-
-    def ask_aside(self, question: str) -> None:
-        """A question while nothing runs."""
-        client = self.reach()
-        self._wake(client)
-        self.page.note(waited("Asking", lambda: ask(client, self.id, question)), "cyan")
-
-    def show_queue(self) -> None:
-        items = queue_of(self.reach(), self.id)
-        for item in items:
-            self.page.note(visible_line(f"{item['prompt']} {item['text']}"), "dim")
-        if not items:
-            self.page.note("Nothing waits.", "dim")
-
-    def _send(self, client: Client, said: Typed) -> str:
-        body = {"text": said.text, "delivery": said.verb}
-        sent = client.post(f"/api/v1/sessions/{self.id}/prompts", body)
-        if sent.get("redacted"):
-            self.page.note("Secrets in your message were removed before it was stored.", "yellow")
-        return str(sent.get("prompt", ""))
-
-    def _take(self, said: Typed, turn: "_Turn", feed: Feed) -> None:
-        """What was typed while the agent works."""
-        if said.verb == "btw":
-            threading.Thread(target=self._ask, args=(said.text, feed), daemon=True).start()
-            return
-        try:
-            if said.verb == "list":
-                self.show_queue()
-            else:
-                turn.prompts.append(self._send(self.reach(), said))
-                self.page.note(f"{_TAKEN[said.verb]}: {visible_line(said.text)}", "cyan")
-        except Trouble as trouble:
-            self.page.note(str(trouble), "red")
-
-    def _ask(self, question: str, feed: Feed) -> None:
-        try:
-            feed.tell(Remark(ask(self.reach(), self.id, question)))
-        except Trouble as trouble:
-            feed.tell(Remark(f"The question was not answered: {trouble}"))
-
-    def close(self) -> None:
-        self.reach().post(f"/api/v1/sessions/{self.id}/close")
-
-    def _wake(self, client: Client) -> None:
-        """A session that a restart interrupted is taken up again before it is spoken to."""
-        view = client.get(f"/api/v1/sessions/{self.id}")
-        if view["state"] == "closed":
-            raise _Gone(f"The session {self.id} is closed. Start another with: airboss chat")
-        if view["state"] == "interrupted":
-            self.page.note("The session was interrupted; it is resumed.", "dim")
-            path = f"/api/v1/sessions/{self.id}/resume"
-            view = waited("Resuming the session", lambda: client.post(path))
-        for item in view["items"]:  # from before, or of somebody else's request
-            self.answers.take(item["asked"])
-
-    def _listen(self, feed: Feed, prompt: str, presses: list[int], keys: Keyboard) -> Exit:
-        turn = _Turn([prompt], takes_more=keys.is_open)
-        waiting = Waiting(self.beside)
-        try:
-            while turn.is_going:
-                heard = feed.next(_TICK_SECONDS)
-                if heard is not None:
-                    waiting.hide()
-                    self._show(heard)
-                    turn.hear(heard)
-                else:
-                    turn.wait(_TICK_SECONDS)
-                    if keys.text:
-                        self.page.end_line()  # what is typed is seen on a line of its own
-                    if self.page.is_at_line_start:
-                        waiting.show(f"> {keys.text}" if keys.text else self._doing(turn))
-                self._heed_keys(keys, turn, feed, waiting)
-                self._heed(presses, turn, feed)
-        finally:
-            waiting.hide()
-        return Exit.FAILED if turn.outcome is None else turn.outcome
-
-    def _heed_keys(self, keys: Keyboard, turn: "_Turn", feed: Feed, waiting: Waiting) -> None:
-        """A line answers what was shown before it was typed; all others are messages."""
-        if self.answers.has_more:
-            keys.open()
-        is_answer = self.answers.is_waiting and not self.answers.has_more
-        for line in keys.lines():
-            waiting.hide()
-            if is_answer:
-                self.answers.say(line)
-            elif turn.takes_more:
-                self._take(typed(line), turn, feed)
-        if self.answers.has_more and turn.is_going:
-            waiting.hide()
-            turn.begun, keys.text = turn.begun or keys.text, ""
-            self.answers.show()
-        elif turn.begun and not self.answers.is_waiting:
-            keys.text, turn.begun = turn.begun if turn.takes_more else "", ""
-
-    def _doing(self, turn: "_Turn") -> str:
-        if turn.is_told_to_stop:
-            return "Stopping (Ctrl-C again leaves)"
-        return "Waiting for you …" if self.answers.is_waiting else f"{self.page.doing} …"
-
-    def _heed(self, presses: list[int], turn: "_Turn", feed: Feed) -> None:
-        if presses and not turn.is_told_to_stop:
-            presses.pop(0)
-            turn.is_told_to_stop = True
-            threading.Thread(target=self._abort, args=(feed,), daemon=True).start()
-        if presses:
-            raise Trouble("Left before the agent had stopped.", Exit.STOPPED)
-
-    def _abort(self, feed: Feed) -> None:
-        """Tell the server; how the turn ended then comes as an event."""
-        try:
-            self.reach().post(f"/api/v1/sessions/{self.id}/abort")
-        except Trouble as trouble:
-            feed.tell(Remark(f"The agent could not be stopped: {trouble} Ctrl-C again leaves."))
-
-    def _show(self, heard: Heard) -> None:
-        match heard:
-            case Record():
-                self.seq = heard.seq
-                if self.wish.is_json:
-                    print_json(heard.told_of(self.id))
-                else:
-                    self.page.draw(heard)
-                self.answers.hear(heard)
-            case Remark():
-                self.page.remark(heard.text)
-            case End():
-                pass
-
-
-@dataclass
-class _Turn:
-    """What became of one message, and of those that were typed behind it."""
-
-    prompts: list[str]
-    # Whether what is typed meanwhile is sent as well.
-    takes_more: bool = False
-    # Typed and not finished when the agent asked something.
-    begun: str = ""
-    id: str | None = None
-    outcome: Exit | None = None
-    is_going: bool = True
-    is_told_to_stop: bool = False
-    _rest: float = 0.0
-
-    def hear(self, heard: Heard) -> None:
-        if isinstance(heard, Record):
-            self._hear(heard.kind, heard.event)
-        elif isinstance(heard, End):
-            if heard.trouble:
-                raise heard.trouble
-            self.is_going = False
-
-    def _hear(self, kind: str, event: dict[str, Any]) -> None:
-        if self.outcome is not None:
-            self.is_going = kind not in _RESTING
-        elif kind == "turn.started" and event.get("prompt") in self.prompts:
-            self.id, self.is_told_to_stop = str(event.get("turn")), False
-            self.prompts.remove(str(event["prompt"]))
-        elif kind == "turn.ended" and self.id is not None and event.get("turn") == self.id:
-            self.id = None
-            self._settle(_OUTCOMES.get(str(event.get("outcome")), Exit.FAILED))
-        elif kind == "prompt.steered" and event.get("prompt") in self.prompts:
-            self.prompts.remove(str(event["prompt"]))
-        elif kind == "prompt.dropped" and event.get("prompt") in self.prompts:
-            self.prompts.remove(str(event["prompt"]))
-            self._settle(Exit.STOPPED if self.is_told_to_stop else Exit.FAILED)
-        elif kind in ("session.interrupted", "session.closed"):
-            self.is_going = False
-
-    def _settle(self, outcome: Exit) -> None:
-        if not self.prompts and self.id is None:
-            self.outcome = outcome
-
-    def wait(self, seconds: float) -> None:
-        """Once the outcome is known, the session's rest is waited for, but not for ever."""
-        if self.outcome is not None:
-            self._rest += seconds
-            self.is_going = self._rest < _REST_SECONDS
-
-
 def run(reach: Callable[[], Client], wish: Wish) -> Exit:
     """`airboss chat`: one turn when there is something to say already, else a conversation."""
     prompt = wish.prompt
@@ -268,12 +40,12 @@ def run(reach: Callable[[], Client], wish: Wish) -> Exit:
         raise Refused('There is nothing to say. Give a message: airboss chat "look around"')
     chat = _begin(reach, wish)
     try:
-        return chat.turn(prompt) if prompt is not None else _converse(chat)
+        return take_turn(chat, prompt) if prompt is not None else _converse(chat)
     finally:
-        _leave(chat)
+        _leave(chat, wish)
 
 
-def _begin(reach: Callable[[], Client], wish: Wish) -> Chat:
+def _begin(reach: Callable[[], Client], wish: Wish) -> ChatSession:
     client = reach()
     if wish.session:
         view = client.get(f"/api/v1/sessions/{wish.session}")
@@ -287,7 +59,17 @@ def _begin(reach: Callable[[], Client], wish: Wish) -> Chat:
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
     seq = int(view["seq"]) if wish.session else 0
     answers = InlineAnswers.of(reach, page, beside, is_json=wish.is_json)
-    return Chat(reach, wish, str(view["id"]), seq, said, beside, page, answers)
+    return ChatSession(
+        reach,
+        str(view["id"]),
+        seq,
+        wish.is_json,
+        wish.patience,
+        said,
+        beside,
+        page,
+        answers,
+    )
 
 
 def _asked(client: Client, wish: Wish) -> Json:
@@ -301,16 +83,16 @@ def _asked(client: Client, wish: Wish) -> Json:
     return asked
 
 
-def _leave(chat: Chat) -> None:
+def _leave(chat: ChatSession, wish: Wish) -> None:
     """What chat opened it closes; what was there before, or shall be kept, stays."""
-    if chat.wish.session or chat.wish.is_kept:
+    if wish.session or wish.is_kept:
         chat.page.note(f"Go on with: airboss chat --session {chat.id}", "dim")
         return
     with suppress(Trouble):
         chat.close()
 
 
-def _converse(chat: Chat) -> Exit:
+def _converse(chat: ChatSession) -> Exit:
     with suppress(ImportError):
         # Line editing and a history of this conversation, where the system has them.
         import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -335,7 +117,7 @@ def _converse(chat: Chat) -> Exit:
             _take_turn(chat, text)
 
 
-def _take_turn(chat: Chat, text: str) -> None:
+def _take_turn(chat: ChatSession, text: str) -> None:
     """In a conversation a refusal, or a server that is away, is no reason to leave."""
     said = typed(text)
     try:
@@ -344,8 +126,8 @@ def _take_turn(chat: Chat, text: str) -> None:
         elif said.verb == "list":
             chat.show_queue()
         else:
-            chat.turn(said.text, is_listening=True)
-    except _Gone:
+            take_turn(chat, said.text, is_listening=True)
+    except SessionGone:
         raise
     except Trouble as trouble:
         if trouble.code == Exit.STOPPED:

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from airboss.cli.heard import Record
 from airboss.cli.inbox.item_page import command_of, outcome_words, title_of
 from airboss.cli.screen import Pen, aside, visible, visible_line
-from airboss.cli.stream import Record
 from airboss.model.excerpt import left_out_words
 
 _SUMMARY_LENGTH = 90

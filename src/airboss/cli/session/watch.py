@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from airboss.cli.client import Client
+from airboss.cli.feed import FeedClient
+from airboss.cli.heard import Heard, Record, Remark
 from airboss.cli.screen import Waiting, aside, out, print_json
 from airboss.cli.session.transcript import Transcript
-from airboss.cli.stream import End, Feed, Follower, Heard, Record, Remark
 from airboss.cli.trouble import Exit
+from airboss.cli.watcher import Interrupts, watch_to_the_end
 
-_TICK_SECONDS = 0.1
-_AT_REST = ("idle", "interrupted", "closed")
-_RESTING = ("session.ready", "session.idle", "session.interrupted", "session.closed")
+_AT_REST: Final = ("idle", "interrupted", "closed")
+_RESTING: Final = ("session.ready", "session.idle", "session.interrupted", "session.closed")
 
 
 @dataclass
-class Watch:
+class SessionViewer:
     """One viewer of a session; `once` leaves as soon as the agent has nothing more to do."""
 
     reach: Callable[[], Client]
@@ -25,51 +27,60 @@ class Watch:
     is_json: bool
     patience: float
 
-    def run(self) -> Exit:
-        rest = self._rest()
-        if self.once and rest is not None and self.after >= rest:
-            return Exit.DONE
+    def __post_init__(self) -> None:
         pen = out()
-        page = Transcript(pen, pen, is_full=True)
-        feed = Feed(Follower(self.reach, self.session, self.patience), self.after)
-        waiting = Waiting(aside())
-        try:
-            while True:
-                heard = feed.next(_TICK_SECONDS)
-                if heard is None:
-                    if page.is_at_line_start:
-                        waiting.show(page.doing if page.tools else "Watching, Ctrl-C leaves")
-                    continue
-                waiting.hide()
-                waiting.restart()
-                if isinstance(heard, End):
-                    break
-                self._show(heard, page)
-                if self.once and isinstance(heard, Record):
-                    if rest is None and heard.kind in _RESTING:
-                        rest = self._rest()
-                    if rest is not None and heard.seq >= rest:
-                        return Exit.DONE
-        finally:
-            waiting.hide()
-            page.end_line()
-            feed.leave()
-        if heard.trouble:
-            raise heard.trouble
-        return Exit.DONE
+        self._page = Transcript(pen, pen, is_full=True)
+        self._waiting = Waiting(aside())
+        # Where the agent came to rest, once it is known.
+        self._rest: int | None = None
 
-    def _rest(self) -> int | None:
+    def run(self) -> Exit:
+        self._rest = self._ask_for_rest()
+        if self.once and self._is_at_rest(self.after):
+            return Exit.DONE
+        follow = {self.session: self.after}
+        feed = FeedClient(self.reach, follow, self.patience, has_every_delta=self.is_json)
+        try:
+            with Interrupts() as interrupts:
+                is_over = watch_to_the_end(feed, self, interrupts)
+        finally:
+            self._waiting.hide()
+            self._page.end_line()
+        return Exit.DONE if is_over else Exit.STOPPED
+
+    def hear(self, heard: Heard | None) -> bool:
+        page = self._page
+        if heard is None:
+            if page.is_at_line_start:
+                self._waiting.show(page.doing if page.tools else "Watching, Ctrl-C leaves")
+            return True
+        self._waiting.hide()
+        self._waiting.restart()
+        match heard:
+            case Record():
+                self._show(heard)
+                return not (self.once and self._has_come_to_rest(heard))
+            case Remark():
+                page.remark(heard.text)
+            case _:
+                pass
+        return True
+
+    def _show(self, record: Record) -> None:
+        if self.is_json:
+            print_json(record.labelled())
+        else:
+            self._page.draw(record)
+
+    def _has_come_to_rest(self, record: Record) -> bool:
+        if self._rest is None and record.kind in _RESTING:
+            self._rest = self._ask_for_rest()
+        return self._is_at_rest(record.seq)
+
+    def _is_at_rest(self, seq: int) -> bool:
+        return self._rest is not None and seq >= self._rest
+
+    def _ask_for_rest(self) -> int | None:
         """The seq at which the agent came to rest; nothing while it works or has more to do."""
         view = self.reach().get(f"/api/v1/sessions/{self.session}")
         return int(view["seq"]) if view["state"] in _AT_REST and not view["queue"] else None
-
-    def _show(self, heard: Heard, page: Transcript) -> None:
-        match heard:
-            case Record() if self.is_json:
-                print_json(heard.told_of(self.session))
-            case Record():
-                page.draw(heard)
-            case Remark():
-                page.remark(heard.text)
-            case End():
-                pass

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airboss.cli.stream import sent_events
+from airboss.cli.sent_events import sent_events
 
 TOLD = (
     "retry: 1000\n\n"

@@ -1,0 +1,65 @@
+"""A run's changes in words, one line each, for where no tree is drawn."""
+
+from typing import Any, Final
+
+from airboss.cli.run.story import RunWork, Story
+from airboss.cli.run.tree import told_name, usage_words
+from airboss.cli.screen import duration
+from airboss.cli.trouble import Exit
+
+_OUTCOMES: Final = {"succeeded": Exit.DONE, "canceled": Exit.STOPPED}
+
+
+def ended_words(state: str) -> str:
+    return "was canceled" if state == "canceled" else state
+
+
+def outcome_of(state: str) -> Exit:
+    return _OUTCOMES.get(state, Exit.FAILED)
+
+
+def change_words(story: Story, kind: str, event: dict[str, Any]) -> str:
+    """What an event changed, once the story knows of it; empty where that is nothing to tell."""
+    if kind.startswith("run.work."):
+        work = story.works.get(str(event.get("path", "")))
+        return _work_words(kind, work) if work else ""
+    match kind:
+        case "run.accepted":
+            told = f"{story.id} of the job {event['job']} in {event['cwd']}"
+            return f"Run {told} was started by {event['who']}."
+        case "run.resumed":
+            return str(event["reason"])
+        case "run.retried":
+            return f"Retried by {event['who']}, time {event['time']}."
+        case "run.ending":
+            return f"Ending: {event['reason']}"
+        case "run.error":
+            return f"{event['name']}: {event['message']}"
+        case "run.ended":
+            words = usage_words(story.usage.model_dump())
+            told = f"The run {ended_words(str(event['outcome']))}: {event['reason']}"
+            return f"{told} ({words})" if words else told
+        case _:
+            return ""
+
+
+def _work_words(kind: str, work: RunWork) -> str:
+    name = told_name(work)
+    match kind:
+        case "run.work.started":
+            return f"{name} began ({work.task_run})."
+        case "run.work.waiting":
+            return f"{name} waits for {work.waits_for}."
+        case "run.work.going":
+            return f"{name} goes on."
+        case "run.work.retrying":
+            return f"{name} tries again: {work.attempt}."
+        case "run.work.stopped":
+            words = usage_words(work.usage.model_dump())
+            came = "could not be asked" if work.unasked else work.state
+            if work.is_condition:
+                came = f"answered {'true' if came == 'succeeded' else 'false'}"
+            told = f"{name} {came} after {duration(work.seconds(0))}"
+            return f"{told} ({words})." if words else f"{told}."
+        case _:
+            return ""

@@ -1,0 +1,71 @@
+"""The session that somebody talks with in a terminal: what is sent to it and asked of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from airboss.cli.client import Client
+from airboss.cli.inbox.inline_answers import InlineAnswers
+from airboss.cli.screen import Pen, visible_line, waited
+from airboss.cli.session.queue import ask, queue_of
+from airboss.cli.session.transcript import Transcript
+from airboss.cli.session.typed import Typed
+from airboss.cli.trouble import Refused
+
+
+class SessionGone(Refused):
+    """The session cannot be spoken to any more."""
+
+
+@dataclass
+class ChatSession:
+    """One conversation: the session, and the place up to which it was shown."""
+
+    reach: Callable[[], Client]
+    id: str
+    seq: int
+    is_json: bool
+    patience: float
+    said: Pen
+    beside: Pen
+    page: Transcript
+    answers: InlineAnswers
+    # Begun and not finished on the keyboard when the last turn ended.
+    rest: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/sessions/{self.id}"
+
+    def send(self, client: Client, said: Typed) -> str:
+        """The id of what was taken."""
+        sent = client.post(f"{self.path}/prompts", {"text": said.text, "delivery": said.verb})
+        if sent.get("redacted"):
+            self.page.note("Secrets in your message were removed before it was stored.", "yellow")
+        return str(sent.get("prompt", ""))
+
+    def ask_aside(self, question: str) -> None:
+        """A question while nothing runs."""
+        client = self.reach()
+        self.wake(client)
+        self.page.note(waited("Asking", lambda: ask(client, self.id, question)), "cyan")
+
+    def show_queue(self) -> None:
+        items = queue_of(self.reach(), self.id)
+        for item in items:
+            self.page.note(visible_line(f"{item['prompt']} {item['text']}"), "dim")
+        if not items:
+            self.page.note("Nothing waits.", "dim")
+
+    def close(self) -> None:
+        self.reach().post(f"{self.path}/close")
+
+    def wake(self, client: Client) -> None:
+        """A session that a restart interrupted is taken up again before it is spoken to."""
+        view = client.get(self.path)
+        if view["state"] == "closed":
+            raise SessionGone(f"The session {self.id} is closed. Start another with: airboss chat")
+        if view["state"] == "interrupted":
+            self.page.note("The session was interrupted; it is resumed.", "dim")
+            view = waited("Resuming the session", lambda: client.post(f"{self.path}/resume"))
+        for item in view["items"]:  # from before, or of somebody else's request
+            self.answers.take(item["asked"])
