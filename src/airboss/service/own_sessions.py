@@ -2,7 +2,6 @@
 
 import contextlib
 from dataclasses import dataclass
-from typing import Final
 
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.turn import Asked, Pause
@@ -11,8 +10,10 @@ from airboss.runtime.sweep import sweep_session
 from airboss.service.sessions import Sessions
 from airboss.settings import Policy
 
-# Who opens a session: the name of nobody, so that it is known whose it was after a restart.
-BY_A_TASK: Final = "task "
+
+def name_of(task_run: TaskRunId) -> str:
+    """Who acts where a task does, for people to read. Whose a session is says its field `task`."""
+    return f"task {task_run}"
 
 
 @dataclass
@@ -30,7 +31,7 @@ class OwnSessions:
 
     @property
     def _who(self) -> str:
-        return f"{BY_A_TASK}{self.task_run}"
+        return name_of(self.task_run)
 
     async def open(self, model: str) -> SessionId:
         view = await self.sessions.start(

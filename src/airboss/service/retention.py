@@ -11,7 +11,6 @@ from airboss.errors import AirbossError, StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.service.audit import Audit
-from airboss.service.own_sessions import BY_A_TASK
 from airboss.service.runs import Runs
 from airboss.store.database import Database
 from airboss.store.ended import Ended, EndedIndex
@@ -28,7 +27,7 @@ _STATES: Final = {
     "session": ("closed",),
 }
 # A task goes with its run, and a session with its task.
-_OWNERS: Final = {"task": ("run", ""), "session": ("who", BY_A_TASK)}
+_OWNERS: Final = {"task": "run", "session": "task"}
 
 
 @dataclass

@@ -31,7 +31,7 @@ from airboss.model.views import SessionView, View
 from airboss.service.budgets import Budgets, untold_by
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
-from airboss.service.own_sessions import BY_A_TASK, OwnSessions
+from airboss.service.own_sessions import OwnSessions, name_of
 from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
 from airboss.service.sessions import Sessions
 from airboss.service.troubles import in_detail
@@ -258,7 +258,7 @@ class TaskRuns:
                     kept.update(view.sessions)
                     continue
                 for session in view.sessions:  # also one that had lost its runtime before
-                    await self.sessions.close(session, f"{BY_A_TASK}{view.id}")
+                    await self.sessions.close(session, name_of(view.id))
                 writer = await self.log.writer(view.id)
                 *errors, end = _crashed("ServerEnded", _ENDED)
                 usage = await untold_by(self.log, view)
@@ -270,7 +270,7 @@ class TaskRuns:
         for session in interrupted:
             if session not in kept:
                 view = await self.sessions.show(session)
-                if view.who.startswith(BY_A_TASK):
+                if view.task is not None:
                     await self.sessions.close(session, view.who)
 
     async def end_all(self) -> None:

@@ -60,6 +60,24 @@ def _sign_ins(connection: Connection) -> None:
     metadata.create_all(connection, [sign_ins])
 
 
+# Sessions of tasks from before they had a field for it: only the name of who opened one says whose
+# it is. People's names have no spaces.
+_NAMED_BY_TASK = """
+kind = 'session' AND json_extract(body, '$.task') IS NULL
+AND json_extract(body, '$.who') GLOB 'task tsk_*'
+"""
+_WITH_TASK = "json_set(body, '$.task', substr(json_extract(body, '$.who'), length('task ') + 1))"
+
+
+def _owners_of_sessions(connection: Connection) -> None:
+    """In the view and in the first event, so that both still say the same."""
+    named = f"SELECT stream FROM views WHERE {_NAMED_BY_TASK}"  # noqa: S608 - all of it is ours
+    connection.execute(
+        text(f"UPDATE events SET body = {_WITH_TASK} WHERE seq = 1 AND stream IN ({named})")  # noqa: S608
+    )
+    connection.execute(text(f"UPDATE views SET body = {_WITH_TASK} WHERE {_NAMED_BY_TASK}"))  # noqa: S608
+
+
 # Append only: a number that was released is never changed.
 MIGRATIONS: tuple[Migration, ...] = (
     _first_tables,
@@ -70,6 +88,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _runs_by_job,
     _texts_to_be_looked_for,
     _sign_ins,
+    _owners_of_sessions,
 )
 
 
