@@ -2,11 +2,14 @@
 
 import json
 import re
+import statistics
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.cli.inboxes import http
 from tests.cli.running import running
 from tests.cli.stage import started, told_of
 from tests.cli.terminal import Terminal
@@ -105,3 +108,21 @@ def test_a_task_alone_says_what_waits_too(stage: Portal) -> None:
         assert stage.run("answer", item, "Ada").returncode == 0
         assert command.end() == 0
         assert command.told() == "Thanks.\n"
+
+
+@pytest.mark.alone
+def test_that_something_waits_is_told_at_once(stage: Portal) -> None:
+    """Nobody looks for it now and then: what waits comes by the feed."""
+    took: list[float] = []
+    for _ in range(5):
+        with running(stage, "task", "run", "name") as command, http(stage) as client:
+            item = ""
+            while not item:
+                found = client.get("/api/v1/inbox").json()["items"]
+                item = found[0]["id"] if found else ""
+            began = time.monotonic()
+            command.wait_for(f"airboss answer {item}", beside=True)
+            took.append(time.monotonic() - began)
+            assert stage.run("answer", item, "Ada").returncode == 0
+            assert command.end() == 0
+    assert statistics.median(took) < 0.2, took

@@ -66,3 +66,18 @@ def test_words_of_a_newer_server_are_passed_over() -> None:
     for number, event in enumerate(told, start=1):
         story.hear(Record(last["seq"] + number, last["at"], event))
     assert (story.state, story.restarts) == (expected["state"], expected["restarts"] + 1)
+
+
+@pytest.mark.parametrize("name", [name for name in all_stories() if read(name)["kind"] == "task"])
+def test_what_a_task_says_of_itself_folds_as_on_the_server(name: str) -> None:
+    told = read(name)
+    story = Story("run_1")
+    begun = {"work": 0, "path": "0", "task": "it", "task_run": told["stream"]}
+    story.hear(Record(1, 0, {"kind": "run.work.started", **begun}, "run_1"))
+    for one in told["events"]:
+        work = story.hear_task(Record(one["seq"], one["at"], one["event"], told["stream"]))
+        assert work is not None
+    expected = told["expected"]
+    (work,) = story.works.values()
+    assert work.decision == expected.get("doing", "")
+    assert bare(work.usage.model_dump(mode="json")) == expected.get("usage", {})
