@@ -6,7 +6,7 @@ import pytest
 
 from airboss.cli.client import Address, find
 from airboss.cli.folder import data_folder
-from airboss.cli.trouble import Refused, Unreachable
+from airboss.cli.trouble import CommandRefused, Unreachable
 from airboss.settings import default_data_folder
 from airboss.store.folder import DataFolder, ServerNote, write_private
 
@@ -49,7 +49,7 @@ def test_the_folders_token_is_not_shown_to_another_machine(folder: DataFolder) -
 
 @pytest.mark.parametrize("url", ["ftp://x", "localhost:8888", "http://"])
 def test_an_address_that_is_none_is_refused(folder: DataFolder, url: str) -> None:
-    with pytest.raises(Refused, match="AIRBOSS_URL"):
+    with pytest.raises(CommandRefused, match="AIRBOSS_URL"):
         find(folder.path, {"AIRBOSS_URL": url})
 
 

@@ -15,7 +15,7 @@ import httpx2
 
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import visible_line
-from airboss.cli.trouble import Busy, Refused, Trouble, Unreachable
+from airboss.cli.trouble import Busy, CommandRefused, Trouble, Unreachable
 from airboss.store.folder import DataFolder
 
 NO_SERVER = "No server runs on this data folder. Start one with: airboss serve"
@@ -61,7 +61,7 @@ def find(chosen: Path | None, environ: Mapping[str, str] = os.environ) -> Addres
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise Refused("AIRBOSS_URL must be an address such as http://127.0.0.1:8888.")
+        raise CommandRefused("AIRBOSS_URL must be an address such as http://127.0.0.1:8888.")
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -170,7 +170,9 @@ class Client:
             try:
                 answer = self._http.request(method, path, **kwargs)
             except UnicodeEncodeError:
-                raise Refused("What you gave is not text: some of it is not UTF-8.") from None
+                raise CommandRefused(
+                    "What you gave is not text: some of it is not UTF-8."
+                ) from None
         if not answer.is_success:
             raise self._refusal(answer)
         if not answer.content:
@@ -199,13 +201,13 @@ class Client:
     def _refusal(self, answer: httpx2.Response) -> Trouble:
         problem = _problem(answer)
         if answer.status_code == 401 and problem.get("code") != "token_ended":
-            return Refused(self._unknown_token(), 401)
+            return CommandRefused(self._unknown_token(), 401)
         text = visible_line(str(problem.get("detail") or problem.get("title") or ""))
         text = text or f"The server answered with {answer.status_code}."
         if answer.status_code in _BUSY:
             return Busy(text)
         if answer.status_code < 500:
-            return Refused(text, answer.status_code)
+            return CommandRefused(text, answer.status_code)
         request = problem.get("request_id")
         return Trouble(f"{text} (request {visible_line(str(request))})" if request else text)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from airboss.cli.client import Client
 from airboss.cli.screen import aside, out, visible, visible_line
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
 _NAME = re.compile(r'filename="([A-Za-z0-9._-]+)"')
 
@@ -54,7 +54,9 @@ def _opened(file: Path, *, force: bool) -> Generator[BinaryIO]:
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         if file.exists() and not force:
-            raise Refused(f"{visible_line(str(file))} is there already. Say --force to overwrite.")
+            raise CommandRefused(
+                f"{visible_line(str(file))} is there already. Say --force to overwrite."
+            )
         with part.open("xb") as opened:
             yield opened
         part.replace(file)

@@ -5,7 +5,7 @@ from typing import cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.screen import (
-    Waiting,
+    Spinner,
     aside,
     moment,
     out,
@@ -140,7 +140,7 @@ def stop_server(client: Client, folder: DataFolder) -> None:
     """Ask it to stop, then wait until it is gone and its data folder is free."""
     note = folder.note()
     client.post("/api/v1/stop")
-    waiting = Waiting(aside())
+    waiting = Spinner(aside())
     until = time.monotonic() + _STOP_SECONDS
     while client.healthy() or (note is not None and folder.note() == note):
         if time.monotonic() > until:

@@ -19,7 +19,7 @@ from airboss.cli.screen import say_wrong
 from airboss.cli.session import commands as session_commands
 from airboss.cli.task import commands as task_commands
 from airboss.cli.token import commands as token_commands
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 from airboss.errors import AirbossError
 from airboss.runtime.undumpable import hide_process
 
@@ -150,7 +150,7 @@ def serve(
     from airboss.settings import load_settings
 
     if settings is not None and not settings.is_file():
-        raise Refused(f"There is no settings file {settings}.")
+        raise CommandRefused(f"There is no settings file {settings}.")
     options = {
         "port": port,
         "host": host,
@@ -230,16 +230,16 @@ def chat(
     as_json: AsJson = False,
 ) -> None:
     """Talk with an agent in the terminal, or in a script."""
-    from airboss.cli.session.chat import Wish, run
+    from airboss.cli.session.chat import ChatStart, run
     from airboss.cli.session.limits import read_limits
 
     limits = read_limits(limit or [])
     if session and (model or cwd or limits):
-        raise Refused(
+        raise CommandRefused(
             "A session keeps its model, its folder and its limits: --session goes without them."
         )
-    wish = Wish(model, cwd, session, prompt, keep, as_json, wait, limits)
-    raise typer.Exit(run(reach(data), wish))
+    request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits)
+    raise typer.Exit(run(reach(data), request))
 
 
 @app.command()

@@ -111,7 +111,7 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], pen: Pen) -
     Console(file=pen.stream, no_color=not pen.has_colour, highlight=False).print(table)
 
 
-class Waiting:
+class Spinner:
     """A turning sign on the terminal's last line, drawn by whoever waits; nothing in a pipe."""
 
     def __init__(self, pen: Pen, clock: Callable[[], float] = time.monotonic) -> None:
@@ -152,7 +152,7 @@ def waited(what: str, work: Callable[[], Told], limit: float = math.inf) -> Told
         except Exception as error:  # noqa: BLE001 - handed over to the thread that waits
             failed.append(error)
 
-    waiting = Waiting(aside())
+    waiting = Spinner(aside())
     until = time.monotonic() + limit
     worker = threading.Thread(target=run, daemon=True)
     worker.start()

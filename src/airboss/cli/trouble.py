@@ -23,7 +23,7 @@ class Trouble(Exception):
         self.code = code
 
 
-class Refused(Trouble):
+class CommandRefused(Trouble):
     """The server, or the command itself, said no to what was asked."""
 
     def __init__(self, text: str, status: int = 0) -> None:

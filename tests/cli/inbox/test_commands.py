@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from airboss.cli.inbox.deciding import find, form_of
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 from tests.cli.inboxes import Item, ask, close_all, ended
 from tests.cli.running import running
 from tests.cli.terminal import Terminal
@@ -217,12 +217,12 @@ def test_an_item_is_named_by_its_id_or_by_an_end_that_no_other_has() -> None:
     assert find(ITEMS, "bbaa1") == ITEMS[1]
     assert find(ITEMS, "aa1") is None, "too short"
     assert find(ITEMS, "itm_00") is None
-    with pytest.raises(Refused, match="itm_00bbaa1, itm_00cbbaa1"):
+    with pytest.raises(CommandRefused, match="itm_00bbaa1, itm_00cbbaa1"):
         find([*ITEMS, {"id": "itm_00cbbaa1"}], "bbaa1")
 
 
 def test_what_is_no_form_takes_no_fields() -> None:
-    with pytest.raises(Refused, match="no form"):
+    with pytest.raises(CommandRefused, match="no form"):
         form_of({"kind": "question.asked", "question": "Why?"}, ["a=b"])
-    with pytest.raises(Refused, match="no form"):
+    with pytest.raises(CommandRefused, match="no form"):
         form_of({"kind": "approval.asked", "title": "Run it?"}, ["a=b"])

@@ -10,7 +10,7 @@ from airboss.cli.heard import Record
 from airboss.cli.run import start as starting
 from airboss.cli.run.story import Story
 from airboss.cli.run.tree import PLAIN, SIGNS, Tree, usage_words, work_of
-from airboss.cli.trouble import Refused, Unreachable
+from airboss.cli.trouble import CommandRefused, Unreachable
 
 RUN = "run_1"
 
@@ -245,7 +245,7 @@ def test_the_tree_is_the_run_s_own_or_none() -> None:
     run = {"entry": "a", "job": "deliver"}
     assert work_of(cast("Client", Answers(entry)), run) == WORK
     assert work_of(cast("Client", Answers(entry)), {**run, "entry": "b"}) is None
-    assert work_of(cast("Client", Answers(Refused("There is no entry."))), run) is None
+    assert work_of(cast("Client", Answers(CommandRefused("There is no entry."))), run) is None
 
 
 def test_a_start_that_is_repeated_has_the_same_key(

@@ -29,7 +29,7 @@ _SIGN_IN_VARIABLES = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What a check found, and what to do about it."""
 
     state: State
@@ -39,59 +39,61 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Subject:
+class CheckedMachine:
     """What is examined."""
 
     folder: DataFolder
     environ: Mapping[str, str]
 
     @classmethod
-    def of(cls, data: Path | None, environ: Mapping[str, str] = os.environ) -> "Subject":
+    def of(cls, data: Path | None, environ: Mapping[str, str] = os.environ) -> "CheckedMachine":
         return cls(data_folder(data, environ), environ)
 
 
-Check: TypeAlias = Callable[[Subject], Finding]
+Check: TypeAlias = Callable[[CheckedMachine], CheckResult]
 
 
-def check_python(subject: Subject) -> Finding:
+def check_python(subject: CheckedMachine) -> CheckResult:
     del subject
     version = ".".join(str(part) for part in sys.version_info[:3])
-    return Finding("ok", f"Python {version}", sys.executable)
+    return CheckResult("ok", f"Python {version}", sys.executable)
 
 
-def check_data_folder(subject: Subject) -> Finding:
+def check_data_folder(subject: CheckedMachine) -> CheckResult:
     path = subject.folder.path
     if not path.exists():
         parent = next(above for above in path.parents if above.exists())
         if not os.access(parent, os.W_OK):
             remedy = "Choose another folder with --data or AIRBOSS_DATA."
-            return Finding("fail", f"{path} is not there and cannot be made.", remedy=remedy)
-        return Finding("ok", f"{path} is not there yet; the first start makes it.")
+            return CheckResult("fail", f"{path} is not there and cannot be made.", remedy=remedy)
+        return CheckResult("ok", f"{path} is not there yet; the first start makes it.")
     if not path.is_dir():
-        return Finding("fail", f"{path} is not a folder.", remedy="Choose another with --data.")
+        return CheckResult("fail", f"{path} is not a folder.", remedy="Choose another with --data.")
     if not os.access(path, os.W_OK | os.X_OK):
         remedy = f"Mend its rights (chmod u+rwx {path}), or choose another folder with --data."
-        return Finding("fail", f"{path} cannot be written.", remedy=remedy)
+        return CheckResult("fail", f"{path} cannot be written.", remedy=remedy)
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         remedy = f"chmod 700 {path}"
-        return Finding("warn", f"{path} is open to other users ({mode:04o}).", remedy=remedy)
-    return Finding("ok", f"{path} can be written, by its owner only.")
+        return CheckResult("warn", f"{path} is open to other users ({mode:04o}).", remedy=remedy)
+    return CheckResult("ok", f"{path} can be written, by its owner only.")
 
 
-def check_disk(subject: Subject) -> Finding:
+def check_disk(subject: CheckedMachine) -> CheckResult:
     path = subject.folder.path
     there = next(place for place in (path, *path.parents) if place.exists())
     free = shutil.disk_usage(there).free
     summary = f"{free / 1024 / _MEBIBYTE:.1f} GiB are free for {path}."
     if free < _FULL_DISK:
-        return Finding("fail", summary, remedy="Free some space: every event is written to disk.")
+        return CheckResult(
+            "fail", summary, remedy="Free some space: every event is written to disk."
+        )
     if free < _LOW_DISK:
-        return Finding("warn", summary, remedy="Free some space soon.")
-    return Finding("ok", summary)
+        return CheckResult("warn", summary, remedy="Free some space soon.")
+    return CheckResult("ok", summary)
 
 
-def check_settings(subject: Subject) -> Finding:
+def check_settings(subject: CheckedMachine) -> CheckResult:
     # Its models cost a tenth of a second, which only this command has.
     from airboss.settings import load_settings
 
@@ -99,21 +101,23 @@ def check_settings(subject: Subject) -> Finding:
     try:
         load_settings(file, {"data": subject.folder.path})
     except AirbossError as error:
-        return Finding("fail", str(error), remedy=f"Mend {file}.")
+        return CheckResult("fail", str(error), remedy=f"Correct {file}.")
     told = f"{file} is valid." if file.exists() else f"No settings file ({file}); defaults count."
-    return Finding("ok", told)
+    return CheckResult("ok", told)
 
 
-def check_provider_keys(subject: Subject) -> Finding:
+def check_provider_keys(subject: CheckedMachine) -> CheckResult:
     from airboss.settings import load_settings
 
     try:
         providers = load_settings(subject.folder.settings, {"data": subject.folder.path}).providers
     except AirbossError:
-        remedy = "Mend the settings file first."
-        return Finding("warn", "Unknown, since the settings file cannot be used.", remedy=remedy)
+        remedy = "Correct the settings file first."
+        return CheckResult(
+            "warn", "Unknown, since the settings file cannot be used.", remedy=remedy
+        )
     if not providers:
-        return Finding("ok", "No providers of your own are configured.")
+        return CheckResult("ok", "No providers of your own are configured.")
     missing = [
         f"{provider.key_variable} (for {provider.name})"
         for provider in providers
@@ -121,11 +125,11 @@ def check_provider_keys(subject: Subject) -> Finding:
     ]
     if missing:
         remedy = "Set it in the environment that the server is started from."
-        return Finding("warn", f"Not set here: {', '.join(missing)}.", remedy=remedy)
-    return Finding("ok", f"{len(providers)} configured, every key is set.")
+        return CheckResult("warn", f"Not set here: {', '.join(missing)}.", remedy=remedy)
+    return CheckResult("ok", f"{len(providers)} configured, every key is set.")
 
 
-def check_sign_in(subject: Subject) -> Finding:
+def check_sign_in(subject: CheckedMachine) -> CheckResult:
     """Names only: a value is never read further than whether it is there."""
     there = [name for name in _SIGN_IN_VARIABLES if subject.environ.get(name)]
     if not there:
@@ -134,29 +138,31 @@ def check_sign_in(subject: Subject) -> Finding:
             "sign in with the Copilot CLI. The rehearsal model needs neither."
         )
         names = ", ".join(_SIGN_IN_VARIABLES)
-        return Finding("warn", f"None of {names} is set here.", remedy=remedy)
+        return CheckResult("warn", f"None of {names} is set here.", remedy=remedy)
     others = f" {', '.join(there[1:])} is passed over." if there[1:] else ""
-    return Finding("ok", f"{there[0]} is set and counts.{others}")
+    return CheckResult("ok", f"{there[0]} is set and counts.{others}")
 
 
-def check_runtime(subject: Subject) -> Finding:
+def check_runtime(subject: CheckedMachine) -> CheckResult:
     try:
         found = locate(_configured_runtime(subject), subject.environ)
     except AirbossError as error:
-        return Finding("fail", str(error), remedy="Run: airboss setup")
+        return CheckResult("fail", str(error), remedy="Run: airboss setup")
     kind = "native" if found.native else "single file"
     where = f"{found.path} ({kind}, from {found.source})"
     version = version_of(found.path)
     if version is None:
         remedy = "Install it anew: delete its folder, then run airboss setup."
-        return Finding("fail", "The agent runtime is there but does not run.", where, remedy)
+        return CheckResult("fail", "The agent runtime is there but does not run.", where, remedy)
     if version != CLI_VERSION:
         remedy = f"Airboss is made for {CLI_VERSION}. Run: airboss setup"
-        return Finding("warn", f"The agent runtime is another version: {version}.", where, remedy)
-    return Finding("ok", f"Agent runtime {CLI_VERSION} runs.", where)
+        return CheckResult(
+            "warn", f"The agent runtime is another version: {version}.", where, remedy
+        )
+    return CheckResult("ok", f"Agent runtime {CLI_VERSION} runs.", where)
 
 
-def _configured_runtime(subject: Subject) -> Path | None:
+def _configured_runtime(subject: CheckedMachine) -> Path | None:
     from airboss.settings import load_settings
 
     try:
@@ -165,49 +171,49 @@ def _configured_runtime(subject: Subject) -> Path | None:
         return None
 
 
-def check_node(subject: Subject) -> Finding:
+def check_node(subject: CheckedMachine) -> CheckResult:
     del subject
     npm = shutil.which("npm")
     node = shutil.which("node")
     if npm is None or node is None:
         remedy = "Only airboss setup needs it: install Node.js 20 or newer (https://nodejs.org)."
-        return Finding("warn", "Node.js with npm was not found.", remedy=remedy)
-    return Finding("ok", f"Node.js {_version_of([node, '--version']) or '?'} with npm", npm)
+        return CheckResult("warn", "Node.js with npm was not found.", remedy=remedy)
+    return CheckResult("ok", f"Node.js {_version_of([node, '--version']) or '?'} with npm", npm)
 
 
-def check_git(subject: Subject) -> Finding:
+def check_git(subject: CheckedMachine) -> CheckResult:
     del subject
     git = shutil.which("git")
     if git is None:
         remedy = "Agents use it for nearly everything: install git."
-        return Finding("warn", "git was not found.", remedy=remedy)
-    return Finding("ok", _version_of([git, "--version"]) or "git", git)
+        return CheckResult("warn", "git was not found.", remedy=remedy)
+    return CheckResult("ok", _version_of([git, "--version"]) or "git", git)
 
 
-def check_token_file(subject: Subject) -> Finding:
+def check_token_file(subject: CheckedMachine) -> CheckResult:
     file = subject.folder.token
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
-        return Finding("ok", "No token yet; the first start of a server makes it.")
+        return CheckResult("ok", "No token yet; the first start of a server makes it.")
     except OSError as error:
         remedy = "Mend the data folder's rights, or choose another with --data."
-        return Finding("fail", f"{file} cannot be read: {error.strerror}.", remedy=remedy)
+        return CheckResult("fail", f"{file} cannot be read: {error.strerror}.", remedy=remedy)
     if os.name == "posix" and mode & 0o077:
         remedy = f"chmod 600 {file}; whoever may have read it: delete it and restart the server."
-        return Finding("fail", f"{file} can be read by others ({mode:04o}).", remedy=remedy)
-    return Finding("ok", f"{file} is its owner's alone.")
+        return CheckResult("fail", f"{file} can be read by others ({mode:04o}).", remedy=remedy)
+    return CheckResult("ok", f"{file} is its owner's alone.")
 
 
-def check_server(subject: Subject) -> Finding:
+def check_server(subject: CheckedMachine) -> CheckResult:
     note = subject.folder.note()
     if note is None:
         remedy = "Start one with: airboss serve"
-        return Finding("ok", "No server runs on this data folder.", remedy=remedy)
-    return Finding("ok", f"A server runs at {note.url} (process id {note.pid}).")
+        return CheckResult("ok", "No server runs on this data folder.", remedy=remedy)
+    return CheckResult("ok", f"A server runs at {note.url} (process id {note.pid}).")
 
 
-def check_agents_user(subject: Subject) -> Finding:
+def check_agents_user(subject: CheckedMachine) -> CheckResult:
     del subject
     try:
         user = getpass.getuser()
@@ -219,15 +225,15 @@ def check_agents_user(subject: Subject) -> Finding:
         "  sudo -u airboss -H airboss serve"
     )
     what = "everything on this machine" if user == "root" else "all your files, the token included"
-    return Finding("warn", f"Agents run as {user}, so they can read {what}.", remedy=remedy)
+    return CheckResult("warn", f"Agents run as {user}, so they can read {what}.", remedy=remedy)
 
 
-def check_memory(subject: Subject) -> Finding:
+def check_memory(subject: CheckedMachine) -> CheckResult:
     del subject
     why = why_open()
     if why:
-        return Finding("warn", why, remedy=remedy(why))
-    return Finding("ok", "Agents of a server that you start cannot read its memory.")
+        return CheckResult("warn", why, remedy=remedy(why))
+    return CheckResult("ok", "Agents of a server that you start cannot read its memory.")
 
 
 def _version_of(command: list[str]) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from airboss.cli.client import Client, Json, find
-from airboss.cli.doctor.checks import CHECKS, Check, Finding, State, Subject
+from airboss.cli.doctor.checks import CHECKS, Check, CheckedMachine, CheckResult, State
 from airboss.cli.screen import Pen, out, print_json, visible, visible_line, waited
 from airboss.cli.trouble import Exit, Trouble
 
@@ -33,7 +33,7 @@ class Result:
 
 def run(data: Path | None, *, is_json: bool) -> Exit:
     """Show every check as it ends; a failed one makes the command fail."""
-    subject = Subject.of(data)
+    subject = CheckedMachine.of(data)
     pen = out()
     results: list[Result] = []
     for result in _results(subject):
@@ -49,37 +49,39 @@ def run(data: Path | None, *, is_json: bool) -> Exit:
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _results(subject: Subject) -> Iterator[Result]:
+def _results(subject: CheckedMachine) -> Iterator[Result]:
     for name, check in CHECKS:
         yield _timed(name, check, subject)
     if subject.folder.note() is not None:
         yield from _servers_own(subject)
 
 
-def _timed(name: str, check: Check, subject: Subject, limit: float = _LIMIT_SECONDS) -> Result:
+def _timed(
+    name: str, check: Check, subject: CheckedMachine, limit: float = _LIMIT_SECONDS
+) -> Result:
     """Run one check, but not longer than its limit."""
     began = time.monotonic()
     try:
         found = waited(f"Checking {name}", lambda: check(subject), limit)
     except TimeoutError:
-        found = Finding("fail", f"No answer within {int(limit)} seconds.", remedy=_LOOK)
+        found = CheckResult("fail", f"No answer within {int(limit)} seconds.", remedy=_LOOK)
     except Exception as error:  # noqa: BLE001 - a check that breaks is a finding, not an end
-        found = Finding("fail", f"The check itself failed: {error!r}", remedy=_TELL_US)
+        found = CheckResult("fail", f"The check itself failed: {error!r}", remedy=_TELL_US)
     ms = round((time.monotonic() - began) * 1000)
     return Result(name, found.state, found.summary, found.detail, found.remedy, ms)
 
 
-def _servers_own(subject: Subject) -> Iterator[Result]:
+def _servers_own(subject: CheckedMachine) -> Iterator[Result]:
     """What the running server knows better: it has its own environment."""
     told: list[Json] = []
 
-    def ask(subject: Subject) -> Finding:
+    def ask(subject: CheckedMachine) -> CheckResult:
         try:
             client = Client(find(subject.folder.path, subject.environ))
             told.extend(client.get("/api/v1/doctor")["checks"])
         except Trouble as trouble:
-            return Finding("fail", str(trouble), remedy="Restart the server: airboss stop")
-        return Finding("ok", "The server answers.")
+            return CheckResult("fail", str(trouble), remedy="Restart the server: airboss stop")
+        return CheckResult("ok", "The server answers.")
 
     yield _timed("server.answers", ask, subject, _SERVER_SECONDS)
     for check in told:

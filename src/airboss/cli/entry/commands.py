@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from airboss.cli.options import AsJson, Data, Permissions, reach
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer()
 
@@ -81,7 +81,9 @@ def chart(
     from airboss.cli.entry.entries import is_remembered, own_entry
 
     if len(words) > 2:
-        raise Refused("A chart is of one job: give its name, and the entry's file before it.")
+        raise CommandRefused(
+            "A chart is of one job: give its name, and the entry's file before it."
+        )
     file = Path(words[0]) if len(words) == 2 else own_entry()
     trusted = trust or is_remembered(file, data)
     raise typer.Exit(print_chart(file, words[-1], form.value, trusted=trusted))
@@ -123,9 +125,9 @@ def trust(
     from airboss.cli.entry.listing import add_trust, remove_trust, show_trust
 
     if [path is not None, listed, remove is not None].count(True) != 1:
-        raise Refused("Give a path to trust, or --list, or --remove with a path.")
+        raise CommandRefused("Give a path to trust, or --list, or --remove with a path.")
     if digest is not None and path is None:
-        raise Refused("--digest goes with a path to trust.")
+        raise CommandRefused("--digest goes with a path to trust.")
     client = reach(data)()
     if path is not None:
         add_trust(client, path, digest, is_json=as_json)

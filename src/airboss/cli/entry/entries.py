@@ -6,7 +6,7 @@ from pathlib import Path
 from airboss.cli.client import Client, find
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, out, print_json, visible, visible_line
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 from airboss.entry.bounds import Ungranted, limited_in, ungranted
 from airboss.entry.chart import draw
 from airboss.entry.document import Entry, Policy, Work
@@ -25,7 +25,7 @@ def own_entry() -> Path:
     root = find_repo_root(here)
     found = own_entries(root)
     if not found:
-        raise Refused(f"There is no {NAMES[0]} in {root}. Write one, or name the file.")
+        raise CommandRefused(f"There is no {NAMES[0]} in {root}. Write one, or name the file.")
     return found[0].relative_to(here) if found[0].is_relative_to(here) else found[0]
 
 
@@ -84,7 +84,7 @@ def _job(entry: Entry, name: str, file: Path) -> Work:
     if name in entry.jobs:
         return entry.jobs[name].work
     hint = Hints().near(name, entry.jobs) or f"It has: {', '.join(entry.jobs) or 'none'}."
-    raise Refused(f"There is no job {name} in {file}. {hint}")
+    raise CommandRefused(f"There is no job {name} in {file}. {hint}")
 
 
 def _examine(file: Path, *, trusted: bool) -> Checked:

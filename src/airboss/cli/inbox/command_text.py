@@ -18,18 +18,22 @@ _LINE_END: Final = "⏎"
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """Some of a text, or what was left out of it: then `text` says how much."""
 
     text: str
     is_gap: bool = False
 
 
-def parts_of(text: str, *, is_folded: bool, is_command: bool = False) -> list[Part]:
+def parts_of(text: str, *, is_folded: bool, is_command: bool = False) -> list[TextPart]:
     if not is_folded or len(text) <= LONG:
-        return [Part(text)]
+        return [TextPart(text)]
     hidden = text[_BEGINNING:-_END]
-    return [Part(text[:_BEGINNING]), Part(_gap(hidden, is_command), True), Part(text[-_END:])]
+    return [
+        TextPart(text[:_BEGINNING]),
+        TextPart(_gap(hidden, is_command), True),
+        TextPart(text[-_END:]),
+    ]
 
 
 def _gap(hidden: str, is_command: bool) -> str:

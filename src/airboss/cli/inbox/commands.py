@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from airboss.cli.options import AsJson, Data, Patience, reach
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer()
 
@@ -39,12 +39,14 @@ def inbox(
     as_json: AsJson = False,
 ) -> None:
     """List what waits for you: approvals, questions, limits."""
-    from airboss.cli.inbox.listing import Wanted, show_inbox, show_item
+    from airboss.cli.inbox.listing import InboxFilter, show_inbox, show_item
 
-    wanted = Wanted(kind.value if kind else None, session, run)
+    wanted = InboxFilter(kind.value if kind else None, session, run)
     if item is not None:
-        if watch or wanted != Wanted():
-            raise Refused("One item is shown alone: leave out --watch and what chooses among many.")
+        if watch or wanted != InboxFilter():
+            raise CommandRefused(
+                "One item is shown alone: leave out --watch and what chooses among many."
+            )
         show_item(reach(data)(), item, is_json=as_json)
     elif watch:
         from airboss.cli.inbox.watch import watch as watch_inbox

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from airboss.cli.client import Client, Json
 from airboss.cli.inbox.item_page import fields_of, outcome_words, title_of, what_of
 from airboss.cli.screen import aside, print_json, visible_line
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
 INBOX: Final = "/api/v1/inbox"
 # So many letters at the end of an id name an item: fewer would name another one too easily.
@@ -33,7 +33,7 @@ def find(items: Iterable[Json], name: str) -> Json | None:
     found = [item for item in known if str(item["id"]).endswith(name)]
     if len(found) > 1:
         ids = ", ".join(str(item["id"]) for item in found)
-        raise Refused(f"Several things that wait end in {name}: {ids}.")
+        raise CommandRefused(f"Several things that wait end in {name}: {ids}.")
     return found[0] if found else None
 
 
@@ -56,7 +56,9 @@ def answer(
     """Words, a choice by its number or label; a form's fields by their names."""
     given = list(fields)
     if (text is None) == (not given):
-        raise Refused("Give the answer: a text, or the fields of a form with --field NAME=VALUE.")
+        raise CommandRefused(
+            "Give the answer: a text, or the fields of a form with --field NAME=VALUE."
+        )
     if text is None:
         item = find(waiting(client), name)
         asked: Json = item["asked"] if item else {"kind": "question.asked"}
@@ -68,12 +70,12 @@ def form_of(asked: Json, given: Iterable[str]) -> Json:
     """The fields of a form, typed as its schema says; given twice, one of a list's entries."""
     schema = fields_of(asked) if what_of(asked) == "question" else {}
     if not schema:
-        raise Refused("This is no form: give the answer without --field.")
+        raise CommandRefused("This is no form: give the answer without --field.")
     filled: Json = {}
     for one in given:
         name, sign, value = one.partition("=")
         if not sign or name not in schema:
-            raise Refused(f"There is no field {name}. There is: {', '.join(schema)}.")
+            raise CommandRefused(f"There is no field {name}. There is: {', '.join(schema)}.")
         field = schema[name]
         if field.get("type") == "array":
             kind = cast("Json", field.get("items") or {})
@@ -91,10 +93,10 @@ def _typed(name: str, value: str, field: Mapping[str, Any]) -> object:
         if kind == "number":
             return float(value)
     except ValueError:
-        raise Refused(f"{name} is a number, and “{value}” is none.") from None
+        raise CommandRefused(f"{name} is a number, and “{value}” is none.") from None
     if kind == "boolean":
         if value.lower() not in _BOOLEANS:
-            raise Refused(f"{name} is true or false, and “{value}” is neither.")
+            raise CommandRefused(f"{name} is true or false, and “{value}” is neither.")
         return _BOOLEANS[value.lower()]
     return value
 
@@ -103,7 +105,7 @@ def send(client: Client, item: str, verb: str, body: Json) -> Json:
     """One word to the server. What came too late, or is no answer, has failed."""
     try:
         return client.post(f"{INBOX}/{quote(item, safe='')}/{verb}", body)
-    except Refused as refused:
+    except CommandRefused as refused:
         if refused.status in (_TOO_LATE, _INVALID):
             raise Trouble(str(refused), Exit.FAILED) from None
         raise

@@ -96,15 +96,15 @@ class InlineAnswers:
         if is_long(asked) and line.strip().lower() == _WHOLE:
             self._draw(asked, is_folded=False)
             return
-        wish = _answer(line.strip()) if is_question else _decision(asked, line.strip())
-        if wish is None:
+        decision = _answer(line.strip()) if is_question else _decision(asked, line.strip())
+        if decision is None:
             self._hint(asked)
             return
-        if _allows(wish) and time.monotonic() - self._shown_at < _SEEN_SECONDS:
+        if _allows(decision) and time.monotonic() - self._shown_at < _SEEN_SECONDS:
             self.page.note(_TOO_EARLY, "yellow")
             return
         try:
-            send(self.reach(), item, *wish)
+            send(self.reach(), item, *decision)
         except Trouble as trouble:
             self.page.note(str(trouble), "yellow")
 
@@ -127,8 +127,8 @@ def _decision(asked: Json, line: str) -> tuple[str, Json] | None:
     return None
 
 
-def _allows(wish: tuple[str, Json]) -> bool:
-    return str(wish[1].get("choice", "")).startswith("allow")
+def _allows(decision: tuple[str, Json]) -> bool:
+    return str(decision[1].get("choice", "")).startswith("allow")
 
 
 def _answer(line: str) -> tuple[str, Json]:

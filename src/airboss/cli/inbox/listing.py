@@ -11,7 +11,7 @@ from airboss.cli.inbox.deciding import find, waiting
 from airboss.cli.inbox.item_page import draw_whole, title_of, waits, what_of
 from airboss.cli.run.watch import RUNS
 from airboss.cli.screen import aside, out, print_json, print_table
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 NOTHING: Final = "Nothing waits for you."
 _LESSON: Final = (
@@ -22,7 +22,7 @@ _LESSON: Final = (
 
 
 @dataclass(frozen=True)
-class Wanted:
+class InboxFilter:
     """Which of what waits somebody wants to see."""
 
     kind: str | None = None
@@ -49,13 +49,13 @@ class Jobs:
             return None
         if run not in self._known:
             self._known[run] = "?"
-            with suppress(Refused):
+            with suppress(CommandRefused):
                 told = client.get(f"{RUNS}/{quote(str(run), safe='')}")
                 self._known[run] = str(told["job"])
         return self._known[run]
 
 
-def show_inbox(client: Client, wanted: Wanted, *, is_json: bool) -> None:
+def show_inbox(client: Client, wanted: InboxFilter, *, is_json: bool) -> None:
     items = waiting(client, kind=wanted.kind, session=wanted.session, run=wanted.run)
     if is_json:
         print_json({"items": items})
@@ -95,7 +95,7 @@ def for_whom(item: Json, job: str | None) -> str:
 def show_item(client: Client, name: str, *, is_json: bool) -> None:
     item = find(waiting(client), name)
     if item is None:
-        raise Refused(f"Nothing that waits is called {name}. What does, says: airboss inbox")
+        raise CommandRefused(f"Nothing that waits is called {name}. What does, says: airboss inbox")
     if is_json:
         print_json(item)
         return

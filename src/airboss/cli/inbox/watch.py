@@ -12,13 +12,15 @@ from airboss.cli.frame import Frame, Line
 from airboss.cli.heard import Heard, Record, Remark
 from airboss.cli.inbox.deciding import INBOX
 from airboss.cli.inbox.item_page import command_of, outcome_words, title_of, waits, what_of
-from airboss.cli.inbox.listing import NOTHING, Jobs, Wanted, for_whom
+from airboss.cli.inbox.listing import NOTHING, InboxFilter, Jobs, for_whom
 from airboss.cli.screen import Pen, aside, out, print_json, visible, visible_line
 from airboss.cli.trouble import Exit
 from airboss.cli.watcher import Interrupts, watch_to_the_end
 
 
-def watch(reach: Callable[[], Client], wanted: Wanted, patience: float, *, is_json: bool) -> Exit:
+def watch(
+    reach: Callable[[], Client], wanted: InboxFilter, patience: float, *, is_json: bool
+) -> Exit:
     """Until Ctrl-C, which only leaves: the inbox has no end."""
     told = reach().get(INBOX)
     viewer = InboxViewer(reach, wanted, out(), is_json)
@@ -37,7 +39,7 @@ class InboxViewer:
     """One viewer of the inbox."""
 
     reach: Callable[[], Client]
-    wanted: Wanted
+    wanted: InboxFilter
     pen: Pen
     is_json: bool
     items: dict[str, Json] = field(default_factory=dict[str, Json])

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from airboss.cli.options import AsJson, Data, reach
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer(help="What agents may do without leave, only with it, or never.")
 
@@ -24,7 +24,7 @@ def rules(context: typer.Context, data: Data = None, as_json: AsJson = False) ->
     """List the rules in their order: of several that match, the first holds."""
     if context.invoked_subcommand is not None:
         if data or as_json:
-            raise Refused(f"Give the options behind {context.invoked_subcommand}.")
+            raise CommandRefused(f"Give the options behind {context.invoked_subcommand}.")
         return
     from airboss.cli.rule.listing import show_rules
 

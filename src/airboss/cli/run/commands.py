@@ -42,10 +42,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a job and draw its tree live. Exit code: 0 succeeded, 1 failed, 3 stopped."""
-    from airboss.cli.run.start import Wish
+    from airboss.cli.run.start import RunRequest
     from airboss.cli.run.start import run as run_job
 
-    raise typer.Exit(run_job(reach(data), Wish(job, text, cwd, detach, as_json, wait)))
+    raise typer.Exit(run_job(reach(data), RunRequest(job, text, cwd, detach, as_json, wait)))
 
 
 @app.command()
@@ -83,10 +83,10 @@ def retry(
     as_json: AsJson = False,
 ) -> None:
     """Do the failed part of a run again; what had succeeded stays."""
-    from airboss.cli.run.start import Onward
+    from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import retry as retry_run
 
-    raise typer.Exit(retry_run(reach(data), Onward(name, detach, as_json, wait)))
+    raise typer.Exit(retry_run(reach(data), RunAgainRequest(name, detach, as_json, wait)))
 
 
 @app.command()
@@ -98,10 +98,10 @@ def again(
     as_json: AsJson = False,
 ) -> None:
     """Run the same job with the same input in the same folder, as a new run."""
-    from airboss.cli.run.start import Onward
+    from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import again as run_again
 
-    raise typer.Exit(run_again(reach(data), Onward(name, detach, as_json, wait)))
+    raise typer.Exit(run_again(reach(data), RunAgainRequest(name, detach, as_json, wait)))
 
 
 @app.command()
@@ -137,8 +137,8 @@ def rehearse(
     as_json: AsJson = False,
 ) -> None:
     """Run a job on the rehearsal model, for nothing, on a server of its own."""
-    from airboss.cli.run.rehearse import Wish
+    from airboss.cli.run.rehearse import RehearsalRequest
     from airboss.cli.run.rehearse import rehearse as rehearse_job
 
-    wish = Wish(job, script, text, cwd, entry, permissions.value, trust, as_json)
-    raise typer.Exit(rehearse_job(wish, data))
+    request = RehearsalRequest(job, script, text, cwd, entry, permissions.value, trust, as_json)
+    raise typer.Exit(rehearse_job(request, data))

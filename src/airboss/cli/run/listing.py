@@ -26,7 +26,7 @@ from airboss.cli.screen import (
     visible_line,
     waited,
 )
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
 
 def show_runs(
@@ -152,7 +152,7 @@ def stop(client: Client, name: str) -> Exit:
 
         return stop_task_run(client, name)
     if name.startswith("ses_"):
-        raise Refused("A session is not stopped: only a run or a task run is.")
+        raise CommandRefused("A session is not stopped: only a run or a task run is.")
     with suppress(KeyboardInterrupt):
         view = waited("Stopping the run", lambda: client.post(f"{RUNS}/{name}/stop"))
         told = f"The run {ended_words(str(view['state']))}: {view['reason']}"
@@ -164,13 +164,13 @@ def stop(client: Client, name: str) -> Exit:
 def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
     """A run with its tasks and their sessions, or a session, for good; a person is asked before."""
     if name.startswith("tsk_"):
-        raise Refused("A task run is deleted with its run: airboss delete RUN")
+        raise CommandRefused("A task run is deleted with its run: airboss delete RUN")
     is_session = name.startswith("ses_")
     address = address_of(name) if is_session else f"{RUNS}/{name}"
     if not is_sure:
         view = client.get(address)
         if not sys.stdin.isatty():
-            raise Refused("Deleting is for good. Say --yes to do it without being asked.")
+            raise CommandRefused("Deleting is for good. Say --yes to do it without being asked.")
         told = _session_words(view) if is_session else f"of the job {view['job']}"
         told = f"{name} {told}, begun {moment(view['created_at'])}"
         more = "" if is_session else ", with its sessions"

@@ -21,7 +21,7 @@ from airboss.cli.entry.entries import is_remembered
 from airboss.cli.folder import data_folder
 from airboss.cli.run import start as runs
 from airboss.cli.screen import aside, visible_line, waited
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 from airboss.entry.document import Entry, Model
 from airboss.entry.load import load_entry, read_content
 from airboss.entry.places import find_repo_root, own_entries
@@ -45,7 +45,7 @@ _LEFT_OUT: Final = (
 
 
 @dataclass(frozen=True)
-class Wish:
+class RehearsalRequest:
     """What somebody asked of `airboss rehearse`."""
 
     job: str
@@ -58,31 +58,31 @@ class Wish:
     is_json: bool
 
 
-def rehearse(wish: Wish, data: Path | None) -> Exit:
+def rehearse(request: RehearsalRequest, data: Path | None) -> Exit:
     """Nothing of it is left afterwards but what the agents wrote in the folder."""
-    cwd = (wish.cwd or Path.cwd()).expanduser().absolute()
+    cwd = (request.cwd or Path.cwd()).expanduser().absolute()
     if not cwd.is_dir():
-        raise Refused(f"There is no folder {cwd}.")
-    file = wish.entry.expanduser().absolute() if wish.entry else _own(cwd)
-    is_trusted = file is not None and (wish.is_trusted or is_remembered(file, data))
+        raise CommandRefused(f"There is no folder {cwd}.")
+    file = request.entry.expanduser().absolute() if request.entry else _own(cwd)
+    is_trusted = file is not None and (request.is_trusted or is_remembered(file, data))
     digest = sha256(read_content(file)).hexdigest() if file and is_trusted else None
     models = _models(_loaded(file, is_trusted=is_trusted)) if file else []
     prefix = "airboss-rehearsal-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as made:
         folder = Path(made)
         script = folder / "script.yaml"
-        script.write_text(_with_models(wish.script, models), encoding="utf-8")
-        options = ["--rehearsal", str(script), "--permissions", wish.permissions]
+        script.write_text(_with_models(request.script, models), encoding="utf-8")
+        options = ["--rehearsal", str(script), "--permissions", request.permissions]
         roots = [cwd, file.parent] if file else [cwd]
         options += [word for root in roots for word in ("--root", str(root))]
         if runtime := load_settings(data_folder(data).settings, {}).copilot_cli:
             options += ["--copilot-cli", str(runtime)]
-        asked = runs.Wish(wish.job, wish.input, cwd, False, wish.is_json, 0)
+        asked = runs.RunRequest(request.job, request.input, cwd, False, request.is_json, 0)
         with _server(folder, cwd, options):
             return _play(folder, file, asked, digest)
 
 
-def _play(folder: Path, file: Path | None, asked: runs.Wish, trusted: str | None) -> Exit:
+def _play(folder: Path, file: Path | None, asked: runs.RunRequest, trusted: str | None) -> Exit:
     """`trusted` is the digest of a file that a person trusts."""
 
     def reach() -> Client:
@@ -114,7 +114,7 @@ def _loaded(file: Path, *, is_trusted: bool) -> Entry:
     try:
         return load_entry(file, trusted=is_trusted)
     except EntryInvalid as error:
-        raise Refused(f"{error} All that is wrong says: airboss check {file}") from error
+        raise CommandRefused(f"{error} All that is wrong says: airboss check {file}") from error
 
 
 def _models(entry: Entry) -> list[str]:

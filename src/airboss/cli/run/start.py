@@ -11,14 +11,14 @@ from airboss.cli.client import Client, Json
 from airboss.cli.run.watch import RUNS, WatchOptions, watch
 from airboss.cli.screen import aside, out, print_json, visible, visible_line, waited
 from airboss.cli.task.start import text_of
-from airboss.cli.trouble import Busy, Exit, Refused, Trouble, Unreachable
+from airboss.cli.trouble import Busy, CommandRefused, Exit, Trouble, Unreachable
 
 _PAUSE_SECONDS: Final = 0.5
 _NOT_FOUND: Final = 404
 
 
 @dataclass(frozen=True)
-class Wish:
+class RunRequest:
     """What somebody asked of `airboss run`."""
 
     job: str
@@ -29,39 +29,41 @@ class Wish:
     patience: float
 
 
-def run(reach: Callable[[], Client], wish: Wish) -> Exit:
+def run(reach: Callable[[], Client], request: RunRequest) -> Exit:
     """Start it, and show its tree until it has ended. Ctrl-C stops it."""
     client = reach()
-    asked = _asked(client, wish)
+    asked = _asked(client, request)
     # Only a server that was there is waited for.
-    patience = wish.patience if client.healthy() else 0
+    patience = request.patience if client.healthy() else 0
     key = secrets.token_urlsafe(18)
     try:
         view = waited("Starting the run", lambda: _start(reach, asked, key, patience))
     except KeyboardInterrupt:
         text = "Left before the server had answered. Whether the run began says: airboss runs"
         raise Trouble(text, Exit.STOPPED) from None
-    except Refused as refused:
+    except CommandRefused as refused:
         raise (_no_such_job(client, refused) if refused.status == _NOT_FOUND else refused) from None
-    return _go_on(reach, view, wish)
+    return _go_on(reach, view, request)
 
 
-def _no_such_job(client: Client, refused: Refused) -> Refused:
+def _no_such_job(client: Client, refused: CommandRefused) -> CommandRefused:
     """With what there is instead, or why the project's own jobs are not there."""
     try:
         entry = client.get("/api/v1/entry")
     except Trouble:
         return refused
     jobs = ", ".join(entry["document"]["jobs"]) or "none"
-    return Refused(" ".join([str(refused), f"There is: {jobs}.", entry["problem"] or ""]).strip())
+    return CommandRefused(
+        " ".join([str(refused), f"There is: {jobs}.", entry["problem"] or ""]).strip()
+    )
 
 
-def _asked(client: Client, wish: Wish) -> Json:
-    asked: Json = {"job": wish.job}
-    if wish.input is not None:
-        asked["input"] = text_of(wish.input)
-    if wish.cwd:
-        asked["cwd"] = str(wish.cwd.expanduser().absolute())
+def _asked(client: Client, request: RunRequest) -> Json:
+    asked: Json = {"job": request.job}
+    if request.input is not None:
+        asked["input"] = text_of(request.input)
+    if request.cwd:
+        asked["cwd"] = str(request.cwd.expanduser().absolute())
     elif client.address.is_local:
         asked["cwd"] = str(Path.cwd())
     return asked
@@ -85,7 +87,7 @@ def _start(reach: Callable[[], Client], asked: Json, key: str, patience: float) 
 
 
 @dataclass(frozen=True)
-class Onward:
+class RunAgainRequest:
     """What is done with a run that there is already, and how it is shown."""
 
     run: str
@@ -94,24 +96,26 @@ class Onward:
     patience: float
 
 
-def retry(reach: Callable[[], Client], wish: Onward) -> Exit:
+def retry(reach: Callable[[], Client], request: RunAgainRequest) -> Exit:
     """Do the failed part of a run again."""
     client = reach()
-    before = int(client.get(f"{RUNS}/{wish.run}")["seq"])
-    view = client.post(f"{RUNS}/{wish.run}/retry")
-    return _go_on(reach, view, wish, before)
+    before = int(client.get(f"{RUNS}/{request.run}")["seq"])
+    view = client.post(f"{RUNS}/{request.run}/retry")
+    return _go_on(reach, view, request, before)
 
 
-def again(reach: Callable[[], Client], wish: Onward) -> Exit:
+def again(reach: Callable[[], Client], request: RunAgainRequest) -> Exit:
     """The same job with the same input in the same folder, as a new run."""
-    view = waited("Starting the run", lambda: reach().post(f"{RUNS}/{wish.run}/again"))
-    return _go_on(reach, view, wish)
+    view = waited("Starting the run", lambda: reach().post(f"{RUNS}/{request.run}/again"))
+    return _go_on(reach, view, request)
 
 
-def _go_on(reach: Callable[[], Client], view: Json, wish: Wish | Onward, after: int = 0) -> Exit:
+def _go_on(
+    reach: Callable[[], Client], view: Json, request: RunRequest | RunAgainRequest, after: int = 0
+) -> Exit:
     run_id = str(view["id"])
-    if wish.is_detached:
-        if wish.is_json:
+    if request.is_detached:
+        if request.is_json:
             print_json(view)
         else:
             out().line(run_id)
@@ -120,4 +124,4 @@ def _go_on(reach: Callable[[], Client], view: Json, wish: Wish | Onward, after: 
     if pen.is_terminal:
         told = f"Run {run_id} in {view['cwd']}. Ctrl-C stops it."
         pen.line(pen.styled(visible_line(told), "dim"))
-    return watch(reach, run_id, WatchOptions(wish.is_json, wish.patience, after))
+    return watch(reach, run_id, WatchOptions(request.is_json, request.patience, after))

@@ -9,7 +9,7 @@ from airboss.cli.frame import Line
 from airboss.cli.inbox.item_page import command_of
 from airboss.cli.run.story import FOR_PERSON, RunWork, Story, rounds_of
 from airboss.cli.screen import duration, visible_line
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 _ROOT: Final = "0"
 _STYLES: Final = {
@@ -98,7 +98,7 @@ def work_of(client: Client, run: Json) -> Json | None:
     """The tree that the run works on; none where the server's entry is another one by now."""
     try:
         entry = client.get("/api/v1/entry")
-    except Refused:
+    except CommandRefused:
         return None
     if entry.get("digest") != run["entry"]:
         return None

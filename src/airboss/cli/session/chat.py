@@ -9,15 +9,15 @@ from pathlib import Path
 from airboss.cli.client import Client, Json
 from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, aside, out, visible_line, waited
-from airboss.cli.session.chat_session import ChatSession, SessionGone
+from airboss.cli.session.chat_session import ChatSession, SessionClosedError
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.session.turn import take_turn
 from airboss.cli.session.typed import HELP, typed
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
 
 @dataclass(frozen=True)
-class Wish:
+class ChatStart:
     """What somebody asked of `airboss chat`."""
 
     model: str | None
@@ -31,40 +31,40 @@ class Wish:
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-def run(reach: Callable[[], Client], wish: Wish) -> Exit:
+def run(reach: Callable[[], Client], request: ChatStart) -> Exit:
     """`airboss chat`: one turn when there is something to say already, else a conversation."""
-    prompt = wish.prompt
+    prompt = request.prompt
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
     if prompt is not None and not prompt.strip():
-        raise Refused('There is nothing to say. Give a message: airboss chat "look around"')
-    chat = _begin(reach, wish)
+        raise CommandRefused('There is nothing to say. Give a message: airboss chat "look around"')
+    chat = _begin(reach, request)
     try:
         return take_turn(chat, prompt) if prompt is not None else _converse(chat)
     finally:
-        _leave(chat, wish)
+        _leave(chat, request)
 
 
-def _begin(reach: Callable[[], Client], wish: Wish) -> ChatSession:
+def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
     client = reach()
-    if wish.session:
-        view = client.get(f"/api/v1/sessions/{wish.session}")
+    if request.session:
+        view = client.get(f"/api/v1/sessions/{request.session}")
     else:
-        asked = _asked(client, wish)
+        asked = _asked(client, request)
         view = waited("Starting a session", lambda: client.post("/api/v1/sessions", asked))
     said, beside = out(), aside()
     page = Transcript(said, beside)
     told = f"{view['id']} · {view['model']} · {view['cwd']} · permissions {view['policy']}"
     page.note(f"Session {visible_line(told)}", "dim")
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
-    seq = int(view["seq"]) if wish.session else 0
-    answers = InlineAnswers.of(reach, page, beside, is_json=wish.is_json)
+    seq = int(view["seq"]) if request.session else 0
+    answers = InlineAnswers.of(reach, page, beside, is_json=request.is_json)
     return ChatSession(
         reach,
         str(view["id"]),
         seq,
-        wish.is_json,
-        wish.patience,
+        request.is_json,
+        request.patience,
         said,
         beside,
         page,
@@ -72,20 +72,20 @@ def _begin(reach: Callable[[], Client], wish: Wish) -> ChatSession:
     )
 
 
-def _asked(client: Client, wish: Wish) -> Json:
-    asked: Json = {"limits": dict(wish.limits)} if wish.limits else {}
-    if wish.model:
-        asked["model"] = wish.model
-    if wish.cwd:
-        asked["cwd"] = str(wish.cwd.expanduser().absolute())
+def _asked(client: Client, request: ChatStart) -> Json:
+    asked: Json = {"limits": dict(request.limits)} if request.limits else {}
+    if request.model:
+        asked["model"] = request.model
+    if request.cwd:
+        asked["cwd"] = str(request.cwd.expanduser().absolute())
     elif client.address.is_local:
         asked["cwd"] = str(Path.cwd())
     return asked
 
 
-def _leave(chat: ChatSession, wish: Wish) -> None:
+def _leave(chat: ChatSession, request: ChatStart) -> None:
     """What chat opened it closes; what was there before, or shall be kept, stays."""
-    if wish.session or wish.is_kept:
+    if request.session or request.is_kept:
         chat.page.note(f"Go on with: airboss chat --session {chat.id}", "dim")
         return
     with suppress(Trouble):
@@ -127,7 +127,7 @@ def _take_turn(chat: ChatSession, text: str) -> None:
             chat.show_queue()
         else:
             take_turn(chat, said.text, is_listening=True)
-    except SessionGone:
+    except SessionClosedError:
         raise
     except Trouble as trouble:
         if trouble.code == Exit.STOPPED:

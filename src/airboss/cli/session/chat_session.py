@@ -9,10 +9,10 @@ from airboss.cli.screen import Pen, visible_line, waited
 from airboss.cli.session.queue import ask, queue_of
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.session.typed import Typed
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 
-class SessionGone(Refused):
+class SessionClosedError(CommandRefused):
     """The session cannot be spoken to any more."""
 
 
@@ -63,7 +63,9 @@ class ChatSession:
         """A session that a restart interrupted is taken up again before it is spoken to."""
         view = client.get(self.path)
         if view["state"] == "closed":
-            raise SessionGone(f"The session {self.id} is closed. Start another with: airboss chat")
+            raise SessionClosedError(
+                f"The session {self.id} is closed. Start another with: airboss chat"
+            )
         if view["state"] == "interrupted":
             self.page.note("The session was interrupted; it is resumed.", "dim")
             view = waited("Resuming the session", lambda: client.post(f"{self.path}/resume"))

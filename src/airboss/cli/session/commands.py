@@ -68,7 +68,7 @@ def queue(
     as_json: AsJson = False,
 ) -> None:
     """List what waits in a session, and change it until it is delivered."""
-    from airboss.cli.session.queue import Change, show_queue
+    from airboss.cli.session.queue import QueueChange, show_queue
 
-    wish = Change(clear, drop, change, first)
-    show_queue(reach(data)(), session, wish, is_json=as_json)
+    change_asked = QueueChange(clear, drop, change, first)
+    show_queue(reach(data)(), session, change_asked, is_json=as_json)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 # By the names that entries have, those of the API.
 _LIMITS: Final = {
@@ -21,9 +21,9 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
     for text in given:
         name, _, amount = text.partition("=")
         if name not in _LIMITS:
-            raise Refused(f"There is no limit {name}. There are: {', '.join(_LIMITS)}.")
+            raise CommandRefused(f"There is no limit {name}. There are: {', '.join(_LIMITS)}.")
         try:
             found[_LIMITS[name]] = float(amount)
         except ValueError:
-            raise Refused(f"--limit {name} needs a number: {name}=10") from None
+            raise CommandRefused(f"--limit {name} needs a number: {name}=10") from None
     return found

@@ -11,7 +11,7 @@ _ANSWER_SECONDS: Final = 75.0
 
 
 @dataclass(frozen=True)
-class Change:
+class QueueChange:
     """What is to be done to a queue; nothing of it: only shown."""
 
     clear: bool = False
@@ -38,7 +38,7 @@ def show_answer(client: Client, session: str, question: str, *, is_json: bool) -
         out().line(visible(answer))
 
 
-def show_queue(client: Client, session: str, change: Change, *, is_json: bool) -> None:
+def show_queue(client: Client, session: str, change: QueueChange, *, is_json: bool) -> None:
     _perform(client, session, change)
     items = queue_of(client, session)
     if is_json:
@@ -51,7 +51,7 @@ def show_queue(client: Client, session: str, change: Change, *, is_json: bool) -
     print_table(("Request", "By", "Text"), rows, out())
 
 
-def _perform(client: Client, session: str, change: Change) -> None:
+def _perform(client: Client, session: str, change: QueueChange) -> None:
     place = _place(session)
     if change.clear:
         client.delete(place)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from airboss.cli.feed import FeedClient
 from airboss.cli.heard import Heard, Record, Remark, StreamEnded
 from airboss.cli.keyboard import Keyboard
-from airboss.cli.screen import Waiting, print_json, visible_line
+from airboss.cli.screen import Spinner, print_json, visible_line
 from airboss.cli.session.chat_session import ChatSession
 from airboss.cli.session.queue import ask
 from airboss.cli.session.typed import Typed, typed
@@ -58,7 +58,7 @@ class TurnViewer:
     interrupts: Interrupts
 
     def __post_init__(self) -> None:
-        self.waiting = Waiting(self.chat.beside)
+        self.waiting = Spinner(self.chat.beside)
 
     def hear(self, heard: Heard | None) -> bool:
         if heard is not None:

@@ -7,7 +7,7 @@ from typing import Final
 from airboss.cli.client import Client
 from airboss.cli.feed import FeedClient
 from airboss.cli.heard import Heard, Record, Remark
-from airboss.cli.screen import Waiting, aside, out, print_json
+from airboss.cli.screen import Spinner, aside, out, print_json
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.trouble import Exit
 from airboss.cli.watcher import Interrupts, watch_to_the_end
@@ -30,7 +30,7 @@ class SessionViewer:
     def __post_init__(self) -> None:
         pen = out()
         self._page = Transcript(pen, pen, is_full=True)
-        self._waiting = Waiting(aside())
+        self._waiting = Spinner(aside())
         # Where the agent came to rest, once it is known.
         self._rest: int | None = None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from airboss.cli.options import AsJson, Data, Patience, reach
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer(help="Run tasks of the entry, and see what became of them.")
 
@@ -49,12 +49,16 @@ def task_run(
     as_json: AsJson = False,
 ) -> None:
     """Run a task: its decisions, then what the agent said. Ctrl-C stops it."""
-    from airboss.cli.task.start import Wish, run
+    from airboss.cli.task.start import TaskRunRequest, run
 
     if session and (model or cwd):
-        raise Refused("A session keeps its model and its folder: --session goes without them.")
-    wish = Wish(name, text, session, model, cwd, skip_availability, detach, as_json, wait)
-    raise typer.Exit(run(reach(data), wish))
+        raise CommandRefused(
+            "A session keeps its model and its folder: --session goes without them."
+        )
+    request = TaskRunRequest(
+        name, text, session, model, cwd, skip_availability, detach, as_json, wait
+    )
+    raise typer.Exit(run(reach(data), request))
 
 
 @app.command("list")

@@ -12,12 +12,12 @@ from airboss.cli.screen import aside, out, print_json, visible, visible_line, wa
 from airboss.cli.task.answer import answer_of
 from airboss.cli.task.listing import RUNS
 from airboss.cli.task.watch import stop_request, watch_with
-from airboss.cli.trouble import Exit, Refused, Trouble
+from airboss.cli.trouble import CommandRefused, Exit, Trouble
 from airboss.cli.watcher import Interrupts
 
 
 @dataclass(frozen=True)
-class Wish:
+class TaskRunRequest:
     """What somebody asked of `airboss task run`."""
 
     task: str
@@ -31,14 +31,14 @@ class Wish:
     patience: float
 
 
-def run(reach: Callable[[], Client], wish: Wish) -> Exit:
+def run(reach: Callable[[], Client], request: TaskRunRequest) -> Exit:
     """Start it, show what is decided until it has ended, then what the agent said."""
     client = reach()
-    asked = _asked(client, wish)
+    asked = _asked(client, request)
     with Interrupts.of_starter() as interrupts:
         view = waited("Starting the task", lambda: _started(client, asked))
-        if wish.is_detached:
-            _tell_started(view, wish)
+        if request.is_detached:
+            _tell_started(view, request)
             return Exit.DONE
         pen = aside()
         run_id = str(view["id"])
@@ -47,8 +47,10 @@ def run(reach: Callable[[], Client], wish: Wish) -> Exit:
         pen.line(pen.styled(visible_line(told), "dim"))
         interrupts.stop = stop_request(reach, run_id)
         try:
-            outcome = watch_with(interrupts, reach, run_id, wish.patience, is_json=wish.is_json)
-            if not wish.is_json:
+            outcome = watch_with(
+                interrupts, reach, run_id, request.patience, is_json=request.is_json
+            )
+            if not request.is_json:
                 _tell_answer(reach, run_id)
         except BrokenPipeError:
             # Nobody reads on: what nobody waits for is not left at work.
@@ -73,32 +75,32 @@ def _tell_answer(reach: Callable[[], Client], run_id: str) -> None:
 def _started(client: Client, asked: Json) -> Json:
     try:
         return client.post(RUNS, asked)
-    except Refused as refused:
+    except CommandRefused as refused:
         if refused.status != 404 or asked.get("session"):
             raise
         names = [str(task["name"]) for task in client.get("/api/v1/tasks")["items"]]
         near = get_close_matches(str(asked["task"]), names, 1)
         hint = f'Did you mean "{near[0]}"?' if near else "See: airboss tasks"
-        raise Refused(f"{refused} {hint}", 404) from None
+        raise CommandRefused(f"{refused} {hint}", 404) from None
 
 
-def _tell_started(view: Json, wish: Wish) -> None:
-    if wish.is_json:
+def _tell_started(view: Json, request: TaskRunRequest) -> None:
+    if request.is_json:
         print_json(view)
     else:
         out().line(str(view["id"]))
 
 
-def _asked(client: Client, wish: Wish) -> Json:
-    asked: Json = {"task": wish.task, "skip_availability": wish.skips_availability}
-    if wish.input is not None:
-        asked["input"] = text_of(wish.input)
-    if wish.session:
-        return {**asked, "session": wish.session}
-    if wish.model:
-        asked["model"] = wish.model
-    if wish.cwd:
-        asked["cwd"] = str(wish.cwd.expanduser().absolute())
+def _asked(client: Client, request: TaskRunRequest) -> Json:
+    asked: Json = {"task": request.task, "skip_availability": request.skips_availability}
+    if request.input is not None:
+        asked["input"] = text_of(request.input)
+    if request.session:
+        return {**asked, "session": request.session}
+    if request.model:
+        asked["model"] = request.model
+    if request.cwd:
+        asked["cwd"] = str(request.cwd.expanduser().absolute())
     elif client.address.is_local:
         asked["cwd"] = str(Path.cwd())
     return asked
@@ -114,6 +116,6 @@ def text_of(given: str) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise Refused(f"The input {file} cannot be read: it is not UTF-8.") from None
+        raise CommandRefused(f"The input {file} cannot be read: it is not UTF-8.") from None
     except OSError as error:
-        raise Refused(f"The input {file} cannot be read: {error.strerror}.") from None
+        raise CommandRefused(f"The input {file} cannot be read: {error.strerror}.") from None

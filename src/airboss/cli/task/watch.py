@@ -9,7 +9,7 @@ from airboss.cli.feed import INBOX, FeedClient
 from airboss.cli.heard import Heard, Record, Remark
 from airboss.cli.inbox.item_page import command_of, title_of
 from airboss.cli.inbox.open_items import OpenItems
-from airboss.cli.screen import Pen, Waiting, aside, out, print_json, visible
+from airboss.cli.screen import Pen, Spinner, aside, out, print_json, visible
 from airboss.cli.task.listing import RUNS, draw_decision, told_end
 from airboss.cli.trouble import Exit
 from airboss.cli.watcher import Interrupts, StopRequest, watch_to_the_end
@@ -77,7 +77,7 @@ class TaskRunViewer:
     _told: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
-        self.waiting = Waiting(aside())
+        self.waiting = Spinner(aside())
 
     def hear(self, heard: Heard | None) -> bool:
         if heard is None:

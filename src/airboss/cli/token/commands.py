@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from airboss.cli.options import AsJson, Data, reach
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 
 
 class Roles(StrEnum):
@@ -61,7 +61,7 @@ def token_change(
     from airboss.cli.token.tokens import change_token
 
     if role is None and until is None:
-        raise Refused("Say what changes: --role ROLE, --until DATE, or both.")
+        raise CommandRefused("Say what changes: --role ROLE, --until DATE, or both.")
     change_token(data_folder(data), name, role.value if role else None, until)
 
 
@@ -103,7 +103,7 @@ def sign_out(
     from airboss.cli.token.sign_ins import end_all_sign_ins, end_sign_in
 
     if (sign_in is None) is not everybody:
-        raise Refused("Name one sign-in (airboss token signins lists them), or give --all.")
+        raise CommandRefused("Name one sign-in (airboss token signins lists them), or give --all.")
     client = reach(data)()
     if sign_in is None:
         end_all_sign_ins(client)

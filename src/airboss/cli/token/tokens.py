@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from airboss.cli.screen import aside, moment, out, print_json, print_table
-from airboss.cli.trouble import Refused
+from airboss.cli.trouble import CommandRefused
 from airboss.model.roles import Role
 from airboss.store.folder import DataFolder
 from airboss.store.tokens import NamedToken, NamedTokens
@@ -47,7 +47,7 @@ def read_end(text: str) -> int:
                 end += timedelta(days=1)
         return int(end.timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
-        raise Refused(
+        raise CommandRefused(
             f"{text!r} is no end: give a day such as 2030-12-31, a moment such as "
             "2030-12-31T18:00, or days such as 30d."
         ) from None
