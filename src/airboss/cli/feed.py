@@ -48,12 +48,9 @@ class FeedClient:
         reach: Callable[[], Client],
         follow: Mapping[str, int],
         patience: float,
-        *,
-        has_every_delta: bool = False,
     ) -> None:
         self._reach = reach
         self._patience = patience
-        self._has_every_delta = has_every_delta
         self._main = next(iter(follow))
         self._kept = frozenset(follow)
         self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
@@ -182,9 +179,10 @@ class FeedClient:
     def _address(self, seqs: Mapping[str, int]) -> str:
         if AUDIT in seqs:  # it is for owners alone, and the feed does not have it
             return f"{address_of(AUDIT)}/stream?after={seqs[AUDIT]}"
-        query: list[tuple[str, str]] = [("follow", f"{name}:{seq}") for name, seq in seqs.items()]
-        if self._has_every_delta:
-            query.append(("compact", "false"))
+        query = [("follow", f"{name}:{seq}") for name, seq in seqs.items()]
+        # With every delta: a terminal draws what was said in the order in which it was said, and
+        # blocks that overlap end in another one.
+        query.append(("compact", "false"))
         return f"/api/v1/feed?{urlencode(query)}"
 
     def _hear(self, client: Client, name: str, data: Json) -> None:

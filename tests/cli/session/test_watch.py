@@ -46,6 +46,11 @@ def test_once_ends_when_the_agent_rests(portal: Portal) -> None:
     assert without_deltas(part) == without_deltas(records)[2:]
 
 
+def test_what_was_said_long_ago_is_drawn_in_the_order_in_which_it_was_said(portal: Portal) -> None:
+    said = portal.run("watch", "--once", portal.new_session()).stdout
+    assert 0 < said.index("Somebody greets me.") < said.index("Hello, captain.")
+
+
 def test_once_waits_for_a_turn_that_goes_on(portal: Portal) -> None:
     session = portal.new_session()
     with running(portal, "chat", "--session", session, "take your time") as chatting:

@@ -70,7 +70,7 @@ def check_data_folder(subject: CheckedMachine) -> CheckResult:
     if not path.is_dir():
         return CheckResult("fail", f"{path} is not a folder.", remedy="Choose another with --data.")
     if not os.access(path, os.W_OK | os.X_OK):
-        remedy = f"Mend its rights (chmod u+rwx {path}), or choose another folder with --data."
+        remedy = f"Correct its rights (chmod u+rwx {path}), or choose another folder with --data."
         return CheckResult("fail", f"{path} cannot be written.", remedy=remedy)
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
@@ -197,7 +197,7 @@ def check_token_file(subject: CheckedMachine) -> CheckResult:
     except FileNotFoundError:
         return CheckResult("ok", "No token yet; the first start of a server makes it.")
     except OSError as error:
-        remedy = "Mend the data folder's rights, or choose another with --data."
+        remedy = "Correct the data folder's rights, or choose another with --data."
         return CheckResult("fail", f"{file} cannot be read: {error.strerror}.", remedy=remedy)
     if os.name == "posix" and mode & 0o077:
         remedy = f"chmod 600 {file}; whoever may have read it: delete it and restart the server."

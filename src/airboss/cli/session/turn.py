@@ -26,7 +26,7 @@ def take_turn(chat: ChatSession, text: str, *, is_listening: bool = False) -> Ex
     client = chat.reach()  # since the last turn the server may have moved
     chat.wake(client)
     prompt = chat.send(client, Typed("queue", text))
-    feed = FeedClient(chat.reach, {chat.id: chat.seq}, chat.patience, has_every_delta=chat.is_json)
+    feed = FeedClient(chat.reach, {chat.id: chat.seq}, chat.patience)
     with Interrupts.of_starter() as interrupts, Keyboard() as keys:
         interrupts.stop = StopRequest(
             chat.reach,

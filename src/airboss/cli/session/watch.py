@@ -39,7 +39,7 @@ class SessionViewer:
         if self.once and self._is_at_rest(self.after):
             return Exit.DONE
         follow = {self.session: self.after}
-        feed = FeedClient(self.reach, follow, self.patience, has_every_delta=self.is_json)
+        feed = FeedClient(self.reach, follow, self.patience)
         try:
             with Interrupts() as interrupts:
                 is_over = watch_to_the_end(feed, self, interrupts)
