@@ -5,7 +5,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -83,7 +83,9 @@ async def _while_read(receive: Receive, telling: Coroutine[Any, Any, None]) -> N
 
 def _first(error: Exception) -> Exception:
     """Whoever is around us knows the error itself, and no group of one."""
-    return _first(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
+    while isinstance(error, ExceptionGroup):
+        error = cast("ExceptionGroup[Exception]", error).exceptions[0]
+    return error
 
 
 async def _left(receive: Receive) -> None:
