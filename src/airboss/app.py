@@ -28,6 +28,7 @@ from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
 from airboss.service.audit import Audit, started
 from airboss.service.budgets import Budgets
+from airboss.service.deadlines import Deadlines
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.entries import Entries
@@ -183,6 +184,10 @@ async def opened_services(
         await sweep_owner(folder.owner_id(), interrupted, notes=runtime.plan.notes)
         await tasks.recover(interrupted)
         await runs.recover()
+        sessions.resume_decided()
+        deadlines = Deadlines(inbox, sessions)
+        stack.push_async_callback(deadlines.close)
+        await deadlines.start()
         most = settings.keep_megabytes
         retention = Retention(
             log,

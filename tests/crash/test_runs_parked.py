@@ -134,6 +134,19 @@ async def test_a_decision_on_a_run_whose_server_has_just_begun_counts(person: Pe
     assert (person.portal.work / "touched").exists()
 
 
+async def test_a_server_that_is_stopped_leaves_what_a_run_asked_as_it_is(person: Person) -> None:
+    run = await person.start("touch")
+    items = await person.items()
+    await asyncio.sleep(1)
+    await person.close()
+    await asyncio.to_thread(person.portal.stop)
+    await asyncio.to_thread(person.portal.start)
+    assert await person.items() == items
+    await person.say(items[0])
+    await person.until(run, "succeeded")
+    assert (person.portal.work / "touched").exists()
+
+
 async def test_a_run_that_waits_for_a_person_is_stopped_like_any_other(person: Person) -> None:
     run = await person.start("touch")
     item = (await person.items())[0]

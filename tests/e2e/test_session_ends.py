@@ -110,6 +110,33 @@ def test_an_interrupted_session_says_so_and_can_be_resumed(
     expect(late.log).to_contain_text("The report")
 
 
+def test_a_session_that_waited_for_a_person_says_so_and_goes_on_when_they_decide(
+    tmp_path: Path, page: Page, quiet: Quiet
+) -> None:
+    portal = portal_in(tmp_path, "--permissions", "ask")
+    try:
+        person = at_page(portal, page)
+        person.says("write it")
+        card = person.log.locator(".ask").last
+        expect(card.get_by_role("button", name="Allow once")).to_be_visible()
+        page.wait_for_timeout(1_000)  # until the runtime has it on disk
+        port = portal.url.rpartition(":")[2]
+        portal.kill()
+        portal.options = (*portal.options, "--port", port)
+        portal.start()
+        expect(page.get_by_text("The session waits for you")).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("when you decide, it goes on with its turn")).to_be_visible()
+        expect(page.locator(".sub .st")).to_have_text("Waiting for you")
+        card.get_by_role("button", name="Allow once").click()
+        person.is_idle()
+        expect(card).to_contain_text("Allowed once by")
+        assert (portal.work / "hello.txt").exists()
+        assert person.log.get_by_text("write it", exact=True).count() == 1
+        quiet.check(but=CUT_OFF)
+    finally:
+        portal.stop()
+
+
 def test_what_another_page_closes_is_closed_here(portal: Portal, person: Person) -> None:
     asked(portal, "POST", f"/api/v1/sessions/{person.session}/close")
     expect(person.page.get_by_text("The session is closed")).to_be_visible(timeout=10_000)

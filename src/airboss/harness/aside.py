@@ -4,15 +4,22 @@ from airboss.errors import Conflict, Invalid, RuntimeUnavailable
 from airboss.model.events import AsideAnswered
 from airboss.model.excerpt import excerpt
 from airboss.model.redaction import Redactor
+from airboss.model.views import SessionView, View
 from airboss.runtime.session import RuntimeSession
 
 # Whoever waits for an answer sits in front of it.
 _ANSWER_SECONDS = 60.0
+_NO_HISTORY = (
+    "Nothing was asked in this session yet, so there is no history to answer from. "
+    "Send a request first, or send this question as one."
+)
 
 
 async def answered(
-    agent: RuntimeSession | None, redactor: Redactor, question: str, who: str
+    agent: RuntimeSession | None, view: View | None, redactor: Redactor, question: str, who: str
 ) -> AsideAnswered:
+    if isinstance(view, SessionView) and not view.turns and view.turn is None:
+        raise Conflict(_NO_HISTORY)
     if agent is None:
         raise Conflict("The session is not open yet.")
     if not question.strip():

@@ -55,10 +55,6 @@ _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
 _NOTICED_SECONDS = 2.0
 _CLOSED = "The session was closed."
-_NO_HISTORY = (
-    "Nothing was asked in this session yet, so there is no history to answer from. "
-    "Send a request first, or send this question as one."
-)
 _TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER)
 
 _log = logging.getLogger(__name__)
@@ -94,8 +90,7 @@ class Conversation:
         self.desk = Desk(queue, writer, redactor, self._album)
         self._keeper = Keeper(self.people, route.multiplier, lambda: self._ear.turn, self._stop)
         self._ear = Ear(writer, redactor, self.desk, self._keeper)
-        watch, clean = loops or Loops(), redactor.text
-        checks = Checks(ask=self.people.permit)
+        watch, clean, checks = loops or Loops(), redactor.text, Checks(ask=self.people.permit)
         ours = {offer.name for offer in _TOOLS}
         self.gate = Gate(
             session, watch, self._hear, lambda: self._ear.turn, self._stop, clean, checks, ours
@@ -124,30 +119,39 @@ class Conversation:
 
     async def open(self, open_session: OpenSession, quiet_seconds: float, *, waits: bool) -> None:
         wish = self._wish(quiet_seconds, resume=False)
-        await self._enter(open_session, wish, SessionReady(), waits=waits)
+        self._start_work(await self._enter(open_session, wish, SessionReady(), waits=waits))
 
-    async def resume(self, open_session: OpenSession, quiet_seconds: float, who: str) -> None:
+    async def resume(
+        self, open_session: OpenSession, quiet_seconds: float, who: str | None
+    ) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
-        said = SessionResumed(who=who), SessionReady()
-        await self._enter(open_session, self._wish(quiet_seconds, resume=True), *said)
+        wish = self._wish(quiet_seconds, resume=True)
+        self._start_work(await self._enter(open_session, wish, *_resumed(who)))
 
     async def go_on(
         self,
         open_session: OpenSession,
         quiet_seconds: float,
-        who: str,
-        prompt: PromptId,
+        who: str | None,
+        prompt: PromptId | None,
         request: Request,
     ) -> bool:
         """Resume it in the middle of a turn that waited for a person. Whether it still does."""
         wish = self._wish(quiet_seconds, resume=True, goes_on=True)
-        agent = await self._enter(open_session, wish, SessionResumed(who=who), SessionReady())
-        pending = await agent.pending()
+        agent = await self._enter(open_session, wish, *_resumed(who))
+        try:
+            pending = await agent.pending()
+        except AirbossError as error:
+            if not self._ended:  # a lost runtime says so
+                await self.interrupt(str(error))
+            raise
         if pending:
             turn = self._ear.start_turn(prompt, request)
             turn.put.set()
             self._last = asyncio.create_task(self._see_through(agent, turn))
+            self.people.expect(len(pending))
             agent.go_on(pending)
+        self._start_work(agent)  # behind that turn: a queue may wait
         return bool(pending)
 
     async def _enter(
@@ -166,9 +170,11 @@ class Conversation:
             self._never_opened(error)
             await agent.close()
             raise
+        return agent
+
+    def _start_work(self, agent: RuntimeSession) -> None:
         if not self._ended:
             self._worker = asyncio.create_task(self._work(agent), name=f"work-{self.session}")
-        return agent
 
     async def _record(self, *events: Event, waits: bool) -> None:
         """On disk when this answers, or with what somebody waits for next."""
@@ -180,8 +186,7 @@ class Conversation:
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
         self._ended = self.desk.is_over = True
-        foreseen = isinstance(error, AirbossError)
-        why = str(error) if foreseen else "The start was cut off."
+        why = str(error) if isinstance(error, AirbossError) else "The start was cut off."
         reason = excerpt(self._redactor, why, MOST_OF_A_REASON)
         self.desk.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
@@ -224,12 +229,7 @@ class Conversation:
         return asked.receipt
 
     async def ask(
-        self,
-        text: str,
-        who: str,
-        task: TaskRunId,
-        prompt: PromptId,
-        pause: Pause | None = None,
+        self, text: str, who: str, task: TaskRunId, prompt: PromptId, pause: Pause | None = None
     ) -> Asked:
         """What comes of it is told in any case, also when the session ends before."""
         self._must_be_open()
@@ -328,11 +328,9 @@ class Conversation:
     async def abort(self) -> TurnId | None:
         """End the running turn, with every process it started. What is queued comes next."""
         self._must_be_open()
-        turn = self._ear.turn
-        if turn is None:
-            return None
-        await self._abort(turn)
-        return turn.id
+        if turn := self._ear.turn:
+            await self._abort(turn)
+        return turn and turn.id
 
     async def _abort(self, turn: Turn) -> None:
         self.people.cancel()
@@ -347,27 +345,23 @@ class Conversation:
 
     async def withdraw(self, prompt: PromptId) -> None:
         """Not to be worked on, or no longer."""
-        if self.desk.withdraw(prompt):
-            return
-        if self._ear.turn is not None and self._ear.turn.prompt == prompt:
+        if not self.desk.withdraw(prompt) and self._ear.turn and self._ear.turn.prompt == prompt:
             await self.abort()
 
     async def aside(self, question: str, who: str) -> str:
         """Answered from the session's history, which stays as it is; a running turn goes on."""
         self._must_be_open()
-        view = self._writer.view
-        if isinstance(view, SessionView) and not view.turns and view.turn is None:
-            raise Conflict(_NO_HISTORY)
-        told = await answered(self._agent, self._redactor, question, who)
+        told = await answered(self._agent, self._writer.view, self._redactor, question, who)
         self._must_be_open()
         await self._writer.commit(told)
         return told.answer
 
     def _leave_people(self) -> None:
-        """What a run asks stays asked: the session is resumed and asks for the same."""
-        view = self._writer.view
-        if isinstance(view, SessionView) and view.run:
-            self.people.leave()
+        """What a run or a person's session asks is asked again; a task without a run ends here."""
+        view, (_, request) = self._writer.view, self._at_work()
+        run, task = (view.run, view.task) if isinstance(view, SessionView) else (None, None)
+        if run or not (task or (request and request.task)):
+            self.people.leave(is_sent_again=run is not None)
         else:
             self.people.cancel()
 
@@ -380,9 +374,8 @@ class Conversation:
 
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
-        told = TurnReport("interrupted", Failure("ServerStopped", reason))
         self._leave_people()
-        await self._end("interrupted", told)
+        await self._end("interrupted", TurnReport("interrupted", Failure("ServerStopped", reason)))
         await self._writer.commit(SessionInterrupted(reason=reason))
         self._writer.release()
 
@@ -401,3 +394,7 @@ class Conversation:
             self._ear.end_turn(outcome)
             self._ended = self.desk.is_over = True
             self.desk.settle(told)
+
+
+def _resumed(who: str | None) -> tuple[Event, ...]:  # without a name it was said before
+    return (SessionReady(),) if who is None else (SessionResumed(who=who), SessionReady())

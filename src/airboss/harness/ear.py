@@ -134,10 +134,11 @@ class Ear:
         turn = self.turn
         if turn is None:
             return
-        if outcome != "interrupted":
+        is_cut = "interrupted" in (outcome, turn.outcome)
+        if not is_cut:
             self._keeper.people.cancel()
         self._keeper.end(turn)
         self.turn = None
-        idle = () if outcome == "interrupted" else (SessionIdle(),)
+        idle = () if is_cut else (SessionIdle(),)
         self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
         self._desk.turn_ended()

@@ -14,6 +14,7 @@ from airboss.harness.questions import question_of, told_of
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Request
 from airboss.log.writer import Writer, now_ms
+from airboss.model.events import SessionError
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -32,9 +33,12 @@ from airboss.runtime.tools import OutsideCall, ToolRefusal
 
 _log = logging.getLogger(__name__)
 
+# The kind of a wish that a check of the gate made, not the runtime.
+_BY_A_HOOK: Final = "hook"
 # How often the same was decided before, in an earlier attempt at the same mission.
 Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
 _RULING_SECONDS: Final = 15.0
+NOT_ASKED_AGAIN: Final = "The agent was resumed, and does not ask for this any more."
 NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on or was stopped."
 
 
@@ -82,16 +86,42 @@ class People:
     # The time at work: it stands still while something is asked here.
     watch: Stopwatch = field(default_factory=Stopwatch)
     _open: dict[ItemId, _Waiting] = field(default_factory=dict[ItemId, _Waiting])
-    # What an earlier server had asked, by the call that it is about and what that does.
-    _kept: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    # What was asked before the session was cut off, by the call that it is about and what that
+    # does. The runtime asks for it again, `_to_come` times in all.
+    _kept: dict[str, _Waiting] = field(default_factory=dict[str, _Waiting])
+    _to_come: int = 0
     _precedents: "tuple[PromptId, Precedents] | None" = None
     # Left as it is: the next server goes on with it.
     _is_left: bool = False
 
-    def keep(self, items: Iterable[InboxItem]) -> None:
-        for item in items:
-            if mark := _mark_of(item.asked):
-                self._kept[mark] = item.asked
+    def keep(
+        self, items: Iterable[InboxItem], decided: Iterable[tuple[Asked, ItemSettled]] = ()
+    ) -> None:
+        """What was asked before the session was cut off, and what was decided since."""
+        for asked in (item.asked for item in items):
+            if mark := _mark_of(asked):
+                self._kept[mark] = _Waiting(asked)
+        for asked, settled in decided:
+            if mark := _mark_of(asked):
+                waiting = self._kept[mark] = _Waiting(asked, is_taken=True)
+                waiting.answer.set_result(settled)
+
+    def expect(self, requests: int) -> None:
+        """The runtime asks again for so much. What it has asked for by then is all there is."""
+        self._to_come = requests
+
+    def _asked_again(self) -> None:
+        self._to_come -= 1
+        if self._to_come == 0:
+            self.withdraw_kept()
+
+    def withdraw_kept(self) -> None:
+        """What is not asked for again: nobody can decide it, and what was decided is not used."""
+        kept, self._kept = self._kept, {}
+        for waiting in kept.values():
+            self._withdraw(waiting, NOT_ASKED_AGAIN)
+            if waiting.answer.done() and (settled := waiting.answer.result()).who:
+                self.writer.say(_not_used(waiting.asked, settled))
 
     @property
     def items(self) -> tuple[Asked, ...]:
@@ -102,13 +132,16 @@ class People:
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
             ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
         answer, by = unread(wish, ruling) or ruling.answer, ruling.by
-        if isinstance(answer, MustAsk):
+        if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(wish.call)):
+            why = answer.why if isinstance(answer, MustAsk) else ""
             try:
-                settled = await self._leave(wish, answer.why)
+                settled = await self._leave(wish, why)
             except TooLarge as refused:
                 return self._refuse(wish, refused)
             answer = answer_of(settled)
             by = f"person {settled.who}" if settled.who else "nobody"
+        else:
+            self._asked_again()
         if not self._is_left:
             self.writer.say(record(wish, answer, by, self.redactor))
         return answer
@@ -116,6 +149,8 @@ class People:
     def _refuse(self, wish: PermissionWish, refused: TooLarge) -> PermissionAnswer:
         """Nobody is asked, also not by what an earlier version had shown a part of."""
         self._withdraw_cut(wish.call)
+        if wish.kind != _BY_A_HOOK:
+            self._asked_again()
         answer = PermissionAnswer(False, str(refused))
         self.writer.say(record(wish, answer, "size", self.redactor))
         return answer
@@ -133,23 +168,32 @@ class People:
             redactor=self.redactor,
         )
         self._withdraw_cut(wish.call)
-        asked = self._kept.pop(_mark(wish.call, fresh.fingerprint), None)
-        if asked is not None:
-            return await self._wait(_Waiting(asked), request)
+        kept = self._kept.pop(_mark(wish.call, fresh.fingerprint), None)
+        if wish.kind != _BY_A_HOOK:
+            self._asked_again()
+        if kept is not None:
+            return await self._wait(kept, request)
         settled = await self._decided_before(fresh.fingerprint, prompt)
         return settled or await self._ask(fresh, request)
 
     def _withdraw_cut(self, call: str | None) -> None:
         """What an earlier version showed only a part of decides about nothing."""
-        for mark, asked in list(self._kept.items()):
+        for mark, kept in list(self._kept.items()):
+            asked = kept.asked
             if isinstance(asked, ApprovalAsked) and asked.call == call and was_cut(asked):
-                del self._kept[mark]
-                self._say(ItemSettled(item=asked.item, outcome="cancelled"))
+                self._withdraw(self._kept.pop(mark))
+
+    def _is_decided(self, call: str | None) -> bool:
+        """By a person, about this call: what rules and policy say by now comes too late for it."""
+        return any(
+            isinstance(kept.asked, ApprovalAsked) and kept.asked.call == call and kept.is_taken
+            for kept in self._kept.values()
+        )
 
     async def permit(self, use: ToolUse, why: str) -> bool:
         """For a check of the gate that wants a person asked, whatever rules and policy say."""
         raw = {"toolName": use.tool, "toolArgs": dict(use.arguments)}
-        wish = PermissionWish("", None, "hook", use.tool, (), None, None, use.tool, raw)
+        wish = PermissionWish("", None, _BY_A_HOOK, use.tool, (), None, None, use.tool, raw)
         try:
             return answer_of(await self._leave(wish, why)).allowed
         except TooLarge as refused:
@@ -163,14 +207,15 @@ class People:
         if isinstance(question, ToolRefusal):
             return question
         mark = question_print(question.question)
-        asked = self._kept.pop(_mark(call.call, mark), None)
-        if asked is None:
+        kept = self._kept.pop(_mark(call.call, mark), None)
+        self._asked_again()
+        if kept is None:
             settled = await self._decided_before(mark, prompt)
             if settled is not None:
                 return told_of(settled)
             self._withdraw_questions()
             return told_of(await self._ask(question, request))
-        return told_of(await self._wait(_Waiting(asked), request))
+        return told_of(await self._wait(kept, request))
 
     async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
         """A person says whether the work goes on, however long that takes."""
@@ -178,8 +223,8 @@ class People:
         asked = LimitReached(item=new_item_id(), prompt=prompt, **asdict(reached))
         mark = limit_print(asked)
         kept = self._kept.pop(mark, None)
-        if isinstance(kept, LimitReached):
-            return kept, await self._wait(_Waiting(kept), request)
+        if kept is not None and isinstance(kept.asked, LimitReached):
+            return kept.asked, await self._wait(kept, request)
         if settled := await self._decided_before(mark, prompt):
             return asked, settled
         return asked, await self._ask(asked, request)
@@ -264,7 +309,9 @@ class People:
 
     async def settle(self, settled: ItemSettled) -> None:
         """A person's word; of several the first counts, and it is on disk when this answers."""
-        waiting = self._open.get(settled.item)
+        # Also in the moment before the resumed agent asks for it again.
+        kept = {waiting.asked.item: waiting for waiting in self._kept.values()}
+        waiting = self._open.get(settled.item) or kept.get(settled.item)
         if waiting is None or waiting.is_taken:
             raise Conflict(NOT_WAITED_FOR)
         waiting.is_taken = True
@@ -279,24 +326,41 @@ class People:
 
     def cancel(self) -> None:
         """Whoever asked needs no answer any more; also what an earlier server had asked."""
-        view = self.writer.view
-        for item in view.items if isinstance(view, SessionView) else ():
-            if item.id not in self._open and item.asked in self._kept.values():
-                self._say(ItemSettled(item=item.id, outcome="cancelled"))
-        self._kept.clear()
-        for waiting in self._open.values():
+        for waiting in (*self._kept.values(), *self._open.values()):
             self._withdraw(waiting)
+        self._kept.clear()
 
-    def _withdraw(self, waiting: _Waiting) -> None:
+    def _withdraw(self, waiting: _Waiting, reason: str | None = None) -> None:
         if not waiting.is_taken:
             waiting.is_taken = True
-            cancelled = ItemSettled(item=waiting.asked.item, outcome="cancelled")
+            cancelled = ItemSettled(item=waiting.asked.item, outcome="cancelled", reason=reason)
             self._say(cancelled)
             waiting.answer.set_result(cancelled)
 
-    def leave(self) -> None:
-        """The session is cut off; what it asked stays asked."""
+    def leave(self, *, is_sent_again: bool) -> None:
+        """The session is cut off; what it asked stays asked. Unless the request `is_sent_again`,
+        that holds only for what the runtime asks for again."""
+        if not is_sent_again:
+            for waiting in self._open.values():
+                if not is_asked_again(waiting.asked):
+                    self._withdraw(waiting)
         self._is_left = True
+
+
+def is_asked_again(asked: Asked) -> bool:
+    """Whether a session that is resumed in the middle of its turn comes back to it. It does not
+    where a check of the gate asked, and where the agent only said nothing for long."""
+    if isinstance(asked, LimitReached):
+        return asked.limit != "idleMinutes"
+    return asked.call is not None
+
+
+def _not_used(asked: Asked, settled: ItemSettled) -> SessionError:
+    message = (
+        f"The agent was resumed, and does not ask any more for what {settled.who} decided "
+        f"({settled.outcome}). Nothing was done with that; ask it again for what you want."
+    )
+    return SessionError(name="DecisionNotUsed", message=message, cause=reason_of(asked))
 
 
 def _mark_of(asked: Asked) -> str | None:

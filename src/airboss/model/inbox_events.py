@@ -105,6 +105,8 @@ class ItemSettled(Frozen):
     was_words: bool = False
     # The rule that was written down with it.
     rule: RuleId | None = None
+    # Why it was withdrawn, where that needs saying.
+    reason: Words | None = None
 
 
 Asked: TypeAlias = Annotated[

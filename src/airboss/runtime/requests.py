@@ -161,8 +161,8 @@ class Pending:
     wishes: tuple[Mapping[str, Any], ...]
     calls: tuple[Mapping[str, Any], ...]
 
-    def __bool__(self) -> bool:
-        return bool(self.wishes or self.calls)
+    def __len__(self) -> int:
+        return len(self.wishes) + len(self.calls)
 
 
 async def pending_requests(say: Say) -> Pending:

@@ -81,19 +81,23 @@ class Decisions:
 
     async def has_question(self, session: str) -> bool:
         """Whether the session waits for an answer of a person."""
-        view = await self.sessions.show(session)
-        return any(isinstance(item.asked, QuestionAsked) for item in view.items)
+        return bool(await self._questions(session))
 
     async def answer_next(self, session: str, text: str, who: str) -> bool:
         """For callers who know only queries: the text answers what the session asks. Where it asks
         nothing this says so, and where somebody was faster."""
-        view = await self.sessions.show(session)
-        for item in view.items:
-            if isinstance(item.asked, QuestionAsked):
-                with contextlib.suppress(Conflict):
-                    await self._answer(item, item.asked, text, who)
-                    return True
+        for item, asked in await self._questions(session):
+            with contextlib.suppress(Conflict):
+                await self._answer(item, asked, text, who)
+                return True
         return False
+
+    async def _questions(self, session: str) -> list[tuple[InboxItem, QuestionAsked]]:
+        """To callers who know only queries, a person's session that was cut off is closed."""
+        view = await self.sessions.show(session)
+        items = view.items if view.is_open or view.task else ()
+        asked = [(item, item.asked) for item in items]
+        return [(item, one) for item, one in asked if isinstance(one, QuestionAsked)]
 
     async def _answer(
         self, found: InboxItem, asked: QuestionAsked, text: str, who: str
@@ -148,7 +152,7 @@ class Decisions:
     def _too_late(self, item: ItemId) -> Conflict:
         settled = self.inbox.what_became_of(item)
         if settled is None or settled.outcome == "cancelled":
-            return Conflict(NOT_WAITED_FOR)
+            return Conflict((settled and settled.reason) or NOT_WAITED_FOR)
         if settled.outcome == "timeout":
             return Conflict("This came too late: nobody had decided in time.")
         return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")

@@ -7,6 +7,7 @@ from airboss.errors import Conflict, Invalid
 from airboss.log.log import EventLog
 from airboss.model.views import SessionView
 from airboss.model.words import Frozen
+from airboss.service.session_ends import tell_office, withdrawn
 from airboss.service.sessions import Sessions
 from airboss.store.search import Found, Owner, SearchIndex
 
@@ -74,6 +75,7 @@ class History:
                 raise Conflict("The session is open. Close it first.")
             await self._must_be_its_own(view)
             await self.log.forget([view.id])
+            tell_office(self.sessions.office, view.id, withdrawn(view.items))
 
     async def _must_be_its_own(self, view: SessionView) -> None:
         if view.run is not None and await self.log.view(view.run) is not None:

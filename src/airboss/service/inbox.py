@@ -108,6 +108,9 @@ class Inbox:
     async def events(self, after: int, limit: int) -> EventPage:
         return await page_of_events(self.log, INBOX, after, limit)
 
+    def waiting(self) -> tuple[InboxItem, ...]:
+        return tuple(self._known.values())
+
     def find(self, item: ItemId) -> InboxItem | None:
         return self._known.get(item)
 

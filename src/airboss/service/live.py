@@ -11,6 +11,7 @@ from typing import Any
 from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.model.events import Event, Recorded
+from airboss.model.inbox_events import ItemSettled
 from airboss.store.positions import Position, Positions
 
 Callback = dict[str, Any]
@@ -113,7 +114,9 @@ class Live:
         """The first event ahead that the seed knows; those it does not know are passed over."""
         while desk.ahead:
             recorded = desk.ahead[0]
-            body = self.translate(recorded.event)
+            # Settled while the session was cut off and its end given: nobody reads it any more.
+            is_late = desk.position.drained and isinstance(recorded.event, ItemSettled)
+            body = None if is_late else self.translate(recorded.event)
             if body is not None:
                 return Offer(recorded.seq, body)
             desk.ahead.popleft()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from airboss.harness.people import Precedents, limit_print, question_print
 from airboss.log.log import EventLog
-from airboss.model.events import Event
+from airboss.model.events import Recorded
 from airboss.model.ids import ItemId, PromptId, SessionId
 from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached, QuestionAsked
 from airboss.model.task_events import MissionSent
@@ -24,7 +24,7 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
     view = await log.view(session)
     if not isinstance(view, SessionView) or view.task is None:
         return {}
-    told = [event async for event in _events(log, view.task, ("task.mission.sent",))]
+    told = [one.event async for one in events_of(log, view.task, ("task.mission.sent",))]
     sent = [event for event in told if isinstance(event, MissionSent)]
     this = next((one for one in sent if one.prompt == prompt), None)
     if this is None:
@@ -37,8 +37,8 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
         marks: dict[ItemId, str] = {}
         # What is done again is used again, and what was granted for it is granted again.
         earlier: set[ItemId] = set()
-        async for event in _events(log, name, _ITEMS):
-            match event:
+        async for recorded in events_of(log, name, _ITEMS):
+            match event := recorded.event:
                 case ApprovalAsked() if event.prompt in prompts:
                     marks[event.item] = event.fingerprint
                 case QuestionAsked() if event.prompt in prompts:
@@ -55,10 +55,11 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
     return found
 
 
-async def _events(log: EventLog, stream: str, kinds: Sequence[str]) -> AsyncIterator[Event]:
+async def events_of(
+    log: EventLog, stream: str, kinds: Sequence[str], after: int = 0
+) -> AsyncIterator[Recorded]:
     await log.last_view(stream)  # what was said a moment ago is on disk then
-    after = 0
     while page := await log.transcript(stream, after, kinds=kinds):
         for recorded in page:
-            yield recorded.event
+            yield recorded
         after = page[-1].seq

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from airboss.errors import AirbossError, NotFound, StoreUnavailable
+from airboss.errors import AirbossError, NotFound, SessionGone, StoreUnavailable
 from airboss.harness.people import Office
 from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
@@ -19,6 +19,7 @@ from airboss.model.events import (
     ReasoningStarted,
     SessionClosed,
     SessionInterrupted,
+    SessionResumed,
     ToolEnded,
     ToolError,
     ToolStarted,
@@ -26,10 +27,11 @@ from airboss.model.events import (
 )
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import SessionId
-from airboss.model.inbox_events import ItemSettled
+from airboss.model.inbox_events import InboxItem, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
+from airboss.service.pending_items import NOTHING_PENDING, pending_items
 from airboss.store.views import Place, ViewIndex
 
 _RESTARTED: Final = "The server ended while this session was open."
@@ -51,29 +53,55 @@ async def give_up(writer: Writer, redactor: Redactor, error: BaseException) -> N
     writer.release()
 
 
-async def interrupt_left_open(log: EventLog, index: ViewIndex, office: Office) -> list[SessionId]:
-    """Whatever an earlier server had open; answers which."""
-    found: list[SessionId] = []
+async def interrupt_left_open(
+    log: EventLog, index: ViewIndex, office: Office
+) -> dict[SessionId, str | None]:
+    """Whatever an earlier server had open; answers which, with the name of whoever had decided
+    something that its agent was not told: such a session is to be resumed."""
+    found: dict[SessionId, str | None] = {}
     before: Place | None = None
     while bodies := await index.page("session", OPEN_STATES, before, 100):
         views = [SessionView.model_validate_json(body) for body in bodies]
         before = Place(views[-1].created_at, views[-1].id)
-        found.extend(view.id for view in views)
         async with asyncio.TaskGroup() as group:  # together: one write for many
-            for view in views:
-                group.create_task(_interrupt(log, office, view))
+            ends = {view.id: group.create_task(_interrupt(log, office, view)) for view in views}
+        found.update({session: end.result() for session, end in ends.items()})
     return found
 
 
-async def _interrupt(log: EventLog, office: Office, view: SessionView) -> None:
+async def _interrupt(log: EventLog, office: Office, view: SessionView) -> str | None:
     writer = await log.writer(view.id)
-    ends = interrupting(view, writer.left_open)
+    asks = view.items or view.asking or view.state == "opening"
+    pending = await pending_items(log, view) if asks else NOTHING_PENDING
+    stay = view.items if view.run else pending.waiting
+    ends = interrupting(view, writer.left_open, stay)
+    if pending.who:
+        ends.append(SessionResumed(who=pending.who))
     await writer.commit(*ends)
     writer.release()
     tell_office(office, view.id, ends)
-    if view.run is not None:
-        for item in view.items:  # its news may not have gone out before the end
-            office.arrived(item)
+    for item in stay:  # its news may not have gone out before the end
+        office.arrived(item)
+    return pending.who
+
+
+async def stay_interrupted(
+    log: EventLog, office: Office, redactor: Redactor, session: str, error: AirbossError
+) -> None:
+    """It could not be resumed. What it asked waits on, where the runtime still knows it."""
+    reason = excerpt(redactor, str(error), MOST_OF_A_REASON)
+    with contextlib.suppress(StoreUnavailable):  # the next server tries again
+        writer = await log.writer(session)
+        view = session_of(writer.view, session)
+        said: list[Event] = []
+        if isinstance(error, SessionGone):
+            said += withdrawn(view.items, reason)
+        if view.state == "opening":  # said with the decision that was to resume it
+            said.append(SessionInterrupted(reason=reason))
+        if said:
+            await writer.commit(*said)
+            tell_office(office, view.id, said)
+        writer.release()
 
 
 def tell_office(office: Office, session: SessionId, said: Iterable[Event]) -> None:
@@ -82,17 +110,19 @@ def tell_office(office: Office, session: SessionId, said: Iterable[Event]) -> No
             office.settled(session, event)
 
 
-def interrupting(view: SessionView, left_open: Iterable[OpenBlock]) -> list[Event]:
-    """What an earlier server left undone is ended, and can be resumed."""
+def interrupting(
+    view: SessionView, left_open: Iterable[OpenBlock], stay: Collection[InboxItem]
+) -> list[Event]:
+    """What an earlier server left undone is ended, and can be resumed. What is to `stay` asked is
+    asked again then."""
     ends: list[Event] = [_cut(left.start, left.text) for left in left_open]
     if view.turn:
         ends.append(TurnEnded(turn=view.turn, outcome="interrupted", usage=_known(view)))
     # The task that asked has ended with its server.
     of_tasks = [queued.prompt for queued in view.queue if queued.task]
     ends += [PromptDropped(prompt=prompt, reason=_RESTARTED) for prompt in of_tasks]
-    if view.run is None:
-        ends += _withdrawn(view)
-    return [*ends, SessionInterrupted(reason=_RESTARTED)]
+    gone = [item for item in view.items if item not in stay]
+    return [*ends, *withdrawn(gone), SessionInterrupted(reason=_RESTARTED)]
 
 
 def closing(view: SessionView, who: str) -> list[Event]:
@@ -101,7 +131,7 @@ def closing(view: SessionView, who: str) -> list[Event]:
         PromptDropped(prompt=queued.prompt, reason="The session was closed.")
         for queued in view.queue
     ]
-    return [*dropped, *_withdrawn(view), SessionClosed(reason=f"Closed by {who}.", who=who)]
+    return [*dropped, *withdrawn(view.items), SessionClosed(reason=f"Closed by {who}.", who=who)]
 
 
 def _known(view: SessionView) -> Usage:
@@ -109,9 +139,9 @@ def _known(view: SessionView) -> Usage:
     return view.spending + Usage(turns=1) if view.spending != Usage() else view.spending
 
 
-def _withdrawn(view: SessionView) -> list[ItemSettled]:
+def withdrawn(items: Iterable[InboxItem], reason: str | None = None) -> list[ItemSettled]:
     """Who asked has ended, and so has what it asked."""
-    return [ItemSettled(item=item.id, outcome="cancelled") for item in view.items]
+    return [ItemSettled(item=item.id, outcome="cancelled", reason=reason) for item in items]
 
 
 def _cut(start: Event, text: str) -> Event:

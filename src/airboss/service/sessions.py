@@ -2,75 +2,52 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator
+import logging
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
-from weakref import WeakValueDictionary
 
-from airboss.errors import AirbossError, Conflict, Invalid, RuntimeUnavailable, SessionGone, TooMuch
-from airboss.harness.conversation import Conversation, OpenSession
+from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
+from airboss.harness.conversation import Conversation
 from airboss.harness.desk import Delivery
-from airboss.harness.loops import Loops
-from airboss.harness.models import Catalog, Route
-from airboss.harness.people import NOT_WAITED_FOR, Office
-from airboss.harness.permissions import PolicyRule
+from airboss.harness.people import NOT_WAITED_FOR
 from airboss.harness.turn import Asked, Pause, Receipt, Request
-from airboss.log.log import EventLog, Follower
-from airboss.log.writer import Writer
-from airboss.model.events import SessionOpened
-from airboss.model.excerpt import MOST_CHARACTERS
+from airboss.log.log import Follower
+from airboss.model.events import Event, SessionOpened, SessionResumed
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import Limits
-from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
-from airboss.service.folders import Folders
 from airboss.service.held import held_back, until_decided
+from airboss.service.open_sessions import OpenSessions
 from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
+from airboss.service.pending_items import pending_items, resumes
 from airboss.service.session_ends import (
     closing,
     give_up,
     interrupt_left_open,
     session_of,
+    stay_interrupted,
     tell_office,
+    withdrawn,
 )
-from airboss.settings import LoopDetection, Policy
-from airboss.store.images import Images, Pictures
-from airboss.store.places import Places
-from airboss.store.views import ALL, ViewIndex, Wanted
+from airboss.settings import Policy
+from airboss.store.images import Pictures
+from airboss.store.views import ALL, Wanted
 
 _SHOWN_SECONDS = 1.0
 _STOPPED = "The server was stopped."
+_NOT_OPEN = "The session is {}. Resume it, or start a new one."
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
-class Sessions:
+class Sessions(OpenSessions):
     """All sessions of this server: those that are open, and those that are only remembered."""
 
-    log: EventLog
-    index: ViewIndex
-    catalog: Catalog
-    folders: Folders
-    policy: Policy
-    redactor: Redactor
-    open_session: OpenSession
-    office: Office
-    # How long somebody who sits in front of a session is waited for.
-    approval_seconds: float
-    quiet_seconds: float
-    max_sessions: int
-    loop_detection: LoopDetection = field(default_factory=LoopDetection)
-    images: Images | None = None
-    places: Places | None = None
-    max_block: int = MOST_CHARACTERS
-    _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
-    _coming: int = 0
-    # A lock is there as long as somebody holds it or waits for it.
-    _locks: "WeakValueDictionary[SessionId, asyncio.Lock]" = field(
-        default_factory=WeakValueDictionary["SessionId", asyncio.Lock]
-    )
-    _stopping: bool = False
+    # Those that a decision resumes: what the recovery found, and the work on it.
+    _decided: dict[SessionId, str] = field(default_factory=dict[SessionId, str])
+    _resuming: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
 
     async def start(
         self,
@@ -119,55 +96,6 @@ class Sessions:
                 raise
         return await self.show(session)
 
-    @contextlib.contextmanager
-    def _room(self) -> Generator[None]:
-        """A place for one more session, until it is among the open ones."""
-        if self._stopping:
-            raise RuntimeUnavailable("The server is stopping.")
-        if len(self._open) + self._coming >= self.max_sessions:
-            raise TooMuch(
-                f"{self.max_sessions} sessions are open, as many as this server allows. "
-                "Close one, or raise max_sessions in the settings."
-            )
-        self._coming += 1
-        try:
-            yield
-        finally:
-            self._coming -= 1
-
-    def _rule(self, policy: Policy | None, folder: Path, session: SessionId) -> PolicyRule:
-        given, own = policy is not None, self.places.own(session) if self.places else ()
-        return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own)
-
-    def _conversation(
-        self,
-        session: SessionId,
-        writer: Writer,
-        route: Route,
-        rule: PolicyRule,
-        queue: tuple[QueuedPrompt, ...] = (),
-    ) -> Conversation:
-        view = writer.view
-        attended = isinstance(view, SessionView) and view.task is None
-        seconds = self.approval_seconds if attended else None
-        return Conversation(
-            session,
-            writer,
-            route,
-            rule,
-            self.redactor,
-            self.office,
-            seconds,
-            self._forget,
-            queue,
-            Loops(self.loop_detection),
-            self.images,
-            self.max_block,
-        )
-
-    def _forget(self, session: SessionId) -> None:
-        self._open.pop(session, None)
-
     async def show(self, session: str) -> SessionView:
         """The session as of its own seq: a stream that begins there misses and repeats nothing."""
         return session_of(await self.log.view(session), session)
@@ -176,13 +104,6 @@ class Sessions:
         self, states: tuple[SessionState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
     ) -> Page[SessionView]:
         return await page_of_views(self.index, SessionView, states, cursor, limit, wanted)
-
-    def open_count(self) -> tuple[int, int]:
-        """How many sessions are open, and how many of them work."""
-        return len(self._open), sum(1 for talk in self._open.values() if talk.is_working)
-
-    def is_open(self, session: str) -> bool:
-        return SessionId(session) in self._open
 
     async def prompt(
         self, session: str, text: str, who: str, delivery: Delivery = "queue", shown: Pictures = ()
@@ -240,13 +161,23 @@ class Sessions:
 
     async def abort(self, session: str) -> SessionView:
         """The answer shows the session behind the end of the turn that was running."""
-        talk = await self._talk(session)
-        turn = await talk.abort()
+        if not self.is_open(session):
+            return await self._abort_remembered(session)
+        turn = await (await self._talk(session)).abort()
         view = await self.show(session)
         async with self.log.follow(session, view.seq) as follower:
             while turn and view.turn == turn and await follower.next(_SHOWN_SECONDS):
                 view = await self.show(session)
         return view
+
+    async def _abort_remembered(self, session: str) -> SessionView:
+        """A turn that was cut off while it waited for a person: it does not go on."""
+        async with self.alone(session):
+            view = await self.show(session)
+            if self.is_open(session) or view.task is not None or not view.items:
+                raise Conflict(_NOT_OPEN.format(view.state))
+            await self._say_remembered(session, *withdrawn(view.items))
+        return await self.show(session)
 
     async def close(self, session: str, who: str, *, waits: bool = True) -> SessionView:
         """Twice is as good as once. Who writes down something else at once need not wait until it
@@ -275,29 +206,41 @@ class Sessions:
 
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
-        started, `policy` is its own; without one it has what the server allows now."""
+        started, `policy` is its own; without one it has what the server allows now. One that
+        waited for a person when it was cut off goes on with that turn."""
         async with self.alone(session):
             view = await self.show(session)
             if view.id in self._open:
                 return view
-            if view.state != "interrupted":
+            # Opening, and nobody opens it: somebody decided, and it is resumed for that.
+            if view.state not in ("interrupted", "opening"):
                 raise Conflict(f"The session is {view.state}; only interrupted ones are resumed.")
-            route = await self.catalog.route(view.model)
-            folder = await asyncio.to_thread(self.folders.check, view.cwd)
-            rule = self._rule(policy, folder, view.id)
-            with self._room():
-                writer = await self.log.writer(session)
-                # As in `close`: the writer has waited for what was accepted meanwhile.
-                queue = session_of(writer.view, session).queue
-                talk = self._conversation(view.id, writer, route, rule, queue)
-                self._open[view.id] = talk
             try:
-                await talk.resume(self.open_session, self.quiet_seconds, who)
-            except BaseException:
-                self._forget(view.id)
-                writer.release()
+                await self._resume(session, who, policy)
+            except AirbossError as error:
+                if not self._stopping:  # else the next server resumes it
+                    await stay_interrupted(self.log, self.office, self.redactor, session, error)
                 raise
         return await self.show(session)
+
+    async def _resume(self, session: str, who: str, policy: Policy | None) -> None:
+        writer = await self.log.writer(session)
+        # As in `close`: the writer has waited for what was accepted meanwhile.
+        view = session_of(writer.view, session)
+        pending = await pending_items(self.log, view)
+        queue = (pending.held, *view.queue) if pending.held else view.queue
+        told_of = None if view.state == "opening" else who
+        async with self._reopened(writer, view, policy, queue) as talk:
+            if pending:
+                talk.people.keep(pending.waiting, pending.decided)
+            if not pending or pending.held:
+                await talk.resume(self.open_session, self.quiet_seconds, told_of)
+                return
+            goes_on = await talk.go_on(
+                self.open_session, self.quiet_seconds, told_of, pending.prompt, Request("")
+            )
+            if not goes_on:
+                talk.people.withdraw_kept()
 
     async def go_on(
         self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
@@ -311,56 +254,62 @@ class Sessions:
             view = session_of(writer.view, session)
             if view.state != "interrupted" or not (view.items or view.asking == prompt):
                 return None
-            route = await self.catalog.route(view.model)
-            folder = await asyncio.to_thread(self.folders.check, view.cwd)
-            rule = self._rule(policy, folder, view.id)
             request = Request("", view.task, pause)
-            with self._room():
-                talk = self._conversation(view.id, writer, route, rule)
-                talk.people.keep(view.items)
-                self._open[view.id] = talk
             try:
-                goes_on = await talk.go_on(
-                    self.open_session, self.quiet_seconds, who, prompt, request
-                )
-            except BaseException as error:
-                self._forget(view.id)
-                writer.release()
-                if isinstance(error, SessionGone):
-                    return None
-                raise
+                async with self._reopened(writer, view, policy) as talk:
+                    talk.people.keep(view.items)
+                    goes_on = await talk.go_on(
+                        self.open_session, self.quiet_seconds, who, prompt, request
+                    )
+            except SessionGone:
+                return None
         receipt = Receipt(prompt, view.seq, 0)
         return Asked(receipt, request.answer) if goes_on else None
 
     async def settle(self, session: str, settled: ItemSettled) -> None:
-        """A person's word on what the session asked; also while it waits to be resumed."""
-        if self.is_open(session):
-            await self._open[SessionId(session)].people.settle(settled)
+        """A person's word on what the session asked; also while it waits to be resumed. It resumes
+        a session that is a person's own."""
+        if talk := self._open.get(SessionId(session)):
+            await talk.people.settle(settled)
             return
         async with self.alone(session):
-            if self.is_open(session):  # meanwhile
-                await self._open[SessionId(session)].people.settle(settled)
+            if talk := self._open.get(SessionId(session)):  # meanwhile
+                await talk.people.settle(settled)
                 return
             view = await self.show(session)
-            if all(item.id != settled.item for item in view.items):
+            asked = next((item.asked for item in view.items if item.id == settled.item), None)
+            if asked is None:
                 raise Conflict(NOT_WAITED_FOR)
-            writer = await self.log.writer(session)
-            await writer.commit(settled)
-            writer.release()
-            self.office.settled(view.id, settled)
+            who = settled.who if view.task is None and resumes(asked, settled) else None
+            # On disk with the decision: where this server ends, the next one resumes it.
+            resumed = [SessionResumed(who=who)] if who and not view.is_open else []
+            await self._say_remembered(session, settled, *resumed)
+        if who:
+            self._resume_soon(view.id, who)
 
-    @contextlib.asynccontextmanager
-    async def alone(self, session: str) -> AsyncGenerator[None]:
-        """One at a time opens, closes or resumes a session."""
-        lock = self._locks.setdefault(SessionId(session), asyncio.Lock())
-        async with lock:
-            yield
+    async def _say_remembered(self, session: str, *said: Event) -> None:
+        """In a session that is not open."""
+        writer = await self.log.writer(session)
+        await writer.commit(*said)
+        writer.release()
+        tell_office(self.office, SessionId(session), said)
+
+    def _resume_soon(self, session: SessionId, who: str) -> None:
+        task = asyncio.create_task(self._resume_decided(session, who), name=f"resume-{session}")
+        self._resuming.add(task)
+        task.add_done_callback(self._resuming.discard)
+
+    async def _resume_decided(self, session: SessionId, who: str) -> None:
+        try:
+            await self.resume(session, who)
+        except AirbossError as error:  # the session says so as well
+            _log.info("Session %s was not resumed with a decision: %s", session, error)
 
     async def _talk(self, session: str) -> Conversation:
         talk = self._open.get(SessionId(session))
         if talk is None:
             view = await self.show(session)
-            raise Conflict(f"The session is {view.state}. Resume it, or start a new one.")
+            raise Conflict(_NOT_OPEN.format(view.state))
         return talk
 
     async def events(self, session: str, after: int, limit: int) -> EventPage:
@@ -371,12 +320,23 @@ class Sessions:
 
     async def recover(self) -> list[SessionId]:
         """Sessions that an earlier server had open are interrupted; answers which they were."""
-        return await interrupt_left_open(self.log, self.index, self.office)
+        found = await interrupt_left_open(self.log, self.index, self.office)
+        self._decided = {session: who for session, who in found.items() if who}
+        return list(found)
+
+    def resume_decided(self) -> None:
+        """Behind the recovery: the sessions whose agents were not told yet what was decided."""
+        for session, who in self._decided.items():
+            self._resume_soon(session, who)
 
     async def stop(self) -> None:
         """The server ends: every open session is interrupted, all at the same time. One that is
         still opening loses its runtime, or its caller, a moment later."""
         self._stopping = True
+        if resuming := set(self._resuming):  # the next server does so
+            for task in resuming:
+                task.cancel()
+            await asyncio.wait(resuming)
         async with asyncio.TaskGroup() as group:
             for talk in list(self._open.values()):
                 if talk.is_ready:

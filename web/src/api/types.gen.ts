@@ -354,6 +354,7 @@ export type ItemSettled = {
   "answer"?: string | null;
   "was_words": boolean;
   "rule"?: string | null;
+  "reason"?: string | null;
 };
 
 /** A job: its works, the flow chart that is drawn from them, and how its runs went. */

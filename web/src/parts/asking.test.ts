@@ -61,6 +61,9 @@ test("what became of it is one line with a name and a time", () => {
     "Allowed once by laptop, 14:12",
   );
   expect(becameOf("limit.reached", { outcome: "deny", who: "Jo" })).toBe("Stopped by Jo");
+  expect(becameOf("approval.asked", { outcome: "cancelled", reason: "It changed.", at })).toBe(
+    "No longer asked, 14:12. It changed.",
+  );
   expect(becameOf("question.asked", { outcome: "timeout", at })).toBe("Nobody came in time, 14:12");
 });
 

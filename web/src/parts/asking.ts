@@ -4,7 +4,7 @@ import type { InboxItem, ItemSettled, LimitReached, Rule } from "../api/types.ge
 import { clock, duration, visible } from "../words";
 
 export type Asked = InboxItem["asked"];
-export type Settled = Pick<ItemSettled, "outcome" | "who" | "answer"> & { at?: number };
+export type Settled = Pick<ItemSettled, "outcome" | "who" | "answer" | "reason"> & { at?: number };
 
 /** On one line. */
 export function titleOf(asked: Asked): string {
@@ -65,10 +65,11 @@ const OUTCOMES: Record<Settled["outcome"], string> = {
 };
 
 /** One line: “Allowed once by laptop, 14:12”. */
-export function becameOf(kind: Asked["kind"], { outcome, who, at }: Settled): string {
+export function becameOf(kind: Asked["kind"], { outcome, who, at, reason }: Settled): string {
   const word = kind === "limit.reached" && outcome === "deny" ? "Stopped" : OUTCOMES[outcome];
   const by = who == null || who === "" ? word : `${word} by ${visible(who)}`;
-  return at === undefined ? by : `${by}, ${clock(at)}`;
+  const when = at === undefined ? by : `${by}, ${clock(at)}`;
+  return reason ? `${when}. ${visible(reason)}` : when;
 }
 
 export const wasYes = (outcome: Settled["outcome"]): boolean =>

@@ -42,14 +42,17 @@ export function Interrupted({
     trouble.value = await doing(view.id);
     busy.value = false;
   }
+  const asks = view.items.length > 0;
   return (
     <section class="composer over" aria-label="Request">
       <div class="empty" role="status">
         <Icon name="slashed" size="big" />
-        <h2>The session was interrupted</h2>
+        <h2>{asks ? "The session waits for you" : "The session was interrupted"}</h2>
         <p>
-          {visible(view.error ?? "It lost its agent.")} Resume goes on where it was, with all that
-          was said.
+          {visible(view.error ?? "It lost its agent.")}{" "}
+          {asks
+            ? "What it asked above still waits: when you decide, it goes on with its turn. Resume goes on as well, and waits for you there."
+            : "Resume goes on where it was, with all that was said."}
         </p>
         {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
         <button

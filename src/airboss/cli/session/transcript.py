@@ -263,7 +263,8 @@ def _draw_settled(page: Transcript, event: Event) -> None:
     """A no is told with what was denied."""
     if event.get("outcome") == "deny":
         return
-    words = f": {event['answer']}" if event.get("answer") else ""
+    told = event.get("answer") or event.get("reason")
+    words = f": {told}" if told else ""
     page.note(visible_line(f"{outcome_words(event)}{words}", _SUMMARY_LENGTH * 2), "dim")
 
 

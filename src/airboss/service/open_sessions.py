@@ -1,0 +1,139 @@
+"""Which sessions are open, how many may be, and what each is opened with."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from airboss.errors import RuntimeUnavailable, TooMuch
+from airboss.harness.conversation import Conversation, OpenSession
+from airboss.harness.loops import Loops
+from airboss.harness.models import Catalog, Route
+from airboss.harness.people import Office
+from airboss.harness.permissions import PolicyRule
+from airboss.log.log import EventLog
+from airboss.log.writer import Writer
+from airboss.model.excerpt import MOST_CHARACTERS
+from airboss.model.ids import SessionId
+from airboss.model.redaction import Redactor
+from airboss.model.views import QueuedPrompt, SessionView
+from airboss.service.folders import Folders
+from airboss.settings import LoopDetection, Policy
+from airboss.store.images import Images
+from airboss.store.places import Places
+from airboss.store.views import ViewIndex
+
+
+@dataclass
+class OpenSessions:
+    """The conversations of this server, one for each session that is open."""
+
+    log: EventLog
+    index: ViewIndex
+    catalog: Catalog
+    folders: Folders
+    policy: Policy
+    redactor: Redactor
+    open_session: OpenSession
+    office: Office
+    # How long somebody who sits in front of a session is waited for.
+    approval_seconds: float
+    quiet_seconds: float
+    max_sessions: int
+    loop_detection: LoopDetection = field(default_factory=LoopDetection)
+    images: Images | None = None
+    places: Places | None = None
+    max_block: int = MOST_CHARACTERS
+    _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
+    _coming: int = 0
+    # A lock is there as long as somebody holds it or waits for it.
+    _locks: "WeakValueDictionary[SessionId, asyncio.Lock]" = field(
+        default_factory=WeakValueDictionary["SessionId", asyncio.Lock]
+    )
+    _stopping: bool = False
+
+    @contextlib.asynccontextmanager
+    async def alone(self, session: str) -> AsyncGenerator[None]:
+        """One at a time opens, closes or resumes a session."""
+        lock = self._locks.setdefault(SessionId(session), asyncio.Lock())
+        async with lock:
+            yield
+
+    def open_count(self) -> tuple[int, int]:
+        """How many sessions are open, and how many of them work."""
+        return len(self._open), sum(1 for talk in self._open.values() if talk.is_working)
+
+    def is_open(self, session: str) -> bool:
+        return SessionId(session) in self._open
+
+    @contextlib.contextmanager
+    def _room(self) -> Generator[None]:
+        """A place for one more session, until it is among the open ones."""
+        if self._stopping:
+            raise RuntimeUnavailable("The server is stopping.")
+        if len(self._open) + self._coming >= self.max_sessions:
+            raise TooMuch(
+                f"{self.max_sessions} sessions are open, as many as this server allows. "
+                "Close one, or raise max_sessions in the settings."
+            )
+        self._coming += 1
+        try:
+            yield
+        finally:
+            self._coming -= 1
+
+    def _rule(self, policy: Policy | None, folder: Path, session: SessionId) -> PolicyRule:
+        given, own = policy is not None, self.places.own(session) if self.places else ()
+        return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own)
+
+    def _conversation(
+        self,
+        session: SessionId,
+        writer: Writer,
+        route: Route,
+        rule: PolicyRule,
+        queue: tuple[QueuedPrompt, ...] = (),
+    ) -> Conversation:
+        view = writer.view
+        attended = isinstance(view, SessionView) and view.task is None
+        seconds = self.approval_seconds if attended else None
+        return Conversation(
+            session,
+            writer,
+            route,
+            rule,
+            self.redactor,
+            self.office,
+            seconds,
+            self._forget,
+            queue,
+            Loops(self.loop_detection),
+            self.images,
+            self.max_block,
+        )
+
+    def _forget(self, session: SessionId) -> None:
+        self._open.pop(session, None)
+
+    @contextlib.asynccontextmanager
+    async def _reopened(
+        self,
+        writer: Writer,
+        view: SessionView,
+        policy: Policy | None,
+        queue: tuple[QueuedPrompt, ...] = (),
+    ) -> AsyncGenerator[Conversation]:
+        try:
+            route = await self.catalog.route(view.model)
+            folder = await asyncio.to_thread(self.folders.check, view.cwd)
+            rule = self._rule(policy, folder, view.id)
+            with self._room():
+                talk = self._conversation(view.id, writer, route, rule, queue)
+                self._open[view.id] = talk
+            yield talk
+        except BaseException:
+            self._forget(view.id)
+            writer.release()
+            raise
