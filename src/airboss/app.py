@@ -31,6 +31,7 @@ from airboss.service.budgets import Budgets
 from airboss.service.deadlines import Deadlines
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
+from airboss.service.engine_room import EngineRoom
 from airboss.service.entries import Entries
 from airboss.service.entry_desk import EntryDesk
 from airboss.service.entry_files import EntryFiles
@@ -42,7 +43,7 @@ from airboss.service.notices import Channel, Notices, take_secret
 from airboss.service.refused import Refusals
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
-from airboss.service.runs import EngineRoom, Runs
+from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.sign_ins import SignIns
 from airboss.service.status import StatusDesk
@@ -166,10 +167,9 @@ async def opened_services(
             catalog=catalog,
             folders=folders,
             redactor=redactor,
-            stop_job_task=runs.stop_task,
-            budgets=budgets,
+            runs=runs,
         )
-        entries.is_busy = lambda: tasks.is_busy or runs.is_busy
+        entries.is_busy = lambda: runs.is_busy
         entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
         stack.push_async_callback(entries.close)
         await entries.start()

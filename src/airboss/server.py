@@ -285,7 +285,6 @@ async def _end(services: Services, server: PortalServer) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_SESSIONS_SECONDS):
             await services.runs.close()
-            await services.tasks.end_all()
             await services.sessions.stop()
     services.log.end_followers()
     server.should_exit = True

@@ -21,12 +21,17 @@ _WANTED: Final = {
     "resume_session": "closed session",
     "delete_run": "ended run",
     "retry_run": "failed run",
+    "delete_task_run": "ended task",
+    "retry_task_run": "failed task",
     "decide": "approval",
     "answer": "question",
     "decline": "question",
 }
 # These end what they are asked about: each takes one that nothing else needs, while there are any.
-_ENDING: Final = {"delete_session", "delete_run", "remove_rule", "decide", "decline"}
+_ENDING: Final = {
+    *("delete_session", "delete_run", "delete_task_run", "remove_rule"),
+    *("decide", "decline"),
+}
 
 
 @schemathesis.hook

@@ -130,7 +130,8 @@ async def _furnish(portal: Portal) -> dict[str, list[str]]:
         ]
         runs = [await made("runs", job="job") for _ in range(_SPARES)]
         failed = [await made("runs", job="bad")]
-        tasks = [await made("task-runs", task="yes")]
+        tasks = [await made("task-runs", task="yes") for _ in range(_SPARES)]
+        failed_tasks = [await made("task-runs", task="no")]
         spare = [await made("sessions", model="driver") for _ in range(_SPARES)]
         for one in spare:
             await guest.do(one, "close")
@@ -140,13 +141,17 @@ async def _furnish(portal: Portal) -> dict[str, list[str]]:
         async with asyncio.timeout(60):
             for run in (*runs, *failed):
                 await _until_over(guest, run)
+            for task in (*tasks, *failed_tasks):
+                await _until_over(guest, task, "task-runs")
     return {
         "session": [session],
         "closed session": spare,
         "run": [runs[0]],
         "ended run": runs[1:],
         "failed run": failed,
-        "task_run": tasks,
+        "task_run": [tasks[0]],
+        "ended task": tasks[1:],
+        "failed task": failed_tasks,
         "approval": approvals,
         "question": questions,
         "rule": rules,
@@ -160,11 +165,11 @@ async def _furnish(portal: Portal) -> dict[str, list[str]]:
     }
 
 
-async def _until_over(guest: AskedGuest, run: str) -> None:
+async def _until_over(guest: AskedGuest, run: str, kind: str = "runs") -> None:
     state = "running"
     while state in ("waiting", "running"):
         await asyncio.sleep(0.05)
-        state = (await guest.http.get(f"/api/v1/runs/{run}")).json()["state"]
+        state = (await guest.http.get(f"/api/v1/{kind}/{run}")).json()["state"]
 
 
 def fuzz(

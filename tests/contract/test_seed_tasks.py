@@ -541,16 +541,10 @@ async def test_after_a_restart_task_runs_go_on_being_drained(own_task_portal: Po
         ]
         assert len(whole) == 7
         assert names(await guest.drained(fresh))[-1] == "taskFailed"
-        for run in (slow, borrowing):
+        for run, end in ((slow, "taskSucceeded"), (borrowing, "taskFailed")):
             rest = await guest.drained(run)
-            assert names(rest)[-1] == "taskError"
-            assert json.loads(rest[-1]["taskError"]) == {
-                "name": "ServerStopped",
-                "message": "The server was stopped while this task ran.",
-            }
-            assert names(rest).count("taskError") == 1
+            assert names(rest)[-1] == end, "its own goes on, a lent one fails with its session"
             assert await guest.task_stop(run) == NOT_FOUND
-            assert (await guest.show_run(run))["state"] == "crashed"
         for session in await guest.opened_by(slow):
             assert session["state"] == "closed"
         assert (await guest.show(lent))["state"] == "interrupted"

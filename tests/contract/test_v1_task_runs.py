@@ -57,6 +57,9 @@ async def test_a_run_starts_and_its_place_is_told(tasker: TaskGuest) -> None:
         "usage": NOTHING_USED,
         "run": None,
         "path": None,
+        "own_run": view["own_run"],
+        "waits_for": None,
+        "for_person": None,
         "doing": "",
         "reason": None,
         "unasked": False,
@@ -278,7 +281,7 @@ async def test_what_is_not_there_is_not_found(tasker: TaskGuest) -> None:
     ):
         told = await refused(tasker, method, f"sessions/{run}{path}")
         assert told == (404, "not_found", f"There is no session {run}."), path
-    assert (await refused(tasker, "DELETE", f"{RUNS}/{run}"))[:2] == (405, "method_not_allowed")
+    assert (await refused(tasker, "PUT", f"{RUNS}/{run}"))[:2] == (405, "method_not_allowed")
     await tasker.over(run)
 
 

@@ -30,6 +30,8 @@ rules:
       - say: "Touched."
   - when: "quick"
     steps: [{say: "Quick."}]
+  - when: "long"
+    steps: [{sleep: 60}]
 """
 ENTRY: dict[str, Any] = {
     "models": {"driving": "rehearsal"},
@@ -40,7 +42,7 @@ ENTRY: dict[str, Any] = {
             "prompt": [f"{name} it"],
             "requireUserInput": False,
         }
-        for name in ("build", "touch", "quick")
+        for name in ("build", "touch", "quick", "long")
     },
     "jobs": {
         "ship": {"work": {"kind": "Ref", "taskId": "build"}},

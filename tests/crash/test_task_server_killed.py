@@ -1,20 +1,20 @@
-"""Tasks whose server is killed: the next one says that they have crashed, and nothing is left."""
+"""Tasks by themselves whose server is killed: they go on, or fail with the session lent to them."""
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from tests.contract.guest import Told, kinds
 from tests.contract.task_guest import TaskGuest, install_tasks
 from tests.crash.marks import left_of, soon
 from tests.crash.test_task_stopped import TASKS, nothing_is_open, outcome, portal_in
 from tests.portal import Portal
 
-ENDED = "The server ended while this task ran."
+RESTARTED = "The server was restarted while the session worked on this."
 
 
 @pytest.fixture
@@ -24,39 +24,41 @@ def own(tmp_path: Path) -> Iterator[Portal]:
     portal.stop()
 
 
-async def after_the_kill(portal: Portal, run: str) -> None:
-    """A new server says that the run has crashed, and nothing of it is left."""
+async def kill(portal: Portal) -> None:
+    """Nothing that it had started is left; then another one comes in its place."""
     portal.kill()
     assert await asyncio.to_thread(soon, lambda: not left_of(portal)), left_of(portal)
     portal.start()
-    await install_tasks(portal, TASKS)
-    async with TaskGuest.of(portal) as guest:
+
+
+async def events(guest: TaskGuest, run: str) -> list[Told]:
+    return (await guest.run_page(run, limit=1000))["items"]
+
+
+@pytest.mark.parametrize(
+    ("name", "mission"), [("ask before", 1), ("hold", 1), ("ask after", 2), ("ask another", 2)]
+)
+async def test_a_task_on_sessions_of_its_own_goes_on(own: Portal, name: str, mission: int) -> None:
+    async with TaskGuest.of(own) as guest:
+        run = await guest.run(name)
+        await guest.under_way(run, mission)
+        before = await events(guest, run)
+    await kill(own)
+    async with TaskGuest.of(own) as guest:
         view = await guest.over(run)
-        assert outcome(view) == ("crashed", ENDED)
-        *_, error = await guest.drained(run)
-        assert json.loads(error["taskError"]) == {"name": "ServerEnded", "message": ENDED}
-        assert await guest.task_stop(run) == {"error": "TaskNotFound"}
-        assert outcome(await guest.stop_run(run)) == ("crashed", ENDED)
+        assert view["state"] == "succeeded"
+        told = await events(guest, run)
+        assert told[: len(before)] == before
+        for kind in ("task.accepted", "task.ended"):
+            assert kinds(told).count(kind) == 1
+        restarted = [one["reason"] for one in view["attempts"] if one["outcome"] == "crashed"]
+        assert restarted == [RESTARTED], "only what was cut off is asked again"
+        assert (await guest.drained(run))[-1] == {"callback": "taskSucceeded"}
         await nothing_is_open(guest)
 
 
-async def test_a_killed_server_leaves_its_tasks_crashed_and_their_sessions_closed(
-    own: Portal,
-) -> None:
-    for name, mission in (("ask before", 1), ("hold", 1), ("ask another", 2)):
-        async with TaskGuest.of(own) as guest:
-            run = await guest.run(name)
-            session = await guest.under_way(run, mission)
-        await after_the_kill(own, run)
-        async with TaskGuest.of(own) as guest:
-            assert (await guest.show(session))["state"] == "closed"
-            answer = await guest.http.post(f"/api/v1/sessions/{session}/resume")
-            assert answer.status_code == 409
-            assert (await guest.over(await guest.run("work")))["state"] == "succeeded"
-
-
 @pytest.mark.parametrize("queued", [False, True])
-async def test_a_killed_server_leaves_a_persons_session_without_the_tasks_request(
+async def test_a_task_in_a_lent_session_fails_with_it_and_leaves_it_to_its_person(
     own: Portal, queued: bool
 ) -> None:
     async with TaskGuest.of(own) as guest:
@@ -71,8 +73,11 @@ async def test_a_killed_server_leaves_a_persons_session_without_the_tasks_reques
         else:
             await guest.under_way(run)
         mine = await guest.prompt(lent, "Say more.")
-    await after_the_kill(own, run)
+    await kill(own)
     async with TaskGuest.of(own) as guest:
+        view = await guest.over(run)
+        assert outcome(view) == ("failed", f"The borrowed session crashed: {RESTARTED}")
+        assert (await guest.drained(run))[-1] == {"callback": "taskFailed"}
         view = await guest.show(lent)
         assert view["state"] == "interrupted"
         assert [waiting["prompt"] for waiting in view["queue"]] == [mine["prompt"]]
@@ -80,26 +85,40 @@ async def test_a_killed_server_leaves_a_persons_session_without_the_tasks_reques
         assert (await guest.until(lent, "idle"))["turns"] == 3
 
 
+async def test_a_task_that_goes_on_is_stopped_like_any_other(own: Portal) -> None:
+    async with TaskGuest.of(own) as guest:
+        run = await guest.run("again in turns")
+        await guest.under_way(run, 3)
+    await kill(own)
+    async with TaskGuest.of(own) as guest:
+        assert outcome(await guest.stop_run(run)) == ("canceled", "Stopped by owner.")
+        await nothing_is_open(guest)
+    await kill(own)
+    async with TaskGuest.of(own) as guest:
+        assert (await guest.show_run(run))["state"] == "canceled", "a stop is for good"
+        await nothing_is_open(guest)
+
+
 async def begin_in_vain(guest: TaskGuest) -> None:
     with contextlib.suppress(httpx2.HTTPError):
         await guest.run("work")
 
 
-async def test_a_server_killed_at_any_moment_leaves_no_task_running(own: Portal) -> None:
-    begun: list[str] = []
+async def test_a_server_killed_at_any_moment_loses_no_task(own: Portal) -> None:
     for number in range(6):
         async with TaskGuest.of(own) as guest:
-            begun += [await guest.run("again in turns"), await guest.run("work")]
+            begun = [await guest.run("work"), await guest.run("work")]
             async with asyncio.TaskGroup() as group:
                 group.create_task(begin_in_vain(guest))
                 await asyncio.sleep(number * 0.09)
                 own.kill()
         own.start()
-        await install_tasks(own, TASKS)
         async with TaskGuest.of(own) as guest:
+            for run in begun:
+                assert (await guest.over(run))["state"] == "succeeded"
+                assert (await guest.drained(run))[-1] == {"callback": "taskSucceeded"}
+            listed = (await guest.http.get("/api/v1/task-runs?limit=100")).json()["items"]
+            for view in listed:  # also one that nobody was told of
+                assert (await guest.over(view["id"]))["state"] == "succeeded"
             await nothing_is_open(guest)
-            for run in begun[-2:]:
-                assert (await guest.over(run))["state"] in ("crashed", "succeeded")
-                last = (await guest.drained(run))[-1]
-                assert "taskError" in last or last == {"callback": "taskSucceeded"}
-    assert await asyncio.to_thread(soon, lambda: len(left_of(own)) <= 1), left_of(own)
+        await install_tasks(own, TASKS)

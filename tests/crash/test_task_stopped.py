@@ -204,32 +204,32 @@ async def test_stops_of_many_at_once(guest: TaskGuest) -> None:
     assert [outcome(one.result()) for one in stops] == [STOPPED] * 5
 
 
-# Ended with the server.
+# With the server.
 
 
-async def test_an_orderly_stop_of_the_server_ends_tasks_and_their_agents(
+async def test_an_orderly_stop_of_the_server_ends_agents_and_the_next_one_goes_on(
     own: Portal,
 ) -> None:
     words = f"sleep {own.pid}.4"
     async with TaskGuest.of(own) as guest:
         lent = await guest.open(model="coder")
-        runs = [
-            await guest.run("shell", input=words),
-            await guest.run("ask another"),
-            await guest.run("hold", session=lent),
-        ]
+        shell = await guest.run("shell", input=words)
+        another = await guest.run("ask another")
+        borrowing = await guest.run("hold", session=lent)
         assert await asyncio.to_thread(soon, lambda: running(words), 10)
-        await guest.under_way(runs[1], 2)
-        await guest.under_way(runs[2])
+        await guest.under_way(another, 2)
+        await guest.under_way(borrowing)
         own.process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(own.process.wait, SERVER_SECONDS) == 0
     assert left_of(own) == running(words) == []
     assert "Traceback" not in own.log, own.log
     own.start()
     async with TaskGuest.of(own) as guest:
-        for run in runs:
-            view = await guest.over(run)
-            assert outcome(view) == ("crashed", "The server was stopped while this task ran.")
+        for run in (shell, another):
+            assert (await guest.over(run))["state"] == "succeeded"
+        view = await guest.over(borrowing)
+        assert view["state"] == "failed"
+        assert view["reason"].startswith("The borrowed session crashed: ")
         view = await guest.show(lent)
         assert (view["state"], view["queue"]) == ("interrupted", [])
         await nothing_is_open(guest)

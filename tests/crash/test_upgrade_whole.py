@@ -109,6 +109,12 @@ async def test_lone_tasks_are_read_and_listed_and_the_open_ones_have_ended(
         assert shown["reason"] == "The server ended while this task ran."
         assert shown["sessions"] == []
         assert {one["state"] for one in await guest.opened_by(view["id"])} <= {"closed"}
+    items = (await jobs.http.get("/api/v1/inbox")).json()["items"]
+    assert ask["id"] not in {item["task_run"] for item in items}, "what it asked went with it"
+    listed = await jobs.http.get("/api/v1/task-runs", params={"alone": True})
+    assert {one["id"] for one in listed.json()["items"]} == {
+        view["id"] for view in (ended, hold, ask, lent)
+    }
     found = (await jobs.http.get("/api/v1/search", params={"text": "fixture"})).json()["items"]
     assert [(one["of"], one["task_run"]) for one in found][-1] == ("task", ended["id"])
 

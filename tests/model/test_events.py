@@ -93,10 +93,12 @@ from airboss.model.task_events import (
     TaskDecided,
     TaskEnded,
     TaskError,
+    TaskGoing,
     TaskRetrying,
     TaskSessionFailed,
     TaskSessionStarted,
     TaskSessionStopped,
+    TaskWaiting,
     ToolCall,
 )
 
@@ -151,6 +153,8 @@ ONE_OF_EACH: tuple[Event, ...] = (
     TaskAccepted(
         task="plan", entry="e", model="m", cwd="/work", policy="ask", user_input="do", who="me"
     ),
+    TaskWaiting(reason="a free place"),
+    TaskGoing(),
     TaskSessionStarted(session=SESSION, model="m", is_driving=True),
     TaskSessionFailed(model="m", is_driving=False, outcome="crashed", reason="no room"),
     TaskSessionStopped(session=SESSION, succeeded=False),

@@ -86,7 +86,6 @@ async def house_in(folder: Path, **settings: Any) -> AsyncGenerator[House]:
     async with opened_services(chosen, data, access, "http://localhost", _nothing) as services:
         yield House(services, work)
         await services.runs.close()
-        await services.tasks.end_all()
         await services.sessions.stop()
 
 

@@ -14,7 +14,7 @@ from airboss.model.inbox_events import InboxItem, ItemSettled, LimitReached
 from airboss.model.limits import Limits
 from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
-from airboss.service.runs import RunWish
+from airboss.service.run_wish import RunWish
 from airboss.service.tasks import TaskWish
 from tests.service.house import ME, House, house_in
 from tests.service.test_inbox import waiting

@@ -13,7 +13,7 @@ from airboss.errors import NotFound
 from airboss.log.writer import now_ms
 from airboss.model.runs import RunView
 from airboss.service.retention import Retention, ended_in
-from airboss.service.runs import RunWish
+from airboss.service.run_wish import RunWish
 from tests.contract.job_guest import ref
 from tests.service.errands import TaskHouse, task, task_house_in
 

@@ -2,41 +2,28 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from pathlib import Path
 
 import pytest
 
-from airboss.errors import Conflict, NotFound, RuntimeUnavailable
-from airboss.log import flusher as flusher_module
+from airboss.errors import Conflict, NotFound
 from airboss.model.events import PromptAccepted, PromptDropped, TurnEnded, TurnStarted
 from airboss.model.redaction import MASK
-from airboss.model.task_events import MissionSent, TaskEnded, TaskError, TaskSessionStarted
+from airboss.model.task_events import MissionSent, TaskEnded, TaskError
 from tests.log.test_trouble import (
-    fill,
     small_disk,  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a fixture
 )
 from tests.service.errands import (
     DOCUMENT,
     SAY_SO,
-    SCRIPT,
     TaskHouse,
     asks,
     criteria,
     task,
-    task_house_in,
 )
 from tests.service.house import ME
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 STOPPED = ("canceled", "Stopped by me.")
-
-
-@pytest.fixture
-async def own(tmp_path: Path) -> AsyncGenerator[TaskHouse]:
-    """A house whose runtime may be killed, and that may be stopped."""
-    async with task_house_in(tmp_path, SCRIPT) as house:
-        yield house
 
 
 # In a person's session.
@@ -133,37 +120,6 @@ async def test_a_session_that_is_not_open_is_not_found(tasks: TaskHouse) -> None
     await tasks.sessions.close(session, ME)
     with pytest.raises(NotFound, match=f"There is no open session {session}"):
         await tasks.begin(session=session)
-
-
-@pytest.mark.parametrize("queued", [False, True])
-async def test_a_persons_session_that_crashes_fails_the_task_and_forgets_its_prompt(
-    own: TaskHouse, queued: bool
-) -> None:
-    session = await own.lend()
-    await own.sessions.prompt(session, "Say something.", ME)
-    await own.until(session, "idle", turns=1)
-    await asyncio.sleep(1)  # so long the runtime takes to have it on disk
-    if queued:
-        await own.sessions.prompt(session, "Take your time.", ME)
-    await own.install({"it": task("Take your time.", criteria=criteria(DOCUMENT, retries=3))})
-    run = (await own.begin(session=session)).id
-    if queued:
-        await own.hears(run, MissionSent)
-        mine = await own.sessions.prompt(session, "Say more.", ME)
-    else:
-        await own.under_way(run)
-        mine = await own.sessions.prompt(session, "Say more.", ME)
-    own.kill_runtime()
-    story = await own.ended(run, 4)
-    assert story.view.state == "failed"
-    reason = story.view.reason or ""
-    assert reason.startswith("The borrowed session crashed: The agent runtime")
-    assert story.said[-2].startswith(f"[SESSION CRASHED] Borrowed session {session}: The agent")
-    await own.sessions.resume(session, ME)
-    await own.until(session, "idle", turns=3)
-    begun = [turn.prompt for turn in await own.story_of(session, TurnStarted)]
-    assert begun[-1] == mine.prompt, "the person's request is worked on, the task's is not"
-    assert (story.attempts[0].prompt in begun) is not queued
 
 
 # Stopped.
@@ -300,81 +256,6 @@ async def test_while_a_task_runs_the_entry_stays(tasks: TaskHouse) -> None:
     assert list(kept.tasks) == ["it"], "what ran can be looked up for ever"
 
 
-# With the server.
-
-
-async def test_tasks_of_a_server_that_stops_have_crashed(own: TaskHouse) -> None:
-    session = await own.lend()
-    await own.install({"it": task("Take your time.")})
-    runs = [(await own.begin()).id, (await own.begin(session=session)).id]
-    for run in runs:
-        await own.under_way(run)
-    await own.tasks.end_all()
-    reason = "The server was stopped while this task ran."
-    for run in runs:
-        story = await own.ended(run)
-        assert (story.view.state, story.view.reason) == ("crashed", reason)
-        [error] = story.only(TaskError)
-        assert (error.name, error.message) == ("ServerStopped", reason)
-    assert (await own.sessions.show(session)).is_open, "sessions are stopped behind this"
-    with pytest.raises(RuntimeUnavailable, match="The server is stopping"):
-        await own.begin()
-
-
-async def test_a_task_that_comes_at_once_with_the_stop_does_not_outlive_it(
-    own: TaskHouse,
-) -> None:
-    await own.install({"it": task("Take your time.")})
-
-    async def begin() -> str:
-        try:
-            return (await own.begin()).id
-        except RuntimeUnavailable:
-            return ""
-
-    async with asyncio.TaskGroup() as group:
-        begun: list[asyncio.Task[str]] = []
-        for _ in range(8):
-            begun.append(group.create_task(begin()))
-            await asyncio.sleep(0.001)
-        await own.tasks.end_all()
-    assert not own.tasks.is_busy
-    page = await own.tasks.page((), None, 100)
-    assert {view.state for view in page.items} <= {"crashed"}
-    assert {one.result() for one in begun} - {""} <= {view.id for view in page.items}
-
-
-async def test_a_task_whose_server_vanished_has_crashed_and_its_sessions_are_closed(
-    tmp_path: Path,
-) -> None:
-    async with task_house_in(tmp_path, SCRIPT) as house:
-        await house.install({"it": task("Take your time.")})
-        lent = await house.lend()
-        await house.sessions.prompt(lent, "Take your time.", ME)
-        own_run = (await house.begin()).id
-        borrowing = (await house.begin(session=lent)).id
-        await house.under_way(own_run)
-        await house.hears(borrowing, MissionSent)
-        kept = await asyncio.to_thread((tmp_path / "data/airboss.sqlite").read_bytes)
-        journal = tmp_path / "data/airboss.sqlite-wal"
-        logged = await asyncio.to_thread(journal.read_bytes) if journal.exists() else b""
-        await house.hears(own_run, TaskSessionStarted)
-    later = tmp_path / "later"
-    (later / "data").mkdir(parents=True)
-    (later / "data/airboss.sqlite").write_bytes(kept)
-    (later / "data/airboss.sqlite-wal").write_bytes(logged)
-    async with task_house_in(later, SCRIPT) as house:
-        for run in (own_run, borrowing):
-            story = await house.ended(run)
-            reason = "The server ended while this task ran."
-            assert (story.view.state, story.view.reason) == ("crashed", reason)
-            [error] = story.only(TaskError)
-            assert (error.name, error.message) == ("ServerEnded", reason)
-        view = await house.sessions.show(lent)
-        assert view.state == "interrupted", "a person's session can be resumed"
-        assert view.queue == (), "and does not work on what the task asked"
-
-
 async def test_a_fault_of_ours_crashes_the_task_and_is_told_without_secrets(
     tasks: TaskHouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,31 +272,3 @@ async def test_a_fault_of_ours_crashes_the_task_and_is_told_without_secrets(
     assert SECRET not in error.model_dump_json()
     assert [session.state for session in story.sessions] == ["closed"]
     assert (await tasks.perform(task("Do it."))).view.state == "succeeded"
-
-
-# A disk that takes no more.
-
-
-async def test_a_full_disk_ends_the_task_and_nothing_stays_behind(
-    small_disk: Path,  # noqa: F811 - the fixture of this name
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(flusher_module, "RETRY_SECONDS", 0.05)
-    async with task_house_in(small_disk, SCRIPT) as house:
-        await house.install({"it": task("Take a moment.", criteria=criteria(DOCUMENT, retries=1))})
-        run = (await house.begin()).id
-        await house.under_way(run)
-        filler = fill(small_disk)
-        async with asyncio.timeout(10):
-            while house.tasks.is_busy:  # noqa: ASYNC110 - it has no event for this
-                await asyncio.sleep(0.02)
-        assert house.sessions.open_count() == (0, 0), "the agent is gone"
-        filler.unlink()
-        async with asyncio.timeout(10):
-            while {view.state for view in await house.opened_by(run)} != {"closed"}:  # noqa: ASYNC110 - no event says it
-                await asyncio.sleep(0.05)
-        story = await house.ended(run)
-        assert story.view.state == "crashed"
-        assert [error.name for error in story.only(TaskError)] == ["StoreUnavailable"]
-        await house.install({"it": task("Do it.")})
-        assert (await house.ended((await house.begin()).id)).view.state == "succeeded"

@@ -8,20 +8,16 @@ import pytest
 
 from airboss.errors import ModelIdNotFound, WorkingDirectoryMissing, WorkingDirectoryNotAllowed
 from airboss.model.events import PermissionDecided, PromptAccepted
-from airboss.model.task_events import MissionEnded, TaskSessionStarted
+from airboss.model.task_events import MissionEnded
 from tests.service.errands import (
     AGAIN,
     DOCUMENT,
     SAY_SO,
-    SCRIPT,
     TaskHouse,
     asks,
     criteria,
     task,
-    task_house_in,
 )
-from tests.service.house import ME
-from tests.service.repo import trusted
 
 SEVERAL: dict[str, Any] = {"runConditionInSameSession": False}
 NO_RESPONSE = "No response was returned. Send your message again to retry."
@@ -263,7 +259,7 @@ async def test_an_override_that_is_not_offered_is_refused_before_anything_runs(
     await tasks.install({"it": task("Do it.")})
     with pytest.raises(ModelIdNotFound):
         await tasks.begin(model="nobody")
-    assert not tasks.tasks.is_busy
+    assert not tasks.services.runs.is_busy
 
 
 async def test_a_folder_that_cannot_be_used_is_refused_before_anything_runs(
@@ -322,60 +318,6 @@ async def test_an_entry_that_nobody_trusts_narrows_and_never_widens(
     [decided] = await tasks.story_of(session.id, PermissionDecided)
     assert (decided.allowed, decided.by) == (False, f"policy {granted}")
     assert not (tasks.work / "touched.txt").exists()
-
-
-async def test_what_a_task_may_is_not_what_the_server_may(tmp_path: Path) -> None:
-    async with task_house_in(tmp_path, SCRIPT, permissions="approve-all") as house:
-        touched = house.work / "touched.txt"
-        narrow = await house.perform(task("Touch the file."), permissions="deny-all")
-        assert [view.policy for view in narrow.sessions] == ["deny-all"]
-        assert not touched.exists()
-        narrow = await house.perform(task("Look around.", permissions="deny-all"))
-        [decided] = await house.story_of(narrow.sessions[0].id, PermissionDecided)
-        assert not decided.allowed, "not even to read"
-        several = criteria(condition=asks("Touch the file. Is it so?"), **SEVERAL)
-        both = await house.perform(
-            task("Touch the file.", permissions="read-only", criteria=several)
-        )
-        assert [view.policy for view in both.sessions] == ["read-only", "read-only"]
-        assert not touched.exists()
-        borrowed = await house.lend()
-        story = await house.perform(
-            task("Touch the file.", permissions="deny-all"), session=borrowed
-        )
-        assert story.view.policy == "approve-all", "a person's session keeps what it has"
-        assert touched.exists()
-        touched.unlink()
-        wide = await house.perform(task("Touch the file."))
-        assert wide.view.policy == "approve-all"
-        assert touched.exists()
-
-
-async def test_a_file_that_a_person_trusts_may_widen(tmp_path: Path) -> None:
-    async with task_house_in(tmp_path, SCRIPT) as house:
-        wide = task("Touch the file.")
-        await house.install({"it": wide}, permissions="approve-all")
-        await trusted(house.services.entries, str(tmp_path / "entry.json"))
-        story = await house.perform(wide, permissions="approve-all")
-        assert story.view.policy == "approve-all"
-        assert (house.work / "touched.txt").exists()
-        other = await house.perform(task("Touch it again."), permissions="approve-all")
-        assert other.view.policy == "read-only", "the file has changed"
-
-
-# Bounds.
-
-
-async def test_a_task_that_finds_no_room_for_a_session_fails_and_says_so(tmp_path: Path) -> None:
-    async with task_house_in(tmp_path, SCRIPT, max_sessions=1) as house:
-        taken = await house.lend()
-        story = await house.perform(task("Do it.", criteria=criteria(retries=2)))
-        assert story.view.state == "failed"
-        assert (story.view.reason or "").startswith("1 sessions are open, as many as this server")
-        assert story.only(TaskSessionStarted) == []
-        await house.sessions.close(taken, ME)
-        again = await house.perform(task("Do it.", criteria=criteria(**SEVERAL)))
-        assert again.view.state == "succeeded", "one at a time is enough for several models"
 
 
 async def test_a_session_knows_which_task_asked(tasks: TaskHouse) -> None:

@@ -359,7 +359,7 @@ async def test_input_must_fit_the_task(tasks: TaskHouse) -> None:
     for more in ({"model": "coder"}, {"cwd": str(tasks.work)}):
         with pytest.raises(Invalid, match="A session keeps its model and its folder"):
             await tasks.begin("takes none", session=session, **more)
-    assert not tasks.tasks.is_busy
+    assert not tasks.services.runs.is_busy
 
 
 async def test_who_does_not_insist_may_give_what_does_not_fit(tasks: TaskHouse) -> None:

@@ -14,9 +14,7 @@ from airboss.engine.acts import (
     Opened,
     Put,
     Refused,
-    Tell,
 )
-from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
 from airboss.harness.crashes import is_crash, is_stop
 from airboss.harness.turn import Asked, TurnReport
@@ -96,23 +94,6 @@ class Performer:
     def __post_init__(self) -> None:
         if isinstance(self.writer.view, TaskRunView):
             self._open.update(dict.fromkeys(self.writer.view.sessions))
-
-    async def perform(self, plan: TaskPlan) -> Verdict:
-        """From the beginning to the end, where no engine keeps the place."""
-        acts = run_task(plan)
-        answer: Answer = None
-        number = 0
-        try:
-            while True:
-                act = acts.send(answer)
-                answer = None
-                if isinstance(act, Tell):
-                    self.tell(number, act.event)
-                else:
-                    answer = await self.do(number, act)
-                number += 1
-        except StopIteration as end:
-            return end.value
 
     def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.writer.say_from(str(number), self._clean(event))
@@ -196,7 +177,9 @@ class Performer:
             begun = f"{origin}/sent"
             sent = self.writer.said_from(begun)
             if isinstance(sent, MissionSent):
-                ended = await self._go_on(act, sent.prompt)
+                # A lent session is its lender's: nobody but them goes on with it.
+                is_own = act.session in self._open
+                ended = await self._go_on(act, sent.prompt) if is_own else None
                 ended = ended or _ended(act, Crashed(RESTARTED, is_restart=True))
             else:
                 ended = await self._ask(begun, act)
@@ -247,7 +230,8 @@ class Performer:
             await self.agents.withdraw(act.session, prompt)
         report = await asked.report()
         self._asked = self._report = None
-        if report.outcome == "interrupted" and (ended := await self._go_on(act, prompt)):
+        is_cut = report.outcome == "interrupted" and act.session in self._open
+        if is_cut and (ended := await self._go_on(act, prompt)):
             return ended
         answer = _answer_of(report)
         if isinstance(answer, Crashed):

@@ -357,11 +357,11 @@ class Conversation:
         return told.answer
 
     def _leave_people(self) -> None:
-        """What a run or a person's session asks is asked again; a task without a run ends here."""
+        """It is asked again, but for what a task asked in a session that was lent to it."""
         view, (_, request) = self._writer.view, self._at_work()
-        run, task = (view.run, view.task) if isinstance(view, SessionView) else (None, None)
-        if run or not (task or (request and request.task)):
-            self.people.leave(is_sent_again=run is not None)
+        task = view.task if isinstance(view, SessionView) else None
+        if task or not (request and request.task):
+            self.people.leave(is_sent_again=task is not None)
         else:
             self.people.cancel()
 

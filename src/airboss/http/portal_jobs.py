@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from airboss.errors import NotFound
 from airboss.http.portal import BOTH, FORESEEN, body_text, in_the_seeds_words, live_response
 from airboss.http.services import Use, UseRuns, Who
-from airboss.service.runs import RunWish
+from airboss.service.run_wish import RunWish
 
 router = APIRouter(prefix="/api/copilot/job", include_in_schema=False)
 

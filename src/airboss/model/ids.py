@@ -57,6 +57,11 @@ def new_run_id() -> RunId:
     return RunId(new_id("run"))
 
 
+def new_lone_run_id() -> RunId:
+    """Of a run around one task: no call and no list of runs knows it."""
+    return RunId(new_id("lon"))
+
+
 def new_item_id() -> ItemId:
     return ItemId(new_id("itm"))
 

@@ -2,15 +2,29 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from airboss.model.ids import RunId, TaskRunId
+from airboss.model.ids import RunId, SessionId, TaskRunId
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
 
 RunOutcome: TypeAlias = Literal["succeeded", "failed", "canceled"]
 
 
+class LoneTask(Frozen):
+    """A task that is run by itself: the run around it has no job."""
+
+    task: Words
+    user_input: Words
+    # Instead of the task's own; of a lent session its model.
+    model: Words | None = None
+    # The open session that somebody lends it; without one it opens its own.
+    session: SessionId | None = None
+    # What a lent session may do.
+    policy: Words | None = None
+    checks_availability: bool = True
+
+
 class RunAccepted(Frozen):
-    """A job is to be run; this is on disk before anything runs."""
+    """A job, or one task by itself, is to be run; this is on disk before anything runs."""
 
     kind: Literal["run.accepted"] = "run.accepted"
     job: Words
@@ -25,6 +39,8 @@ class RunAccepted(Frozen):
     again: RunId | None = None
     # What the job is called in the entry's grid; empty where it is not in there.
     title: Words = ""
+    # In the place of a job and its input, which are empty then.
+    lone: LoneTask | None = None
 
 
 class RunResumed(Frozen):

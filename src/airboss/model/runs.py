@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from airboss.model.events import Event, Recorded
-from airboss.model.ids import RunId, TaskRunId
+from airboss.model.ids import RunId, SessionId, TaskRunId
 from airboss.model.run_events import (
     RunAccepted,
     RunEnded,
@@ -79,6 +79,19 @@ class RunView(Frozen):
         return self.state not in OPEN_RUNS
 
 
+class LoneRunView(RunView):
+    """The run around a task that was started by itself. It is no row of any list: the task is."""
+
+    stream_kind: ClassVar[str] = "lone"
+
+    task: str
+    model: str | None = None
+    # Lent by somebody; it takes no slot then.
+    session: SessionId | None = None
+    policy: str | None = None
+    checks_availability: bool = True
+
+
 def _with_works(running: tuple[RunningWork, ...]) -> dict[str, object]:
     """A run waits when all that it has begun waits; for a person, when one of them does."""
     if running and all(work.waits_for for work in running):
@@ -132,8 +145,11 @@ def _changes(  # noqa: C901 - one arm a kind
 
 
 def begin_run(stream: str, seq: int, at: int, event: RunAccepted) -> RunView:
-    told = event.model_dump(exclude={"kind", "user_input"})
-    return RunView(id=RunId(stream), state="waiting", created_at=at, updated_at=at, seq=seq, **told)
+    told = event.model_dump(exclude={"kind", "user_input", "lone"})
+    told |= {"id": stream, "state": "waiting", "created_at": at, "updated_at": at, "seq": seq}
+    if event.lone is None:
+        return RunView(**told)
+    return LoneRunView(**told, **event.lone.model_dump(exclude={"user_input"}))
 
 
 def fold_run(view: RunView, seq: int, at: int, event: Event) -> RunView:

@@ -56,6 +56,22 @@ class TaskAccepted(Frozen):
     previous_tasks: tuple[Words, ...] = ()
     # The version of the rules that it is played by to its end: its acts are known by their numbers.
     rules: int = 1
+    # Of one that was started by itself: the run around it, which only the server knows.
+    own_run: RunId | None = None
+
+
+class TaskWaiting(Frozen):
+    """A task that was started by itself waits, and says what for."""
+
+    kind: Literal["task.waiting"] = "task.waiting"
+    reason: Words
+    for_person: bool = False
+
+
+class TaskGoing(Frozen):
+    """What it waited for is there."""
+
+    kind: Literal["task.going"] = "task.going"
 
 
 class TaskSessionStarted(Frozen):
@@ -169,6 +185,8 @@ class TaskEnded(Frozen):
 
 TaskEvent: TypeAlias = (
     TaskAccepted
+    | TaskWaiting
+    | TaskGoing
     | TaskSessionStarted
     | TaskSessionFailed
     | TaskSessionStopped

@@ -16,9 +16,11 @@ from airboss.model.task_events import (
     TaskDecided,
     TaskEnded,
     TaskError,
+    TaskGoing,
     TaskRetrying,
     TaskSessionStarted,
     TaskSessionStopped,
+    TaskWaiting,
     ToolCall,
 )
 from airboss.model.usage import Usage
@@ -56,6 +58,12 @@ class TaskRunView(Frozen):
     # The run whose task this is, and where in it.
     run: RunId | None = None
     path: str | None = None
+    # Of one that was started by itself: the run around it.
+    own_run: RunId | None = None
+    # A free place, or a person; only told of a task that was started by itself.
+    waits_for: str | None = None
+    # True, or nothing: what earlier versions told folds into what they made of it.
+    for_person: bool | None = None
     doing: str = ""
     reason: str | None = None
     # It failed since its prompt or a condition could not be asked.
@@ -72,7 +80,9 @@ class TaskRunView(Frozen):
         return self.state != "running"
 
 
-def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
+def _changes(  # noqa: C901 - one arm a kind
+    view: TaskRunView, at: int, event: Event
+) -> dict[str, object]:
     match event:
         case TaskSessionStarted():
             opened = (*view.opened, event.session)
@@ -86,6 +96,10 @@ def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
             return {"crashes": crashes, "usage": view.usage + event.usage}
         case TaskRetrying():
             return {"retries": event.retry}
+        case TaskWaiting():
+            return {"waits_for": event.reason, "for_person": event.for_person or None}
+        case TaskGoing():
+            return {"waits_for": None, "for_person": None}
         case TaskDecided():
             return {"doing": event.text}
         case TaskError():
@@ -93,6 +107,7 @@ def _changes(view: TaskRunView, at: int, event: Event) -> dict[str, object]:
         case TaskEnded():
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
             told = {"sessions": (), "unasked": event.unasked}
+            told |= {"waits_for": None, "for_person": None}
             return {**end, **told, "usage": view.usage + event.usage}
         case _:
             return {}
@@ -111,6 +126,7 @@ def begin_task(stream: str, seq: int, at: int, event: TaskAccepted) -> TaskRunVi
         session=event.session,
         run=event.run,
         path=event.path,
+        own_run=event.own_run,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -39,7 +39,7 @@ from airboss.model.inbox_events import (
 )
 from airboss.model.limits import Granted, Limits
 from airboss.model.run_events import RunAccepted
-from airboss.model.runs import RunView, begin_run, fold_run
+from airboss.model.runs import LoneRunView, RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
 from airboss.model.task_runs import TaskRunView, begin_task, fold_task
 from airboss.model.usage import Usage
@@ -108,7 +108,7 @@ class SessionView(Frozen):
 View: TypeAlias = SessionView | TaskRunView | RunView | InboxView
 # How a stream's view is read, by what the stream tells of.
 VIEWS: dict[str, type[SessionView] | type[TaskRunView] | type[RunView] | type[InboxView]] = {
-    view.stream_kind: view for view in (SessionView, TaskRunView, RunView, InboxView)
+    view.stream_kind: view for view in (SessionView, TaskRunView, RunView, LoneRunView, InboxView)
 }
 
 

@@ -47,14 +47,7 @@ class Budgets:
     def of(self, task_run: TaskRunId | None) -> tuple[Budget, ...]:
         return () if task_run is None else self._of_tasks.get(task_run, ())
 
-    def begin_task(self, task_run: TaskRunId, task: str, entry: "Entry") -> None:
-        """One of its own: the entry's limits hold for it alone."""
-        budgets = _budgets((f"task {task}", entry.tasks[task].limits), ("entry", entry.limits))
-        self._of_tasks[task_run] = budgets
-
-    async def begin_job_task(
-        self, task_run: TaskRunId, task: str, run: RunView, entry: "Entry"
-    ) -> None:
+    async def begin(self, task_run: TaskRunId, task: str, run: RunView, entry: "Entry") -> None:
         """The limits of job and entry hold for all tasks of the run together."""
         own = _budgets((f"task {task}", entry.tasks[task].limits))
         if own:
@@ -70,8 +63,8 @@ class Budgets:
         self._of_runs.pop(run, None)
 
     async def _begin_run(self, run: RunView, entry: "Entry") -> tuple[Budget, ...]:
-        job = entry.jobs[run.job]
-        budgets = _budgets((f"job {run.job}", job.limits), ("entry", entry.limits))
+        job = entry.jobs.get(run.job)  # none around a task that was started by itself
+        budgets = _budgets((f"job {run.job}", job and job.limits), ("entry", entry.limits))
         if budgets:
             story = await story_of_run(self.log, run)
             await self._read(budgets, [work.task_run for work in story.works])

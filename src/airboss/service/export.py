@@ -1,4 +1,4 @@
-"""Sessions and runs to take away: written piece by piece, in one of three forms."""
+"""Sessions, tasks and runs to take away: written piece by piece, in one of three forms."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 from airboss.log.log import EventLog
 from airboss.model.runs import RunView, WorkTold
 from airboss.model.task_events import TaskSessionStarted
+from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
 from airboss.service.export_pages import Facts, Html, Markdown, Page, moment
 from airboss.service.pages import story_of_run
@@ -22,15 +23,15 @@ MEDIA_TYPES: Final = {
     "jsonl": "text/x-ndjson; charset=utf-8",
     "html": "text/html; charset=utf-8",
 }
+Exported: TypeAlias = SessionView | TaskRunView | RunView
 _LONGEST_NAME: Final = 60
 _PAGE: Final = 200
 _SESSIONS: Final = ("task.session.started",)
 
 
-def file_name(view: SessionView | RunView, form: Format) -> str:
+def file_name(view: Exported, form: Format) -> str:
     """From what a person knows it by; safe on every system and in every header."""
-    name = view.title if isinstance(view, SessionView) else view.job
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", name)[:_LONGEST_NAME].strip("-").lower()
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", _name(view))[:_LONGEST_NAME].strip("-").lower()
     return f"{plain}-{view.id}.{ENDINGS[form]}" if plain else f"{view.id}.{ENDINGS[form]}"
 
 
@@ -38,24 +39,31 @@ def file_name(view: SessionView | RunView, form: Format) -> str:
 class Exports:
     log: EventLog
 
-    def write(self, view: SessionView | RunView, form: Format) -> AsyncGenerator[str]:
+    def write(self, view: Exported, form: Format) -> AsyncGenerator[str]:
         """As of now: what is said later is not in it."""
         if form == "jsonl":
             return self._lines(view)
         return self._pages(view, Markdown() if form == "markdown" else Html())
 
-    async def _lines(self, view: SessionView | RunView) -> AsyncGenerator[str]:
+    async def _lines(self, view: Exported) -> AsyncGenerator[str]:
         """A line with the view of each stream, then its events without deltas."""
         yield _head(view)
         async for line in self._events(view.id):
             yield line
-        if isinstance(view, RunView):
-            for work in await self._works(view):
-                for stream in (work.task_run, *await self._sessions_of(work.task_run)):
-                    if (shown := await self.log.view(stream)) is not None:
-                        yield _head(shown)
-                        async for line in self._events(stream):
-                            yield line
+        for stream in await self._below(view):
+            if (shown := await self.log.view(stream)) is not None:
+                yield _head(shown)
+                async for line in self._events(stream):
+                    yield line
+
+    async def _below(self, view: Exported) -> list[str]:
+        """The streams of what it did: its tasks and their sessions."""
+        if isinstance(view, SessionView):
+            return []
+        if isinstance(view, TaskRunView):
+            return await self._sessions_of(view.id)
+        tasks = [work.task_run for work in await self._works(view)]
+        return [one for task in tasks for one in (task, *await self._sessions_of(task))]
 
     async def _events(self, stream: str) -> AsyncGenerator[str]:
         after = 0
@@ -64,13 +72,15 @@ class Exports:
             for recorded in found:
                 yield f'{{"stream":{json.dumps(stream)},{recorded.json[1:]}\n'
 
-    async def _pages(self, view: SessionView | RunView, page: Page) -> AsyncGenerator[str]:
-        if isinstance(view, SessionView):
-            yield page.begin(view.title or view.id, _facts(view))
+    async def _pages(self, view: Exported, page: Page) -> AsyncGenerator[str]:
+        yield page.begin(_name(view) or view.id, _facts(view))
+        if not isinstance(view, RunView):
             async for piece in self._passages(view.id, page):
                 yield piece
-        else:
-            yield page.begin(view.job, _facts(view))
+        if isinstance(view, TaskRunView):
+            async for piece in self._sessions(view.id, page):
+                yield piece
+        if isinstance(view, RunView):
             for work in await self._works(view):
                 took = [("state", work.state), ("task run", work.task_run)]
                 yield page.heading(2, f"{work.path} {work.task}", took)
@@ -105,11 +115,18 @@ def _head(view: View) -> str:
     return f'{{"{view.stream_kind}":{view.model_dump_json()}}}\n'
 
 
-def _facts(view: SessionView | RunView) -> Facts:
-    facts = [("id", str(view.id)), ("state", str(view.state)), ("folder", view.cwd)]
+def _name(view: Exported) -> str:
+    """What a person knows it by."""
     if isinstance(view, SessionView):
+        return view.title
+    return view.task if isinstance(view, TaskRunView) else view.job
+
+
+def _facts(view: Exported) -> Facts:
+    facts = [("id", str(view.id)), ("state", str(view.state)), ("folder", view.cwd)]
+    if not isinstance(view, RunView):
         facts.append(("model", view.model))
-    elif view.reason:
+    if not isinstance(view, SessionView) and view.reason:
         facts.append(("reason", view.reason))
     usage = view.usage
     facts += [("by", view.who), ("begun", moment(view.created_at))]

@@ -12,7 +12,13 @@ from airboss.engine.task import Verdict
 from airboss.log.writer import Writer
 from airboss.model.ids import TaskRunId
 from airboss.model.run_events import WorkGoing, WorkRetrying, WorkStarted, WorkWaiting
-from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
+from airboss.model.task_events import (
+    TaskChecked,
+    TaskDecided,
+    TaskGoing,
+    TaskRetrying,
+    TaskWaiting,
+)
 
 _STOP_SECONDS = 1.8
 
@@ -24,17 +30,20 @@ class JobTask:
     started: WorkStarted
     acts: Generator[Act, Answer, Verdict]
     performer: Performer
-    slots: Slots
+    # None in a lent session: whoever lends it is not made to wait.
+    slots: Slots | None
     run_writer: Writer
     # What the run says that it waits for; an earlier server may have said so.
     waits_for: str | None = None
+    # Started by itself, so that its own stream says what it waits for as well.
+    is_lone: bool = False
     # Who stopped it, once somebody has: it fails with that.
     stopped_by: str | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    place: Place = field(init=False)
+    place: Place | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.place = self.slots.place(self.id, self._wait)
+        self.place = self.slots.place(self.id, self._wait) if self.slots else None
 
     @property
     def id(self) -> TaskRunId:
@@ -54,10 +63,9 @@ class JobTask:
         # What an earlier server began is answered, or waits for a person: it needs no place yet.
         is_begun = self.performer.has_begun(number)
         if self.stopped_by is None or is_begun:
-            with contextlib.suppress(CalledAway), self.place:
+            with contextlib.suppress(CalledAway), self.place or contextlib.nullcontext():
                 if not is_begun:
-                    await self.place.take()
-                    self._go()
+                    await self.end()
                 answer = await self.performer.do(number, act)
         if self.stopped_by is None or isinstance(answer, Done):
             return answer
@@ -66,7 +74,8 @@ class JobTask:
     async def stop(self, who: str) -> None:
         """It fails. This answers when it has, or soon."""
         self.stopped_by = self.stopped_by or who
-        self.slots.call_away(self.id)
+        if self.slots:
+            self.slots.call_away(self.id)
         await self.performer.abort()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS):
@@ -75,15 +84,17 @@ class JobTask:
     # While its agent waits for a person.
 
     def begin(self, reason: str) -> None:
-        self.place.give_back()
+        if self.place:
+            self.place.give_back()
         self._say_waiting(reason, for_person=True)
 
     async def end(self) -> None:
-        await self.place.take()
+        if self.place:
+            await self.place.take()
         self._go()
 
     def _wait(self) -> None:
-        count = self.slots.count
+        count = self.slots.count if self.slots else 0
         self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
 
     def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
@@ -91,8 +102,12 @@ class JobTask:
             self.waits_for = reason
             waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
             self.run_writer.say(waiting)
+            if self.is_lone:
+                self.performer.writer.say(TaskWaiting(reason=reason, for_person=for_person))
 
     def _go(self) -> None:
         if self.waits_for:
             self.waits_for = None
             self.run_writer.say(WorkGoing(path=self.started.path))
+            if self.is_lone:
+                self.performer.writer.say(TaskGoing())

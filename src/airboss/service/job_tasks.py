@@ -10,12 +10,13 @@ from airboss.engine.acts import Act, Answer, Close, Open, Put
 from airboss.engine.hands import ConditionUnasked, RunOver, TaskPlay
 from airboss.engine.performer import Performer
 from airboss.engine.slots import Slots
-from airboss.engine.task import Verdict, plan_task, run_task
-from airboss.engine.walk import RunTask
+from airboss.engine.task import TaskPlan, Verdict, plan_task, run_task
+from airboss.engine.walk import ROOT, RunTask
 from airboss.entry.bounds import granted_policy
+from airboss.entry.document import Ref
 from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog
-from airboss.log.writer import Writer
+from airboss.log.writer import Line, Writer
 from airboss.model.ids import RunId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import (
@@ -27,7 +28,7 @@ from airboss.model.run_events import (
     WorkStarted,
     WorkStopped,
 )
-from airboss.model.runs import RunView
+from airboss.model.runs import LoneRunView, RunView
 from airboss.model.task_events import (
     TaskAccepted,
     TaskChecked,
@@ -39,9 +40,10 @@ from airboss.model.task_events import (
 from airboss.model.task_runs import TaskRunView
 from airboss.model.usage import Usage
 from airboss.service.budgets import Budgets, untold_by
+from airboss.service.engine_room import run_of, work_of
 from airboss.service.job_task import JobTask
 from airboss.service.own_sessions import OwnSessions
-from airboss.service.runs import Runs, run_of
+from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.troubles import in_detail
 from airboss.settings import Policy
@@ -74,6 +76,18 @@ def _nothing(verdict: Verdict) -> Generator[Act, Answer, Verdict]:
     return verdict
 
 
+@dataclass(frozen=True)
+class _Accepted:
+    """A task, and its first words: in its run's stream and in its own."""
+
+    task_run: TaskRunId
+    own: Writer
+    lines: tuple[Line, Line]
+    policy: Policy
+    entry: "Entry"
+    plan: TaskPlan
+
+
 @dataclass
 class JobTasks:
     """The engine's hands. It may ask again after a crash: what is written is written once."""
@@ -84,6 +98,8 @@ class JobTasks:
     server_policy: Policy
     budgets: Budgets
     _entries: "dict[str, Entry]" = field(default_factory=dict[str, "Entry"])
+    # Of tasks that are accepted and not begun yet.
+    _new: dict[TaskRunId, Writer] = field(default_factory=dict[TaskRunId, Writer])
     _plays: dict[RunId, dict[str, JobTask]] = field(default_factory=dict[RunId, dict[str, JobTask]])
 
     @property
@@ -98,7 +114,7 @@ class JobTasks:
 
     async def work_of(self, run: str) -> "Work":
         view = await self._open_view(run_of(run)[0])
-        return (await self._entry(view)).jobs[view.job].work
+        return work_of(view, await self._entry(view))
 
     async def begin_task(self, run: str, step: RunTask) -> TaskPlay:
         name, time = run_of(run)
@@ -112,24 +128,46 @@ class JobTasks:
         return play
 
     async def _begin(self, view: RunView, step: RunTask, writer: Writer, time: int) -> JobTask:
+        told = await self._accept(view, step, writer, time, _input(writer))
+        await self.budgets.begin(told.task_run, step.ref.task_id, view, told.entry)
+        # Nothing runs before the session that it asks for is on disk, and this with it.
+        started, accepted = [said.event for said in self.log.say(*told.lines)]
+        plan = replace(told.plan, rules=cast("TaskAccepted", accepted).rules)
+        run = None if isinstance(view, LoneRunView) else view.id
+        agents = OwnSessions(self.sessions, told.task_run, view.cwd, told.policy, run)
+        play = JobTask(
+            cast("WorkStarted", started),
+            run_task(plan),
+            Performer(told.own, agents, self.redactor),
+            None if plan.borrowed else self.slots,
+            writer,
+            _waits_for(view, step.path),
+            is_lone=run is None,
+        )
+        agents.pause = play
+        return play
+
+    async def _accept(
+        self, view: RunView, step: RunTask, writer: Writer, time: int, user_input: str
+    ) -> "_Accepted":
+        """The first words of a task, not said yet. One that was accepted before keeps its own."""
         entry, task_id = await self._entry(view), step.ref.task_id
+        origin = f"{step.path}/start@{time}"
+        begun = writer.said_from(origin)
         started = WorkStarted(
             work=step.ref.work_id_in_job or 0,
             path=step.path,
             task=task_id,
-            task_run=new_task_run_id(),
+            task_run=begun.task_run if isinstance(begun, WorkStarted) else new_task_run_id(),
         )
-        origin = f"{step.path}/start@{time}"
-        is_begun = writer.said_from(origin) is not None
-        # On disk with the task's own first word, at the latest.
-        started = cast("WorkStarted", self.log.say(writer.line(started, origin))[0].event)
+        name, lone = started.task_run, view if isinstance(view, LoneRunView) else None
         plan = plan_task(
             entry,
             task_id,
-            user_input=_input(writer),
-            borrowed=None,
+            user_input=user_input,
+            borrowed=lone.session if lone else None,
             override=_model(entry, step.ref.model_override),
-            checks_availability=True,
+            checks_availability=lone.checks_availability if lone else True,
             previous_tasks=step.previous,
         )
         wished = entry.tasks[task_id].permissions
@@ -139,26 +177,32 @@ class JobTasks:
             entry=view.entry,
             model=plan.task_model,
             cwd=view.cwd,
-            policy=policy,
+            policy=(lone and lone.policy) or policy,
             user_input=plan.user_input,
-            who=f"run {view.id}",
-            run=view.id,
-            path=step.path,
+            who=lone.who if lone else f"run {view.id}",
+            session=plan.borrowed,
+            checks_availability=plan.checks_availability,
+            run=None if lone else view.id,
+            path=None if lone else step.path,
+            own_run=view.id if lone else None,
             previous_tasks=step.previous,
             rules=plan.rules,
         )
-        name = started.task_run
-        own = await self.log.writer(name) if is_begun else self.log.new_writer(name)
-        await self.budgets.begin_job_task(name, task_id, view, entry)
-        # Nothing runs before the session that it asks for is on disk, and this with it.
-        accepted = cast("TaskAccepted", self.log.say(own.line(accepted, "accepted"))[0].event)
-        plan = replace(plan, rules=accepted.rules)
-        agents = OwnSessions(self.sessions, started.task_run, view.cwd, policy, view.id)
-        performer = Performer(own, agents, self.redactor)
-        waits_for = _waits_for(view, step.path) if is_begun else None
-        play = JobTask(started, run_task(plan), performer, self.slots, writer, waits_for)
-        agents.pause = play
-        return play
+        own = self._new.pop(name, None)
+        if own is None:
+            own = await self.log.writer(name) if begun else self.log.new_writer(name)
+        lines = (writer.line(started, origin), own.line(accepted, "accepted"))
+        return _Accepted(name, own, lines, policy, entry, plan)
+
+    async def accept_lone(self, view: LoneRunView, user_input: str, first: Line) -> TaskRunId:
+        ref = work_of(view, await self._entry(view))
+        if not isinstance(ref, Ref):
+            raise TypeError(f"{view.id} is no run of one task.")
+        step = RunTask(ROOT, ref, ())
+        told = await self._accept(view, step, first.writer, view.time, user_input)
+        await self.log.commit(first, *told.lines)
+        self._new[told.task_run] = told.own
+        return told.task_run
 
     async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
         name, time = run_of(run)
@@ -167,7 +211,7 @@ class JobTasks:
             return
         own = play.performer.writer
         # What missions used is in the view by their ends.
-        usage, untold = await self._used(own, waits=False)
+        usage, untold = await self._used(play.performer, waits=False)
         stopped = WorkStopped(
             work=play.started.work,
             path=path,
@@ -179,31 +223,35 @@ class JobTasks:
         outcome = "succeeded" if verdict.succeeded else "failed"
         reason = self.redactor.text(verdict.reason)
         ended = TaskEnded(outcome=outcome, reason=reason, unasked=verdict.unasked, usage=untold)
-        own.say_from("end", ended)
         writer = await self.runs.writer(name)
-        await writer.commit(stopped, origin=f"{path}/done@{time}")
+        ends = (own.line(ended, "end"), writer.line(stopped, f"{path}/done@{time}"))
+        # The run around a task by itself ends with it: who sees one sees both.
+        end = _end_of_run(succeeded=verdict.succeeded)
+        if not (play.is_lone and await self.runs.finish(name, time, end, *ends)):
+            await self.log.commit(*ends)
         own.release()
         self.budgets.end_task(play.id)
         play.over.set()
 
-    async def _used(self, own: Writer, *, waits: bool) -> tuple[Usage, Usage]:
+    async def _used(self, performer: Performer, *, waits: bool) -> tuple[Usage, Usage]:
         """What the missions of a task told, and what else its sessions used."""
+        own = performer.writer
         if waits:
             await own.settle()
         view = own.view
         if not isinstance(view, TaskRunView):
             return Usage(), Usage()
+        if view.session is not None:  # what others ask of it is not the task's
+            return view.usage, await performer.cut_off()
         return view.usage, await untold_by(self.log, view, waits=waits)
 
     async def end_run(self, run: str, *, succeeded: bool) -> None:
         name, time = run_of(run)
-        await self._open_view(name)
-        ended = RunEnded(
-            outcome="succeeded" if succeeded else "failed",
-            reason="All that had to succeed did." if succeeded else "A task failed.",
-        )
-        if not await self.runs.finish(name, time, ended):
-            raise RunOver
+        view = await self.runs.view(name)
+        if not isinstance(view, LoneRunView) or view.is_open:  # else it has ended with its task
+            await self._open_view(name)
+            if not await self.runs.finish(name, time, _end_of_run(succeeded=succeeded)):
+                raise RunOver
         self._forget(name)
 
     async def crash_run(self, run: str, path: str, error: Exception) -> None:
@@ -215,25 +263,31 @@ class JobTasks:
         play = self._plays.get(name, {}).get(path)
         if play is not None:
             play.performer.writer.say_from("error", TaskError(**told))
-        crashed = "" if isinstance(error, ConditionUnasked) else "A task crashed: "
+        is_plain = isinstance(error, ConditionUnasked) or (play is not None and play.is_lone)
+        crashed = "" if is_plain else "A task crashed: "
         ending = RunEnding(outcome="failed", reason=f"{crashed}{told['message']}")
         await self.runs.end_surely(name, ending)
 
     # What a person asks for.
 
-    async def dismiss(self, run: RunId, reason: str) -> None:
+    async def dismiss(self, run: RunId, ending: RunEnding) -> None:
         """Every task of the run ends now: its sessions are closed, whoever opened them. Where that
         cannot be written down it is told, and to be asked for again."""
-        view = await self.runs.show(run)
+        view = await self.runs.view(run)
         plays = self._plays.pop(run, {}).values()
         at_work = {play.id: play.performer for play in plays}
         for work in view.running:  # also those that an earlier server began
+            self._new.pop(work.task_run, None)
             if work.task_run not in at_work:
                 own = await self.log.writer(work.task_run)
                 agents = OwnSessions(self.sessions, work.task_run, view.cwd, "deny-all")
                 at_work[work.task_run] = Performer(own, agents, self.redactor)
+        if isinstance(view, LoneRunView) and ending.outcome == "failed":
+            for performer in at_work.values():  # unless it was said why
+                told = TaskError(name="NotBegun", message=ending.reason)
+                performer.writer.say_from("error", told)
         async with asyncio.TaskGroup() as group:
-            ends = [group.create_task(self._dismiss(one, reason)) for one in at_work.values()]
+            ends = [group.create_task(self._dismiss(one, ending)) for one in at_work.values()]
         for play in plays:
             play.over.set()
         self._forget(run)
@@ -250,19 +304,20 @@ class JobTasks:
             cut = WorkCut(path=work.path, task_run=work.task_run, usage=usage)
             writer.say_from(f"{work.path}/cut@{view.time}", cut)
 
-    async def _dismiss(self, performer: Performer, reason: str) -> StoreUnavailable | None:
+    async def _dismiss(self, performer: Performer, ending: RunEnding) -> StoreUnavailable | None:
         for error in await performer.clean_up():  # the next start closes what is left
             if isinstance(error, StoreUnavailable):
                 return error
             _log.error("A session of a task could not be closed", exc_info=error)
         own = performer.writer
-        crashed = own.said_from("error") is not None
-        outcome = "crashed" if crashed else "canceled"
         try:
-            _, untold = await self._used(own, waits=True)
+            _, untold = await self._used(performer, waits=True)
         except StoreUnavailable as error:
             return error
-        own.say_from("end", TaskEnded(outcome=outcome, reason=reason, usage=untold))
+        crashed = own.said_from("error") is not None
+        outcome = "crashed" if crashed else "canceled"
+        told = TaskEnded(outcome=outcome, reason=ending.reason, who=ending.who, usage=untold)
+        own.say_from("end", told)
         own.release()
         return None
 
@@ -296,7 +351,7 @@ class JobTasks:
         return Verdict(stopped.succeeded, told or "", unasked=True)
 
     async def _open_view(self, run: RunId) -> RunView:
-        view = await self.runs.show(run)
+        view = await self.runs.view(run)
         if not view.is_open or view.ending is not None:
             raise RunOver
         return view
@@ -319,7 +374,16 @@ def _waits_for(view: RunView, path: str) -> str | None:
 
 def _input(writer: Writer) -> str:
     accepted = writer.said_from("accepted")
-    return accepted.user_input if isinstance(accepted, RunAccepted) else ""
+    if not isinstance(accepted, RunAccepted):
+        return ""
+    return accepted.lone.user_input if accepted.lone else accepted.user_input
+
+
+def _end_of_run(*, succeeded: bool) -> RunEnded:
+    return RunEnded(
+        outcome="succeeded" if succeeded else "failed",
+        reason="All that had to succeed did." if succeeded else "A task failed.",
+    )
 
 
 def _model(entry: "Entry", override: "Model | None") -> str | None:

@@ -24,7 +24,7 @@ class OwnSessions:
     task_run: TaskRunId
     cwd: str
     policy: Policy
-    # The run whose task it is: what its sessions ask survives the end of the server.
+    # The run of a job whose task it is.
     run: RunId | None = None
     # Gives its place to others while a person is waited for.
     pause: Pause | None = None

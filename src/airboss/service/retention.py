@@ -23,11 +23,13 @@ _AT_ONCE: Final = 50
 # A session that people left open, or that can be resumed, is kept however old it is.
 _STATES: Final = {
     "run": ("succeeded", "failed", "canceled"),
+    # Around a task that was started by itself, and goes with it.
+    "lone": ("succeeded", "failed", "canceled"),
     "task": ("succeeded", "failed", "canceled", "crashed"),
     "session": ("closed",),
 }
 # A task goes with its run, and a session with its task.
-_OWNERS: Final = {"task": "run", "session": "task"}
+_OWNERS: Final = {"task": ("run", "own_run"), "session": ("task",)}
 
 
 @dataclass
@@ -90,8 +92,8 @@ class Retention:
         count = 0
         for one in found:
             with contextlib.suppress(AirbossError):  # somebody retries or deletes it just now
-                if one.kind == "run":
-                    await self.runs.delete(one.stream)
+                if one.kind in ("run", "lone"):
+                    await self.runs.forget(one.stream)
                 else:  # what it owned has no owner then, and is found next
                     await self.log.forget([one.stream])
                 count += 1

@@ -5,24 +5,31 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from airboss.errors import (
     AirbossError,
     Conflict,
-    Invalid,
     NotFound,
     RuntimeUnavailable,
     StoreUnavailable,
 )
 from airboss.log.log import EventLog
-from airboss.log.writer import Writer, now_ms
-from airboss.model.ids import RunId, TaskRunId, new_run_id
+from airboss.log.writer import Line, Writer, now_ms
+from airboss.model.ids import RunId, TaskRunId, new_lone_run_id, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
-from airboss.model.runs import OPEN_RUNS, RunState, RunStory, RunView
+from airboss.model.runs import (
+    OPEN_RUNS,
+    LoneRunView,
+    RunState,
+    RunStory,
+    RunView,
+    begin_run,
+    fold_run,
+)
 from airboss.model.task_events import TaskSessionStarted
-from airboss.model.views import View
+from airboss.service.engine_room import EngineRoom, name_of, work_of
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, stats_of_jobs
@@ -33,11 +40,9 @@ from airboss.service.pages import (
     page_of_views,
     story_of_run,
 )
+from airboss.service.run_wish import RunWish, must_fit
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
-
-if TYPE_CHECKING:
-    from airboss.engine.slots import Slots
 
 _log = logging.getLogger(__name__)
 
@@ -50,62 +55,6 @@ _AGAIN_SECONDS = 0.5
 _TAKEN_UP_SECONDS = 10
 _LOOK_SECONDS = 0.05
 _GIVEN_UP = "It was given up while nothing could be written down."
-
-
-@dataclass(frozen=True)
-class RunWish:
-    """Which job is to be run, where, and with what."""
-
-    job: str
-    user_input: str
-    cwd: str | None
-    who: str
-    again: RunId | None = None
-    # The caller's own name for this wish: said again, it is the same run.
-    key: str | None = None
-    # Input that is missing, or that the job does not take, is refused.
-    is_exact: bool = True
-
-
-class Engine(Protocol):
-    """Runs what was accepted, durably."""
-
-    async def start(self, run: str) -> None: ...
-    async def stop(self, run: str) -> None: ...
-    async def known(self, run: str) -> bool: ...
-    async def is_open(self, run: str) -> bool: ...
-    async def forget(self, run: str) -> None: ...
-    async def recover(self) -> None: ...
-    async def close(self) -> None: ...
-
-
-class Crew(Protocol):
-    """Those who work on the tasks of runs."""
-
-    async def stop_task(self, task_run: TaskRunId, who: str) -> bool: ...
-
-    async def dismiss(self, run: RunId, reason: str) -> None:
-        """Every task of the run that is not over ends now, with its agents."""
-        ...
-
-
-@dataclass(frozen=True)
-class EngineRoom:
-    """What runs need once something runs."""
-
-    engine: Engine
-    crew: Crew
-    slots: "Slots"
-
-
-def name_of(run: RunId, time: int) -> str:
-    """What the engine knows a run by: each time it is tried is one of its own."""
-    return run if time == 1 else f"{run}~{time}"
-
-
-def run_of(name: str) -> tuple[RunId, int]:
-    run, _, time = name.partition("~")
-    return RunId(run), int(time or 1)
 
 
 @dataclass
@@ -165,7 +114,7 @@ class Runs:
             raise NotFound("job", wish.job)
         if wish.is_exact:
             takes = bool(installed.entry.jobs[wish.job].require_user_input)
-            _must_fit(wish, takes_input=takes)
+            must_fit(wish, takes_input=takes)
         folder = await asyncio.to_thread(self.folders.check, wish.cwd)
         await self.entries.keep(installed)
         accepted = RunAccepted(
@@ -187,6 +136,28 @@ class Runs:
         self._soon(self._begin(run, 1))
         return await self.show(run)
 
+    async def start_lone(self, accepted: RunAccepted) -> TaskRunId:
+        """A run of one task by itself. Answers that: nobody else asks for the run."""
+        if self._stopping:
+            raise RuntimeUnavailable("The server is stopping.")
+        run = new_lone_run_id()
+        writer = self.log.new_writer(run)
+        view = begin_run(run, 1, now_ms(), accepted)
+        return await self._begin_lone(view, accepted, writer.line(accepted, "accepted"))
+
+    async def _begin_lone(self, view: RunView, accepted: RunAccepted, first: Line) -> TaskRunId:
+        """On disk with the first words of its task, or nothing of it was said."""
+        if not isinstance(view, LoneRunView) or accepted.lone is None:
+            raise NotFound("task run", view.id)
+        self._writers[view.id] = first.writer
+        try:
+            task_run = await self._room.crew.accept_lone(view, accepted.lone.user_input, first)
+        except BaseException:
+            self._writers.pop(view.id, None)
+            raise
+        self._soon(self._begin(view.id, view.time))
+        return task_run
+
     async def _begin(self, run: RunId, time: int) -> None:
         try:
             await self._room.engine.start(name_of(run, time))
@@ -196,8 +167,19 @@ class Runs:
             await self.end_surely(run, RunEnding(outcome="failed", reason=str(error)))
 
     async def show(self, run: str) -> RunView:
-        """The run as of its own seq: a stream that begins there misses and repeats nothing."""
-        return _run(await self.log.view(run), run)
+        """The run as of its own seq: a stream that begins there misses and repeats nothing. The run
+        around a task is not known here."""
+        view = await self.view(run)
+        if isinstance(view, LoneRunView):
+            raise NotFound("run", run)
+        return view
+
+    async def view(self, run: str) -> RunView:
+        """Also of a run around a task."""
+        view = await self.log.view(run)
+        if not isinstance(view, RunView):
+            raise NotFound("run", run)
+        return view
 
     async def story(self, view: RunView) -> RunStory:
         """Every work that was begun, as of the view."""
@@ -224,20 +206,22 @@ class Runs:
 
     async def stop(self, run: str, who: str) -> RunView:
         """Ends it with every agent. When this answers, nothing of it works any more."""
-        view = await self.show(run)
+        await self.cancel(await self.show(run), who)
+        return await self.show(run)
+
+    async def cancel(self, view: RunView, who: str) -> None:
         if view.is_open:
             ending = RunEnding(outcome="canceled", reason=f"Stopped by {who}.", who=who)
             try:
                 await self.end(view.id, ending)
             except StoreUnavailable:
-                if (await self.show(run)).ending is not None:
+                if (await self.view(view.id)).ending is not None:
                     self._soon(self.end_surely(view.id, ending))
                 raise
-        return await self.show(run)
 
     async def end(self, run: RunId, ending: RunEnding) -> None:
         """First on disk, so that no restart brings it back; then all that works, then the end."""
-        view = await self.show(run)
+        view = await self.view(run)
         if not view.is_open:
             return
         writer = await self.writer(run)
@@ -245,7 +229,7 @@ class Runs:
             said = (await writer.commit(ending, origin=f"ending@{view.time}")).event
             ending = said if isinstance(said, RunEnding) else ending
             await self._room.engine.stop(name_of(run, view.time))
-            await self._room.crew.dismiss(run, ending.reason)
+            await self._room.crew.dismiss(run, ending)
         ended = RunEnded(outcome=ending.outcome, reason=ending.reason, who=ending.who)
         await self._close(run, writer, view.time, ended)
 
@@ -256,19 +240,22 @@ class Runs:
                 return await self.end(run, ending)
             except StoreUnavailable:
                 with contextlib.suppress(StoreUnavailable):
-                    await self._room.crew.dismiss(run, ending.reason)
+                    await self._room.crew.dismiss(run, ending)
                 await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def finish(self, run: RunId, time: int, ended: RunEnded) -> bool:
-        """It came to its own end; False where somebody has begun to end it."""
+    async def finish(self, run: RunId, time: int, ended: RunEnded, *with_it: Line) -> bool:
+        """It came to its own end, with what belongs to that; False where somebody has begun to end
+        it."""
         writer = await self.writer(run)
         if writer.said_from(f"ending@{time}") is not None:
             return False
-        await self._close(run, writer, time, ended)
+        await self._close(run, writer, time, ended, *with_it)
         return True
 
-    async def _close(self, run: RunId, writer: Writer, time: int, ended: RunEnded) -> None:
-        await writer.commit(ended, origin=f"end@{time}")
+    async def _close(
+        self, run: RunId, writer: Writer, time: int, ended: RunEnded, *with_it: Line
+    ) -> None:
+        await self.log.commit(*with_it, writer.line(ended, f"end@{time}"))
         writer.release()
         self._writers.pop(run, None)
 
@@ -277,18 +264,34 @@ class Runs:
         async with self._changing:
             return await self._retry(await self.show(run), who)
 
+    async def retry_lone(self, run: RunId, who: str) -> TaskRunId:
+        """The same for one task by itself: answers the task run that tries it again."""
+        async with self._changing:
+            view = await self.view(run)
+            retried = await self._retried(view, who)
+            writer = await self.writer(run)
+            accepted = writer.said_from("accepted")
+            if not isinstance(accepted, RunAccepted):
+                raise NotFound("task run", run)
+            again = fold_run(view, view.seq + 1, now_ms(), retried)
+            first = writer.line(retried, f"retry@{retried.time}")
+            return await self._begin_lone(again, accepted, first)
+
     async def _retry(self, view: RunView, who: str) -> RunView:
+        retried = await self._retried(view, who)
+        writer = await self.writer(view.id)
+        await writer.commit(retried, origin=f"retry@{retried.time}")
+        self._soon(self._begin(view.id, retried.time))
+        return await self.show(view.id)
+
+    async def _retried(self, view: RunView, who: str) -> RunRetried:
         if view.state not in ("failed", "canceled"):
             raise Conflict(
                 f"The run is {view.state}; only one that failed or was stopped is retried."
             )
         story = await self.story(view)
         redo = await self._culprits(view, story)
-        writer = await self.writer(view.id)
-        time = view.time + 1
-        await writer.commit(RunRetried(time=time, who=who, redo=redo), origin=f"retry@{time}")
-        self._soon(self._begin(view.id, time))
-        return await self.show(view.id)
+        return RunRetried(time=view.time + 1, who=who, redo=redo)
 
     async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
         entry = await self.entries.by_digest(view.entry)
@@ -297,7 +300,7 @@ class Runs:
         unasked = [path for path, work in latest.items() if work.unasked]
         from airboss.engine.culprits import find_culprits
 
-        return find_culprits(entry.jobs[view.job].work, ended, unasked)
+        return find_culprits(work_of(view, entry), ended, unasked)
 
     async def again(self, run: str, who: str) -> RunView:
         """The same job with the same input in the same folder, as a new run."""
@@ -310,8 +313,13 @@ class Runs:
     async def delete(self, run: str) -> None:
         """For good, with its tasks and their sessions. A crash in between leaves it to be seen,
         and to be deleted again."""
+        await self.show(run)
+        await self.forget(run)
+
+    async def forget(self, run: str) -> None:
+        """The same, also of a run around a task."""
         async with self._changing:
-            view = await self.show(run)
+            view = await self.view(run)
             if not view.is_over:
                 raise Conflict("The run has not ended. Stop it first.")
             story = await self.story(view)
@@ -328,14 +336,7 @@ class Runs:
 
     async def recover(self) -> None:
         """Goes on with what an earlier server had accepted. It returns before that is done."""
-        views: list[RunView] = []
-        cursor: str | None = None
-        while True:
-            page = await self.page(OPEN_RUNS, cursor, 100)
-            views += page.items
-            cursor = page.next_cursor
-            if cursor is None:
-                break
+        views = [view for kind in (RunView, LoneRunView) for view in await self._open(kind)]
         if not views:
             return
         self._room.slots.hold()
@@ -344,6 +345,16 @@ class Runs:
             if view.ending is None:
                 writer.say(RunResumed(reason=_RESUMED))
         self._soon(self._take_up(views))
+
+    async def _open(self, kind: type[RunView]) -> list[RunView]:
+        views: list[RunView] = []
+        cursor: str | None = None
+        while True:
+            page = await page_of_views(self.index, kind, OPEN_RUNS, cursor, 100)
+            views += page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                return views
 
     async def _take_up(self, views: list[RunView]) -> None:
         try:
@@ -359,7 +370,7 @@ class Runs:
             self._soon(self.end_surely(view.id, view.ending))
         elif not await self._room.engine.known(name):
             self._soon(self._begin(view.id, view.time))
-        elif not await self._room.engine.is_open(name) and (await self.show(view.id)).is_open:
+        elif not await self._room.engine.is_open(name) and (await self.view(view.id)).is_open:
             self._soon(self.end_surely(view.id, RunEnding(outcome="failed", reason=_GIVEN_UP)))
 
     async def close(self) -> None:
@@ -382,17 +393,3 @@ class Runs:
             await work
         except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
             _log.exception("A run could not be brought on its way")
-
-
-def _must_fit(wish: RunWish, *, takes_input: bool) -> None:
-    given = bool(wish.user_input.strip())
-    if takes_input and not given:
-        raise Invalid(f"The job {wish.job} needs some input: say what it is to do.")
-    if given and not takes_input:
-        raise Invalid(f"The job {wish.job} takes no input. Start it without.")
-
-
-def _run(view: View | None, run: str) -> RunView:
-    if not isinstance(view, RunView):
-        raise NotFound("run", run)
-    return view

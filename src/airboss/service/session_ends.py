@@ -73,7 +73,7 @@ async def _interrupt(log: EventLog, office: Office, view: SessionView) -> str | 
     writer = await log.writer(view.id)
     asks = view.items or view.asking or view.state == "opening"
     pending = await pending_items(log, view) if asks else NOTHING_PENDING
-    stay = view.items if view.run else pending.waiting
+    stay = view.items if view.task else pending.waiting
     ends = interrupting(view, writer.left_open, stay)
     if pending.who:
         ends.append(SessionResumed(who=pending.who))

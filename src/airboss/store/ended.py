@@ -19,12 +19,12 @@ class Ended:
 
 @dataclass(frozen=True)
 class EndedIndex:
-    """`owners` says for a kind which field of a view names its owner: what has an owner that is
+    """`owners` says for a kind which fields of a view name its owner: what has an owner that is
     there is left to it."""
 
     database: Database
     states: Mapping[str, Sequence[str]]
-    owners: Mapping[str, str]
+    owners: Mapping[str, Sequence[str]]
 
     async def oldest(self, before: int | None, limit: int) -> list[Ended]:
         """Those that ended before then, or at any time."""
@@ -44,8 +44,8 @@ class EndedIndex:
         kinds: list[ColumnElement[bool]] = []
         for kind, states in self.states.items():
             ended = and_(views.c.kind == kind, views.c.state.in_(states))
-            if kind in self.owners:
-                named = func.json_extract(views.c.body, f"$.{self.owners[kind]}")
+            for field in self.owners.get(kind, ()):
+                named = func.json_extract(views.c.body, f"$.{field}")
                 is_there = exists().where(owner.c.stream == named)
                 ended = and_(ended, ~is_there)
             kinds.append(ended)

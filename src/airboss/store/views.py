@@ -27,6 +27,8 @@ class Wanted:
     model: str | None = None
     # Whom a session works for.
     of: Literal["person", "task"] | None = None
+    # Of tasks those that were started by themselves, and not by a job.
+    alone: bool = False
     since: int | None = None
     until: int | None = None
     # Somewhere in what a person knows it by, in whatever case.
@@ -78,6 +80,8 @@ def _conditions(kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
     if wanted.of is not None:
         task = _field("task")
         asked.append(task.is_(None) if wanted.of == "person" else task.is_not(None))
+    if wanted.alone:
+        asked.append(_field("run").is_(None))
     if wanted.since is not None:
         asked.append(views.c.created_at >= wanted.since)
     if wanted.until is not None:

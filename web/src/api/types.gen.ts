@@ -235,7 +235,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -434,6 +434,16 @@ export type ListedSignIn = {
   "until": number;
   "used_at": number;
   "this": boolean;
+};
+
+/** A task that is run by itself: the run around it has no job. */
+export type LoneTask = {
+  "task": string;
+  "user_input": string;
+  "model"?: string | null;
+  "session"?: string | null;
+  "policy"?: string | null;
+  "checks_availability": boolean;
 };
 
 /** The agent repeats itself. With a warning its call goes on, and it is told the text. */
@@ -673,7 +683,7 @@ export type RecordedAct = {
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
 };
 
 /** Whether a scripted model is served. */
@@ -724,7 +734,7 @@ export type RulesChanged = {
   "text": string;
 };
 
-/** A job is to be run; this is on disk before anything runs. */
+/** A job, or one task by itself, is to be run; this is on disk before anything runs. */
 export type RunAccepted = {
   "kind": "run.accepted";
   "job": string;
@@ -735,6 +745,7 @@ export type RunAccepted = {
   "trusted": boolean;
   "again"?: string | null;
   "title": string;
+  "lone"?: LoneTask | null;
 };
 
 /** A run with every work that was begun, in order; of one in a loop, every round. */
@@ -1102,6 +1113,7 @@ export type TaskAccepted = {
   "path"?: string | null;
   "previous_tasks": readonly (string)[];
   "rules": number;
+  "own_run"?: string | null;
 };
 
 /** One field of availability or criteria was looked at: what it holds, and why (not). A condition that could not be asked is neither true nor false; it does not count as held. */
@@ -1138,6 +1150,11 @@ export type TaskError = {
   "message": string;
   "stack"?: string | null;
   "cause"?: string | null;
+};
+
+/** What it waited for is there. */
+export type TaskGoing = {
+  "kind": "task.going";
 };
 
 /** A task. `permissions` is the policy that holds for it; `model` is its own, or the driving one, which a job may override. */
@@ -1191,6 +1208,9 @@ export type TaskRunDetail = {
   "usage": Usage;
   "run"?: string | null;
   "path"?: string | null;
+  "own_run"?: string | null;
+  "waits_for"?: string | null;
+  "for_person"?: boolean | null;
   "doing": string;
   "reason"?: string | null;
   "unasked": boolean;
@@ -1225,6 +1245,9 @@ export type TaskRunView = {
   "usage": Usage;
   "run"?: string | null;
   "path"?: string | null;
+  "own_run"?: string | null;
+  "waits_for"?: string | null;
+  "for_person"?: boolean | null;
   "doing": string;
   "reason"?: string | null;
   "unasked": boolean;
@@ -1263,6 +1286,13 @@ export type TaskSessionStopped = {
   "kind": "task.session.stopped";
   "session": string;
   "succeeded": boolean;
+};
+
+/** A task that was started by itself waits, and says what for. */
+export type TaskWaiting = {
+  "kind": "task.waiting";
+  "reason": string;
+  "for_person": boolean;
 };
 
 /** A named token came, went, or got another role or end. */

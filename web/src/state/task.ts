@@ -20,6 +20,9 @@ function beginTask(id: string, { seq, at, event }: Recorded): TaskState | null {
     session: event.session ?? null,
     run: event.run ?? null,
     path: event.path ?? null,
+    own_run: event.own_run ?? null,
+    waits_for: null,
+    for_person: null,
     created_at: at,
     updated_at: at,
     seq,
@@ -118,6 +121,10 @@ function changes(task: TaskState, at: number, event: Event): Partial<TaskState> 
       return { retries: event.retry };
     case "task.decided":
       return { doing: event.text, decisions: [...task.decisions, { at, text: event.text }] };
+    case "task.waiting":
+      return { waits_for: event.reason, for_person: event.for_person || null };
+    case "task.going":
+      return { waits_for: null, for_person: null };
     case "task.error":
       return { reason: event.message };
     case "task.ended":
@@ -127,6 +134,8 @@ function changes(task: TaskState, at: number, event: Event): Partial<TaskState> 
         unasked: event.unasked ?? false,
         ended_at: at,
         sessions: [],
+        waits_for: null,
+        for_person: null,
         usage: addUsage(task.usage, event.usage),
       };
     default: // a newer server may say more than we know

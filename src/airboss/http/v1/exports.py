@@ -1,4 +1,4 @@
-"""Sessions and runs as files to take away, over v1."""
+"""Sessions, tasks and runs as files to take away, over v1."""
 
 from typing import Any, Final
 
@@ -6,9 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from airboss.http.services import Use
-from airboss.model.runs import RunView
-from airboss.model.views import SessionView
-from airboss.service.export import MEDIA_TYPES, Exports, Format, file_name
+from airboss.service.export import MEDIA_TYPES, Exported, Exports, Format, file_name
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
@@ -37,7 +35,13 @@ async def export_run(run: str, use: Use, format: Format = "html") -> StreamingRe
     return _file(use, await use.runs.show(run), format)
 
 
-def _file(use: Use, view: SessionView | RunView, form: Format) -> StreamingResponse:
+@router.get("/task-runs/{run}/export", **_FILE)
+async def export_task_run(run: str, use: Use, format: Format = "html") -> StreamingResponse:
+    """What the task did, and all that was said in the sessions that it opened."""
+    return _file(use, await use.tasks.show(run), format)
+
+
+def _file(use: Use, view: Exported, form: Format) -> StreamingResponse:
     name = file_name(view, form)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     pieces = Exports(use.log).write(view, form)

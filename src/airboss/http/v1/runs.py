@@ -25,7 +25,7 @@ from airboss.model.audit_events import Deleted
 from airboss.model.runs import RunState, RunStory, RunView
 from airboss.service.audit import actor
 from airboss.service.entry_reader import in_thread
-from airboss.service.runs import RunWish
+from airboss.service.run_wish import RunWish
 from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])

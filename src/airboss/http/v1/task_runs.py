@@ -6,10 +6,11 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field, StrictBool
 
 from airboss.http.description import refused
-from airboss.http.services import UseTasks, Who
+from airboss.http.services import Use, UseTasks, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     ENDING,
+    LOOKED_FOR,
     After,
     Asked,
     Cursor,
@@ -17,11 +18,15 @@ from airboss.http.v1.streams import (
     Folder,
     LastEventId,
     ModelName,
+    Time,
     event_page,
     first_seq,
 )
+from airboss.model.audit_events import Deleted
 from airboss.model.task_runs import TaskRunState, TaskRunStory, TaskRunView
+from airboss.service.audit import actor
 from airboss.service.tasks import TaskWish
+from airboss.store.views import Wanted
 
 router = APIRouter(prefix="/api/v1/task-runs", tags=["task runs"])
 
@@ -77,11 +82,18 @@ async def start_task_run(
 async def list_task_runs(
     tasks: UseTasks,
     state: Annotated[list[TaskRunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
+    alone: Annotated[bool, Query(description="Only those that no job started.")] = False,
+    model: Annotated[str | None, Query(max_length=400)] = None,
+    since: Time = None,
+    until: Time = None,
+    text: Annotated[str | None, LOOKED_FOR] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> TaskRunList:
-    """Newest first. A page's cursor stays true while new ones come."""
-    page = await tasks.page(tuple(state), cursor, limit)
+    """Newest first; begun from `since` on and before `until`, with `text` in the task's name, the
+    folder or the id. A page's cursor stays true while new ones come."""
+    wanted = Wanted(alone=alone, model=model, since=since, until=until, text=text)
+    page = await tasks.page(tuple(state), cursor, limit, wanted)
     return TaskRunList(items=page.items, next_cursor=page.next_cursor)
 
 
@@ -97,6 +109,27 @@ async def show_task_run(run: str, tasks: UseTasks) -> TaskRunDetail:
 async def stop_task_run(run: str, tasks: UseTasks, who: Who) -> TaskRunView:
     """Ends it with every agent of its own; a borrowed session stays. Twice is as good as once."""
     return await tasks.stop(run, who)
+
+
+@router.post(
+    "/{run}/retry",
+    status_code=201,
+    responses={409: refused("It has not failed, or belongs to a run of a job.")},
+)
+async def retry_task_run(run: str, tasks: UseTasks, who: Who, response: Response) -> TaskRunView:
+    """Does a task that failed or was stopped again, as a task run of its own: with the same input,
+    in the same place, by the entry as it was."""
+    view = await tasks.retry(run, who)
+    response.headers["Location"] = f"/api/v1/task-runs/{view.id}"
+    return view
+
+
+@router.delete("/{run}", status_code=204)
+async def delete_task_run(run: str, use: Use) -> None:
+    """With its sessions and every other try at it, for good. One that has not ended is refused, and
+    so is one of a job: it goes with its run."""
+    await use.tasks.delete(run)
+    await use.audit.write(Deleted(by=actor(), stream=run))
 
 
 @router.get("/{run}/events", response_model=EventPage)
