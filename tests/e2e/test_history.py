@@ -74,6 +74,31 @@ def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, histor
     assert mine.get_by_role("link").get_attribute("href") == where
 
 
+def test_a_task_by_itself_is_one_row_and_leads_to_its_session(
+    portal: Portal, history: Page
+) -> None:
+    wish = {"task": "sample-look", "cwd": str(portal.work)}
+    task = asked(portal, "POST", "/api/v1/task-runs", wish).json()["id"]
+    for place in ("history.html", ""):
+        history.goto(f"{portal.url}/{place}")
+        mine = history.get_by_role("row" if place else "listitem").filter(
+            has=history.get_by_role("link", name="sample-look", exact=True)
+        )
+        expect(mine).to_have_count(1, timeout=30_000)
+        expect(mine).to_contain_text("Task")
+        expect(mine).to_contain_text("Succeeded", timeout=30_000)
+        view = asked(portal, "GET", f"/api/v1/task-runs/{task}").json()
+        where = f"/index.html?session={view['opened'][-1]}"
+        assert mine.get_by_role("link").get_attribute("href") == where
+    history.goto(f"{portal.url}/history.html?kind=task-runs")
+    expect(history.locator(".hist .name a")).to_have_text(["sample-look"])
+    history.get_by_label("Select sample-look").check()
+    history.get_by_role("button", name="Delete").click()
+    history.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(history.locator(".hist .name a")).to_have_count(0)
+    assert asked(portal, "GET", f"/api/v1/task-runs/{task}").status_code == 404
+
+
 def test_filters_are_the_servers_and_stay_in_the_address(portal: Portal, history: Page) -> None:
     ended(portal, "hello, needle")
     ended(portal, "hello, haystack")
@@ -83,10 +108,10 @@ def test_filters_are_the_servers_and_stay_in_the_address(portal: Portal, history
     expect(row(history, "hello, haystack")).to_have_count(0)
     expect(row(history, "hello, needle")).to_be_visible()
     history.get_by_label("Kind").select_option("Jobs")
-    expect(history.get_by_text("No run or session matches these filters")).to_be_visible()
+    expect(history.get_by_text("No run, task or session matches these filters")).to_be_visible()
     history.reload()
     expect(history.get_by_label("Search in names and transcripts")).to_have_value("needle")
-    expect(history.get_by_text("No run or session matches these filters")).to_be_visible()
+    expect(history.get_by_text("No run, task or session matches these filters")).to_be_visible()
     history.get_by_role("button", name="Clear filters").first.click()
     expect(row(history, "hello, haystack")).to_be_visible()
     expect(history).to_have_url(f"{portal.url}/history.html")

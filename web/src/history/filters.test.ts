@@ -15,6 +15,9 @@ test("the server is asked for what was chosen", () => {
   expect(pathOf("runs", { ...NO_FILTERS, state: "going", job: "ship" }, now, 50)).toBe(
     "/api/v1/runs?limit=50&state=waiting&state=running&state=waiting-for-person&job=ship",
   );
+  expect(pathOf("task-runs", { ...NO_FILTERS, state: "failed", model: "m" }, now, 50)).toBe(
+    "/api/v1/task-runs?limit=50&alone=true&state=failed&state=crashed&model=m",
+  );
   expect(pathOf("sessions", { ...NO_FILTERS, text: " x ", time: "day" }, now, 50)).toBe(
     "/api/v1/sessions?limit=50&of=person&text=x&since=913600000",
   );

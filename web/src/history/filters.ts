@@ -1,6 +1,11 @@
 /** What is looked for: in the page's address, and in what the server is asked. Pure. */
 
-export const KINDS = { "": "Jobs and sessions", runs: "Jobs", sessions: "Sessions" } as const;
+export const KINDS = {
+  "": "All kinds",
+  runs: "Jobs",
+  "task-runs": "Tasks",
+  sessions: "Sessions",
+} as const;
 export const STATES = {
   "": "Any state",
   going: "Goes on",
@@ -55,22 +60,26 @@ export function addressOf(filters: Filters): string {
 export const isFiltered = (filters: Filters): boolean =>
   NAMES.some((name) => filters[name].trim() !== "");
 
-type States = { runs: readonly string[] | null; sessions: readonly string[] | null };
+export type Source = "runs" | "task-runs" | "sessions";
+
+type States = Record<Source, readonly string[] | null>;
 
 /** The server's states; null where it has no such thing at all. */
 const ASKED: Record<Filters["state"], States> = {
-  "": { runs: [], sessions: [] },
-  going: { runs: ["waiting", "running", "waiting-for-person"], sessions: ["opening", "working"] },
-  asking: { runs: ["waiting-for-person"], sessions: null },
-  succeeded: { runs: ["succeeded"], sessions: ["closed"] },
-  failed: { runs: ["failed"], sessions: null },
-  canceled: { runs: ["canceled"], sessions: ["interrupted"] },
+  "": { runs: [], "task-runs": [], sessions: [] },
+  going: {
+    runs: ["waiting", "running", "waiting-for-person"],
+    "task-runs": ["running"],
+    sessions: ["opening", "working"],
+  },
+  asking: { runs: ["waiting-for-person"], "task-runs": null, sessions: null },
+  succeeded: { runs: ["succeeded"], "task-runs": ["succeeded"], sessions: ["closed"] },
+  failed: { runs: ["failed"], "task-runs": ["failed", "crashed"], sessions: null },
+  canceled: { runs: ["canceled"], "task-runs": ["canceled"], sessions: ["interrupted"] },
 };
 
 const HOUR = 3_600_000;
 const SINCE: Record<Filters["time"], number> = { "": 0, day: 24, week: 168, month: 720 };
-
-export type Source = "runs" | "sessions";
 
 /** What to ask; null where nothing there could match. */
 export function pathOf(
@@ -84,6 +93,8 @@ export function pathOf(
   if (source === "runs" ? filters.model !== "" : filters.job !== "") return null;
   const query = new URLSearchParams({ limit: String(limit) });
   if (source === "sessions") query.set("of", "person");
+  // What a job started is told with its run.
+  if (source === "task-runs") query.set("alone", "true");
   for (const state of states) query.append("state", state);
   if (filters.text.trim() !== "") query.set("text", filters.text.trim());
   if (filters.job !== "") query.set("job", filters.job);

@@ -6,6 +6,7 @@ import type { Hit, HitPage } from "../api/types.gen";
 import { now } from "../live/feed";
 import { runAddress } from "../start/rows";
 import { fully, visible, visibleLines, when } from "../words";
+import { addressOf, NO_FILTERS } from "./filters";
 
 const SAYS: Record<string, string> = {
   "prompt.accepted": "User",
@@ -85,8 +86,9 @@ export function Hits({ text }: { text: string }) {
 /** Blanks at its ends stay: the words go on beside it. */
 const oneLine = (text: string): string => visibleLines(text).replace(/\s+/g, " ");
 
-/** A session is shown by itself, whomever it works for; what a task or a run said, with its run. */
-function placeOf({ session, run, name }: Hit): string {
+/** A session is shown by itself, whomever it works for; what a task or a run said, with its run. A task that no job started is found in the list. */
+function placeOf({ session, run, task_run, name }: Hit): string {
   if (session != null) return `/index.html?${new URLSearchParams({ session })}`;
+  if (run == null && task_run != null) return addressOf({ ...NO_FILTERS, text: task_run });
   return runAddress(name, run ?? null);
 }

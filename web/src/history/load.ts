@@ -1,11 +1,20 @@
-/** Reads runs and sessions page by page, and keeps what is shown current without moving it. */
+/** Reads runs, tasks and sessions page by page, and keeps what is shown current without moving it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
-import type { RunList, SessionList } from "../api/types.gen";
+import type { RunList, SessionList, TaskRunList } from "../api/types.gen";
 import { onChange } from "../live/feed";
 import { type Filters, pathOf, type Source } from "./filters";
-import { behind, merged, type Read, type Row, refreshed, rowOfRun, rowOfSession } from "./rows";
+import {
+  behind,
+  merged,
+  type Read,
+  type Row,
+  refreshed,
+  rowOfRun,
+  rowOfSession,
+  rowOfTask,
+} from "./rows";
 
 type List = Read & { source: Source; path: string };
 
@@ -30,6 +39,11 @@ async function page(source: Source, path: string, cursor: string | null): Promis
     const answer = await get<RunList>(whole);
     if (answer.kind !== "ok") return whyNot(answer);
     return { rows: answer.body.items.map(rowOfRun), cursor: answer.body.next_cursor ?? null };
+  }
+  if (source === "task-runs") {
+    const answer = await get<TaskRunList>(whole);
+    if (answer.kind !== "ok") return whyNot(answer);
+    return { rows: answer.body.items.map(rowOfTask), cursor: answer.body.next_cursor ?? null };
   }
   const answer = await get<SessionList>(whole);
   if (answer.kind !== "ok") return whyNot(answer);
@@ -120,7 +134,7 @@ export function useHistory(filters: Filters): History {
 
 async function begin(filters: Filters): Promise<List[] | string> {
   const lists: List[] = [];
-  for (const source of ["runs", "sessions"] as const) {
+  for (const source of ["runs", "task-runs", "sessions"] as const) {
     const path = pathOf(source, filters, Date.now(), PAGE);
     if (path === null) continue;
     const read = await page(source, path, null);

@@ -1,4 +1,4 @@
-/** All runs and sessions there were: found by what one remembers, exported, deleted. */
+/** All runs, tasks and sessions there were: found by what one remembers, exported, deleted. */
 
 import { useState } from "preact/hooks";
 import { remove, whyNot } from "../api/client";
@@ -144,7 +144,7 @@ function Nothing({ filters, onClear }: { filters: Filters; onClear: () => void }
   return (
     <div class="panel empty">
       <Icon name="search" size="big" />
-      <h2>No run or session matches these filters</h2>
+      <h2>No run, task or session matches these filters</h2>
       <p>The text is looked for in names, folders and ids; below, in what was said.</p>
       <button type="button" class="btn sm" onClick={onClear}>
         Clear filters

@@ -1,13 +1,15 @@
-/** Runs and sessions as rows of one list, newest first, from two lists that are read page by page. Pure. */
+/** Runs, tasks and sessions as rows of one list, newest first, from lists that are read page by page. Pure. */
 
-import type { RunView, SessionView } from "../api/types.gen";
-import { runAddress } from "../start/rows";
+import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
+import { runAddress, stateOfTask, taskAddress } from "../start/rows";
 import { cost, visible } from "../words";
+import type { Source } from "./filters";
 
 export type Row = {
   id: string;
-  source: "runs" | "sessions";
-  href: string;
+  source: Source;
+  /** Null where there is no page to show yet. */
+  href: string | null;
   name: string;
   state: string;
   kind: string;
@@ -36,6 +38,23 @@ export function rowOfRun(run: RunView): Row {
   };
 }
 
+/** One that somebody started by itself. */
+export function rowOfTask(task: TaskRunView): Row {
+  return {
+    id: task.id,
+    source: "task-runs",
+    href: taskAddress(task),
+    name: visible(task.task),
+    state: stateOfTask(task),
+    kind: "Task",
+    folder: visible(task.cwd),
+    model: visible(task.model),
+    at: task.created_at,
+    ended: task.ended_at ?? null,
+    cost: cost(task.usage.cost + task.usage.sub_agents.cost),
+  };
+}
+
 export function rowOfSession(session: SessionView): Row {
   const asks = session.items.length > 0 && session.state !== "closed";
   const goesOn = asks || session.state === "working" || session.state === "opening";
@@ -57,7 +76,7 @@ export function rowOfSession(session: SessionView): Row {
 export const lastPart = (path: string): string =>
   path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
 
-/** One of the two lists, as far as it was read. */
+/** One of the lists, as far as it was read. */
 export type Read = { rows: readonly Row[]; cursor: string | null };
 
 const byAge = (a: Row, b: Row): number => b.at - a.at || (a.id < b.id ? 1 : -1);

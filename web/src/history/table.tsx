@@ -56,9 +56,13 @@ export function Table({ rows, chosen, onChoose }: Props) {
               <Status state={row.state} stale={stale} />
             </td>
             <td class="name">
-              <a class="quiet b" href={row.href}>
-                {row.name}
-              </a>
+              {row.href === null ? (
+                <span class="b">{row.name}</span>
+              ) : (
+                <a class="quiet b" href={row.href}>
+                  {row.name}
+                </a>
+              )}
             </td>
             <td class="muted kind">{row.kind}</td>
             <td class="muted opt" title={row.folder}>

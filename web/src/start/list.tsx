@@ -1,12 +1,12 @@
-/** What goes on and what was: runs and sessions, each with a way in. */
+/** What goes on and what was: runs, tasks and sessions, each with a way in. */
 
-import type { RunView, SessionView } from "../api/types.gen";
+import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
 import { fresh, now } from "../live/feed";
 import { useList } from "../live/use";
 import { Icon } from "../parts/icon";
 import { Status } from "../parts/status";
 import { ago, clock, duration, fully } from "../words";
-import { listed, type Row, rowOfRun, rowOfSession } from "./rows";
+import { listed, type Row, rowOfRun, rowOfSession, rowOfTask } from "./rows";
 import { Sample } from "./sample";
 
 type Page<Item> = { items: readonly Item[]; next_cursor?: string | null };
@@ -14,6 +14,8 @@ type Page<Item> = { items: readonly Item[]; next_cursor?: string | null };
 // What goes on may be older than what was last begun, so both are asked for.
 const OPEN_RUNS = "/api/v1/runs?state=waiting&state=running&state=waiting-for-person&limit=50";
 const LAST_RUNS = "/api/v1/runs?limit=20";
+const OPEN_TASKS = "/api/v1/task-runs?alone=true&state=running&limit=50";
+const LAST_TASKS = "/api/v1/task-runs?alone=true&limit=20";
 const OPEN_SESSIONS = "/api/v1/sessions?of=person&state=opening&state=working&limit=50";
 const LAST_SESSIONS = "/api/v1/sessions?of=person&limit=20";
 
@@ -21,11 +23,12 @@ type Props = { folder: string | null; names: ReadonlyMap<string, string> };
 
 export function Lists({ folder, names }: Props) {
   const runs = [useList<Page<RunView>>(OPEN_RUNS), useList<Page<RunView>>(LAST_RUNS)];
+  const tasks = [useList<Page<TaskRunView>>(OPEN_TASKS), useList<Page<TaskRunView>>(LAST_TASKS)];
   const sessions = [
     useList<Page<SessionView>>(OPEN_SESSIONS),
     useList<Page<SessionView>>(LAST_SESSIONS),
   ];
-  const all = [...runs, ...sessions];
+  const all = [...runs, ...tasks, ...sessions];
   if (!all.every((list) => list.loaded.value)) {
     return (
       <section class="start-list" aria-busy="true">
@@ -42,6 +45,9 @@ export function Lists({ folder, names }: Props) {
   }
   const { running, recent } = listed([
     ...runs.flatMap((list) => list.state.value?.items ?? []).map((run) => rowOfRun(run, now.value)),
+    ...tasks
+      .flatMap((list) => list.state.value?.items ?? [])
+      .map((task) => rowOfTask(task, now.value)),
     ...sessions
       .flatMap((list) => list.state.value?.items ?? [])
       .filter((session) => session.task == null)
@@ -81,9 +87,13 @@ function Rows({ rows, stale }: { rows: readonly Row[]; stale: boolean }) {
         <li key={row.id}>
           <Status state={row.state} stale={stale} />
           <div class="what cut">
-            <a href={row.href} title={row.name}>
-              {row.name}
-            </a>
+            {row.href === null ? (
+              <span title={row.name}>{row.name}</span>
+            ) : (
+              <a href={row.href} title={row.name}>
+                {row.name}
+              </a>
+            )}
             <small class="cut" title={row.about}>
               {row.about}
             </small>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { RunView, SessionView, Usage } from "../api/types.gen";
-import { listed, type Row, rowOfRun, rowOfSession, runAddress } from "./rows";
+import type { RunView, SessionView, TaskRunView, Usage } from "../api/types.gen";
+import { listed, type Row, rowOfRun, rowOfSession, rowOfTask, runAddress } from "./rows";
 
 const SPENT = { requests: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost: 0 };
 const USAGE: Usage = { ...SPENT, cost: 3, sub_agents: SPENT, turns: 1, milliseconds: 1 };
@@ -44,6 +44,27 @@ const SESSION: SessionView = {
   granted: [],
   items: [],
 };
+const TASK: TaskRunView = {
+  id: "tsk_1",
+  state: "running",
+  task: "plan it",
+  entry: "e",
+  model: "gpt-5.2",
+  cwd: "/w",
+  policy: "ask",
+  who: "owner",
+  created_at: 1_000,
+  updated_at: 2_000,
+  seq: 2,
+  sessions: [],
+  opened: [],
+  missions: 0,
+  crashes: 0,
+  retries: 0,
+  usage: USAGE,
+  doing: "",
+  unasked: false,
+};
 const NAMES = new Map([["gpt-5.2", "GPT-5.2"]]);
 
 test("a run is called as its job is in the grid, and by the job where that is not in there", () => {
@@ -51,6 +72,32 @@ test("a run is called as its job is in the grid, and by the job where that is no
   expect(rowOfRun({ ...RUN, title: "Ship a \u202echange" }, 0)).toMatchObject({
     name: "Ship a ⟨U+202E⟩change",
     href: "/jobTracking.html?jobName=ship+it&jobId=run_1",
+  });
+});
+
+test("a task by itself says what it waits for, and leads to its session once it has one", () => {
+  expect(rowOfTask({ ...TASK, waits_for: "a free place" }, 3_000)).toEqual({
+    id: "tsk_1",
+    href: null,
+    name: "plan it",
+    state: "waiting",
+    about: "Task · /w · waits for a free place",
+    at: 1_000,
+    milliseconds: 2_000,
+    cost: "3 requests",
+    goesOn: true,
+  });
+  const asks = { ...TASK, waits_for: "a person", for_person: true, opened: ["ses_1", "ses_2"] };
+  expect(rowOfTask({ ...asks, sessions: ["ses_1"] }, 0)).toMatchObject({
+    state: "waiting-for-person",
+    href: "/index.html?session=ses_1",
+  });
+  const ended = { ...TASK, state: "crashed", ended_at: 5_000, session: "ses_9" } as const;
+  expect(rowOfTask(ended, 9_000)).toMatchObject({
+    state: "failed",
+    href: "/index.html?session=ses_9",
+    goesOn: false,
+    milliseconds: 4_000,
   });
 });
 

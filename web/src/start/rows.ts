@@ -1,11 +1,12 @@
-/** Runs and sessions as rows of one list: what goes on, and what was. Pure. */
+/** Runs, tasks and sessions as rows of one list: what goes on, and what was. Pure. */
 
-import type { RunView, SessionView } from "../api/types.gen";
+import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
 import { cost, visible } from "../words";
 
 export type Row = {
   id: string;
-  href: string;
+  /** Null where there is no page to show yet. */
+  href: string | null;
   name: string;
   state: string;
   /** Kind, folder, and how far it came. */
@@ -50,6 +51,36 @@ const tasks = (count: number) => (count === 1 ? "1 task" : `${count} tasks`);
 export function runAddress(job: string, id: string | null): string {
   const query = new URLSearchParams({ jobName: job, ...(id === null ? {} : { jobId: id }) });
   return `/jobTracking.html?${query}`;
+}
+
+/** One that somebody started by itself. */
+export function rowOfTask(task: TaskRunView, now: number): Row {
+  const goesOn = task.ended_at == null;
+  const waits = task.waits_for == null ? [] : [visible(`waits for ${task.waits_for}`)];
+  return {
+    id: task.id,
+    href: taskAddress(task),
+    name: visible(task.task),
+    state: stateOfTask(task),
+    about: ["Task", visible(task.cwd), ...waits].join(" · "),
+    at: task.ended_at ?? task.created_at,
+    milliseconds: (task.ended_at ?? now) - task.created_at,
+    cost: cost(task.usage.cost + task.usage.sub_agents.cost),
+    goesOn,
+  };
+}
+
+/** In the words that runs have. */
+export function stateOfTask(task: TaskRunView): string {
+  if (task.state === "crashed") return "failed";
+  if (task.state !== "running" || task.waits_for == null) return task.state;
+  return task.for_person ? "waiting-for-person" : "waiting";
+}
+
+/** A task is shown by the session that it works in, or worked in last. */
+export function taskAddress(task: TaskRunView): string | null {
+  const session = task.session ?? task.sessions.at(-1) ?? task.opened.at(-1);
+  return session == null ? null : `/index.html?${new URLSearchParams({ session })}`;
 }
 
 export function rowOfSession(
