@@ -1,5 +1,9 @@
 import { readFileSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliCompress, gzip as gzipCompress } from "node:zlib";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
@@ -30,10 +34,33 @@ const theme: Plugin = {
   },
 };
 
+const brotli = promisify(brotliCompress);
+const gzip = promisify(gzipCompress);
+
+/** Puts compressed copies beside every file: the server sends them, and compresses nothing itself. */
+const compressed: Plugin = {
+  name: "compressed-copies",
+  apply: "build",
+  async writeBundle({ dir }, bundle) {
+    if (dir === undefined) throw new Error("The pages have no folder to be written to.");
+    await Promise.all(Object.keys(bundle).map((name) => copy(join(dir, name))));
+  },
+};
+
+async function copy(file: string): Promise<void> {
+  const plain = await readFile(file);
+  const copies = { br: await brotli(plain), gz: await gzip(plain, { level: 9 }) };
+  for (const [suffix, packed] of Object.entries(copies)) {
+    const beside = `${file}.${suffix}`;
+    if (packed.length < plain.length) await writeFile(beside, packed);
+    else await rm(beside, { force: true }); // of an earlier build
+  }
+}
+
 export default defineConfig({
   root: here("."),
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [theme],
+  plugins: [theme, compressed],
   worker: { format: "es" },
   build: {
     outDir: here("../src/airboss/static"),

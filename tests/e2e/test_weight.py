@@ -1,6 +1,4 @@
-"""A page is light: what its first view loads fits into 150 KiB, compressed."""
-
-import gzip
+"""A page is light: what its first view loads fits into 150 KiB on the wire."""
 
 import pytest
 from playwright.sync_api import Page, Response, expect
@@ -32,4 +30,7 @@ def test_the_first_view_of_a_page_is_light(shared_portal: Portal, page: Page, pa
     expect(page.locator(".fresh")).to_be_visible()
     calm(page)
     files = [answer for answer in loaded if "/api/" not in answer.url and answer.status == 200]
-    assert sum(len(gzip.compress(answer.body())) for answer in files) < MOST_BYTES
+    sizes = {answer.url: answer.request.sizes()["responseBodySize"] for answer in files}
+    assert sum(sizes.values()) < MOST_BYTES, sizes
+    assert {answer.headers.get("content-encoding") for answer in files} == {"br"}
+    assert all(0 < sizes[answer.url] < len(answer.body()) for answer in files)

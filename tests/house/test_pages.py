@@ -1,5 +1,6 @@
 """The built pages live under a strict content security policy, and no wheel is without them."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,34 @@ def test_a_wheel_carries_the_pages_although_git_ignores_them(tmp_path: Path) -> 
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {"airboss/static/index.html", "airboss/static/test.html"} <= names
+    files = [file for file in STATIC.rglob("*") if file.is_file()]
+    assert {f"airboss/static/{file.relative_to(STATIC)}" for file in files} <= names
+    assert "airboss/static/index.html.br" in names
+
+
+# Brotli is not in Python; what builds the pages has it.
+UNPACK = """
+const { brotliDecompressSync, gunzipSync } = require("node:zlib");
+const { existsSync, readFileSync } = require("node:fs");
+for (const file of JSON.parse(readFileSync(0, "utf-8"))) {
+  const plain = readFileSync(file);
+  for (const [suffix, unpack] of [["br", brotliDecompressSync], ["gz", gunzipSync]]) {
+    const copy = `${file}.${suffix}`;
+    const held = existsSync(copy) && unpack(readFileSync(copy));
+    if (held ? !held.equals(plain) : plain.length > 1000) console.log(copy);
+  }
+}
+"""
+
+
+def test_every_file_has_compressed_copies_that_hold_the_same() -> None:
+    files = [file for file in STATIC.rglob("*") if file.is_file()]
+    plain = [str(file) for file in files if file.suffix not in (".br", ".gz")]
+    assert len(plain) > 20
+    told = subprocess.run(
+        ["node", "-e", UNPACK], input=json.dumps(plain), capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "", "missing, or of another build"
 
 
 def test_a_wheel_without_the_pages_is_refused(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
-"""The pages are open, cached by what they are, and nothing beside them can be read."""
+"""The pages are open, compressed for those who can read that, cached by what they are, and
+nothing beside them can be read."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from airboss.http.encodings import preferred
 from airboss.http.static import PAGES
 from tests.http.door import Door, Open
 
@@ -32,6 +35,103 @@ async def test_a_page_that_did_not_change_is_not_sent_again(door: Door) -> None:
     assert again.headers["cache-control"] == "no-cache"
 
 
+SCRIPT = "/assets/index-0a1b2c3d.js"
+PLAIN = b"export {};" * 100
+BROTLI = b"stands for what the build made"  # no brotli in Python: the built ones are looked at
+GZIP = gzip.compress(PLAIN, mtime=0)
+
+
+@pytest.fixture
+def assets(door: Door, tmp_path: Path) -> Path:
+    """With a script that has copies, and a style sheet that has one."""
+    assets = tmp_path / "static" / "assets"
+    for name, body in {"": PLAIN, ".br": BROTLI, ".gz": GZIP}.items():
+        (assets / f"index-0a1b2c3d.js{name}").write_bytes(body)
+    (assets / "app-1.css").write_bytes(PLAIN)
+    (assets / "app-1.css.gz").write_bytes(GZIP)
+    return assets
+
+
+async def encoded(door: Door, path: str, accept: str | None) -> tuple[str | None, bytes]:
+    """The answer's encoding and its bytes as they came."""
+    accepts = "" if accept is None else f"Accept-Encoding: {accept}\r\n"
+    asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n{accepts}Connection: close\r\n\r\n"
+    head, _, body = (await door.raw(asked)).partition(b"\r\n\r\n")
+    lines = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n")[1:])
+    assert head.startswith(b"HTTP/1.1 200 ")
+    assert lines["vary"] == "accept-encoding"
+    assert int(lines["content-length"]) == len(body)
+    return lines.get("content-encoding"), body
+
+
+@pytest.mark.usefixtures("assets")
+@pytest.mark.parametrize(
+    ("accept", "coding", "body"),
+    [
+        ("gzip, deflate, br, zstd", "br", BROTLI),
+        ("gzip", "gzip", GZIP),
+        ("x-GZIP ; Q=0.5", "gzip", GZIP),
+        ("br;q=0, gzip", "gzip", GZIP),
+        ("br;q=0.2, gzip;q=0.9", "gzip", GZIP),
+        ("br; q=0.9, gzip;q=0.8, *;q=0.1", "br", BROTLI),
+        ("*", "br", BROTLI),
+        ("br;q=0, *", "gzip", GZIP),
+        ("identity, br;q=0.5", None, PLAIN),
+        ("br;q=0.000, gzip;q=0", None, PLAIN),
+        ("*;q=0", None, PLAIN),
+        ("identity;q=0", None, PLAIN),
+        ("deflate, zstd", None, PLAIN),
+        ("", None, PLAIN),
+        (None, None, PLAIN),
+        ("br;q=2, gzip;q=many, ;;,=,q=1", None, PLAIN),
+    ],
+    ids=lambda told: told if isinstance(told, str) else type(told).__name__,
+)
+async def test_a_file_comes_in_the_encoding_that_is_wanted_most(
+    door: Door, accept: str | None, coding: str | None, body: bytes
+) -> None:
+    assert await encoded(door, SCRIPT, accept) == (coding, body)
+
+
+@pytest.mark.usefixtures("assets")
+async def test_a_file_without_the_wanted_copy_comes_in_the_next_best(door: Door) -> None:
+    assert await encoded(door, "/assets/app-1.css", "br, gzip") == ("gzip", GZIP)
+    assert await encoded(door, "/assets/app-1.css", "br") == (None, PLAIN)
+    assert (await encoded(door, "/", "br, gzip"))[0] is None
+
+
+@pytest.mark.usefixtures("assets")
+async def test_a_copy_is_told_of_as_what_it_holds_and_has_a_tag_of_its_own(door: Door) -> None:
+    tags: set[str] = set()
+    for accept in ("br", "gzip", "identity"):
+        accepts = {"Accept-Encoding": accept}
+        head = await door.ask(SCRIPT, "HEAD", headers=accepts)
+        assert head.status_code == 200
+        assert head.headers["content-type"] == "text/javascript; charset=utf-8"
+        assert head.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert head.headers.get("content-encoding", "identity") == accept
+        tag = head.headers["etag"]
+        tags.add(tag)
+        again = await door.ask(SCRIPT, headers={**accepts, "If-None-Match": tag})
+        assert (again.status_code, again.content) == (304, b"")
+        assert (again.headers["etag"], again.headers["vary"]) == (tag, "Accept-Encoding")
+    assert len(tags) == 3
+    other = await door.ask(SCRIPT, "HEAD", headers={"Accept-Encoding": "br", "If-None-Match": tag})
+    assert other.status_code == 200, "what is kept in another encoding is not this one"
+
+
+@pytest.mark.usefixtures("assets")
+@pytest.mark.parametrize("suffix", [".br", ".gz"])
+async def test_a_copy_is_no_page_of_its_own(door: Door, suffix: str) -> None:
+    for accept in ("br, gzip", "identity"):
+        answer = await door.ask(f"{SCRIPT}{suffix}", headers={"Accept-Encoding": accept})
+        assert answer.status_code == 404
+
+
+def test_a_header_of_any_length_is_read_once_through() -> None:
+    assert preferred("gzip;q=0.1," * 700) == ["gzip", "identity"]
+
+
 async def test_an_unknown_page_is_plain_text(door: Door) -> None:
     answer = await door.ask("/nothing.html")
     assert (answer.status_code, answer.text) == (404, "There is nothing at this address.\n")
@@ -58,9 +158,18 @@ async def test_an_unknown_page_is_plain_text(door: Door) -> None:
     ],
 )
 async def test_nothing_beside_the_pages_can_be_read(door: Door, path: str, tmp_path: Path) -> None:
-    (tmp_path / "static" / "assets" / "link.js").symlink_to(door.folder.token)
-    head = f"GET {path} HTTP/1.1\nHost: 127.0.0.1:PORT\n{door.token_line()}"
-    assert await door.status(head) == 404
+    assets = tmp_path / "static" / "assets"
+    for name in ("link.js", "link.js.br", "link.js.gz"):
+        (assets / name).symlink_to(door.folder.token)
+    for accept in ("identity", "br", "gzip"):
+        asked = f"GET {path} HTTP/1.1\nHost: 127.0.0.1:PORT\nAccept-Encoding: {accept}"
+        assert await door.status(f"{asked}\n{door.token_line()}") == 404
+
+
+async def test_a_copy_that_leads_elsewhere_is_not_read(door: Door, assets: Path) -> None:
+    (assets / "index-0a1b2c3d.js.br").unlink()
+    (assets / "index-0a1b2c3d.js.br").symlink_to(door.folder.token)
+    assert await encoded(door, SCRIPT, "br") == (None, PLAIN)
 
 
 async def test_pages_are_read_only(door: Door) -> None:

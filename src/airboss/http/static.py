@@ -1,4 +1,5 @@
-"""The built front end: what lies in the package's `static` folder, and nothing else."""
+"""The built front end: what lies in the package's `static` folder, and nothing else. The build
+puts compressed copies beside the files, which are sent to those who can read them."""
 
 import os
 from collections.abc import MutableMapping
@@ -13,6 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 
 import airboss
+from airboss.http.encodings import PLAIN, SUFFIXES, preferred
 
 PAGES = Path(airboss.__file__).parent / "static"
 
@@ -32,6 +34,7 @@ _KINDS = {
     ".webmanifest": "application/manifest+json",
     ".txt": "text/plain",
 }
+_CODINGS = {suffix: name for name, suffix in SUFFIXES.items()}
 _NOT_BUILT = (
     "The pages of Airboss are not built yet, so there is nothing to show; its API works.\n"
     "In a clone of the project run: make web\n"
@@ -52,7 +55,7 @@ class Pages(StaticFiles):
             raise HTTPException(404)
         name = "index.html" if scope["path"] == "/" else path
         try:
-            response = await super().get_response(name, scope)
+            response = await self._best(name, scope)
         except HTTPException as error:
             if error.status_code != 405 and not await self._is_built():
                 return PlainTextResponse(_NOT_BUILT, 503, {"Cache-Control": "no-store"})
@@ -63,6 +66,20 @@ class Pages(StaticFiles):
         response.headers["Cache-Control"] = _FOR_EVER if hashed else _ASK_AGAIN
         return response
 
+    async def _best(self, name: str, scope: MutableMapping[str, Any]) -> Response:
+        """In the encoding that is wanted most of those that were built."""
+        if Path(name).suffix in _CODINGS:  # a copy is no file of its own
+            raise HTTPException(404)
+        for coding in preferred(Headers(scope=scope).get("accept-encoding")):
+            if coding == PLAIN:
+                break
+            try:
+                return await super().get_response(name + SUFFIXES[coding], scope)
+            except HTTPException as error:
+                if error.status_code == 405:
+                    raise
+        return await super().get_response(name, scope)
+
     def file_response(
         self,
         full_path: str | os.PathLike[str],
@@ -70,8 +87,16 @@ class Pages(StaticFiles):
         scope: MutableMapping[str, Any],
         status_code: int = 200,
     ) -> Response:
-        kind = _KINDS.get(Path(full_path).suffix, "application/octet-stream")
-        response = FileResponse(full_path, status_code, media_type=kind, stat_result=stat_result)
+        file = Path(full_path)
+        coding = _CODINGS.get(file.suffix)
+        named = file.stem if coding else file.name
+        kind = _KINDS.get(Path(named).suffix, "application/octet-stream")
+        response = FileResponse(file, status_code, media_type=kind, stat_result=stat_result)
+        response.headers["Vary"] = "Accept-Encoding"
+        if coding:
+            response.headers["Content-Encoding"] = coding
+            # Other bytes need another tag, also where they happen to be as many.
+            response.headers["ETag"] = f'{response.headers["ETag"][:-1]}-{coding}"'
         if self.is_not_modified(response.headers, Headers(scope=scope)):
             return NotModifiedResponse(response.headers)
         return response
