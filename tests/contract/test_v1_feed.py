@@ -168,6 +168,27 @@ async def test_what_changed_elsewhere_is_told_together_and_not_for_deltas(guest:
     assert all(later[0] - sooner[0] > 0.2 for sooner, later in pairwise(changed))
 
 
+async def test_a_list_that_is_older_than_the_feed_can_be_told_from_one_that_is_not(
+    guest: Guest,
+) -> None:
+    async def version_of_list() -> int:
+        answer = await guest.http.get("/api/v1/sessions")
+        return int(answer.headers["X-Airboss-Lists"])
+
+    async def version_of_feed() -> int:
+        [frame] = await feed_to(guest, named("caught-up"), lists=True)
+        return int(frame.data["lists"])
+
+    before = await version_of_list()
+    await guest.open()
+    assert await version_of_feed() > before
+    async with asyncio.timeout(10):
+        while await version_of_list() != await version_of_feed():
+            """Soon nothing changes any more, and they are the same."""
+    [frame] = await feed_to(guest, named("caught-up"))
+    assert "lists" not in frame.data
+
+
 async def test_without_lists_nothing_of_other_streams_is_told(guest: Guest) -> None:
     session, other = await guest.open(), await guest.open()
     frames: list[Frame] = []

@@ -1,5 +1,6 @@
 """A way in for browsers: the printed address, the code in its fragment, cookie and key for it."""
 
+import asyncio
 import time
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from airboss.http.refusals import WRONG_TOKEN_SECONDS, Gate, Guesses
 from airboss.service.sign_ins import SIGN_IN_SECONDS
 from airboss.store.tokens import NamedTokens, new_token
 from tests.http.door import Door, Open, opened
@@ -53,6 +55,60 @@ async def test_both_parts_get_in_by_their_name_streams_included(door: Door) -> N
         client.stream("GET", "/api/v1/sessions/x/stream") as answer,
     ):
         assert await anext(answer.aiter_text())
+
+
+async def state(door: Door, **headers: str) -> httpx2.Response:
+    return await door.ask("/api/v1/signin", headers=headers)
+
+
+async def test_whether_one_is_in_is_answered_to_everybody(door: Door) -> None:
+    signed = await signed_in(door)
+    for headers in (signed.headers, door.bearer):
+        told = (await state(door, **headers)).json()
+        assert (told["signed_in"], told["who"], told["role"]) == (True, "owner", "own")
+        assert f"localhost:{door.port}" in told["hosts"]
+        assert (told["code"], told["detail"]) == (None, None)
+    stranger = await state(door)
+    assert stranger.status_code == 200
+    assert stranger.headers["cache-control"] == "no-store"
+    told = stranger.json()
+    assert told.pop("detail").startswith("This needs the token")
+    assert told.pop("code") == "token_needed"
+    assert told.pop("hosts") == []
+    assert told == {"signed_in": False, "who": None, "role": None}, "and is told nothing else"
+    assert (await state(door, **signed.cookie_alone)).json()["code"] == "key_needed"
+
+
+async def test_asking_whether_one_is_in_guesses_no_faster_than_anything_else(
+    open_door: Open,
+) -> None:
+    noted: list[tuple[int, str]] = []
+    gate = Gate(Guesses(at_once=1))
+    gate.witness = lambda _, status, code: noted.append((status, code))
+    async with open_door(gate=gate) as door:
+        began = time.monotonic()
+        wrong = await state(door, Authorization="Bearer wrong")
+        assert time.monotonic() - began >= WRONG_TOKEN_SECONDS
+        assert (wrong.status_code, wrong.json()["code"]) == (200, "wrong_token")
+        signed = await signed_in(door)
+        await door.ask("/api/v1/signout", "POST", headers=signed.headers)
+        ended = [asyncio.create_task(state(door, **signed.headers)) for _ in range(3)]
+        await asyncio.wait(ended)
+        assert sorted(one.result().status_code for one in ended) == [200, 429, 429]
+        assert noted == [
+            (401, "wrong_token"),
+            *[(429, "too_many_guesses")] * 2,
+            (401, "signed_out"),
+        ]
+        assert (await state(door)).json()["code"] == "token_needed"
+        assert len(noted) == 4, "who shows nothing has guessed nothing"
+
+
+async def test_asking_whether_one_is_in_is_for_our_own_pages(door: Door) -> None:
+    assert (await state(door, Origin="http://evil.example")).status_code == 403
+    opened_by_hand = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert (await state(door, **opened_by_hand)).status_code == 403
+    assert (await door.ask("/api/v1/signin", "PUT", json={})).status_code == 401
 
 
 async def test_neither_part_gets_in_without_the_other(door: Door) -> None:
@@ -335,4 +391,5 @@ async def test_without_a_token_everybody_is_signed_in_already(open_door: Open) -
         link = await door.ask("/api/v1/links", "POST", json={})
         assert link.json() == {"url": f"{door.url}/"}
         assert (await door.ask("/api/v1/signins")).json() == {"items": []}
+        assert (await state(door)).json()["signed_in"] is True
         assert (await door.ask("/api/v1/signout", "POST")).status_code == 204

@@ -7,8 +7,13 @@ import httpx2
 from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute
 
-# Without a token on purpose. Sign-in is where one gets in.
-OPEN = frozenset({("GET", "/healthz"), ("HEAD", "/healthz"), ("POST", "/api/v1/signin")})
+# Without a token on purpose. Sign-in is where one gets in, and asks whether one is.
+OPEN = frozenset(
+    {
+        *(("GET", "/healthz"), ("HEAD", "/healthz")),
+        *(("GET", "/api/v1/signin"), ("POST", "/api/v1/signin")),
+    }
+)
 
 _PARAMETER = re.compile(r"\{[^}]*\}")
 # Also tried where a route does not name them: a preflight, and methods that nobody meant.

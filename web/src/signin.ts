@@ -1,8 +1,12 @@
-/** The one-time code of a printed address: out of the address first, then exchanged for a cookie and a key. */
+/** Whether this browser is in, and how it gets in and out. The one-time code of a printed address is taken out of the
+ * address first, then exchanged for a cookie and a key. */
 
-import { type Answer, post, postAside } from "./api/client";
+import { judged, whyEnded } from "./api/access";
+import { type Answer, getAside, post, postAside } from "./api/client";
 import { forgetKeys, keepKey } from "./api/key";
-import type { SignedIn } from "./api/types.gen";
+import { role } from "./api/role";
+import type { SignedIn, SignInState } from "./api/types.gen";
+import { knowHosts } from "./parts/own";
 
 export function codeIn(fragment: string): string | null {
   return new URLSearchParams(fragment.replace(/^#/, "")).get("code") || null;
@@ -13,6 +17,19 @@ export function takeCode(): string | null {
   const code = codeIn(location.hash);
   if (code !== null) history.replaceState(null, "", location.pathname + location.search);
   return code;
+}
+
+/** Asks what is answered to everybody, so that a browser which is not in is not refused anything. */
+export async function askWhetherIn(): Promise<Answer<SignInState>> {
+  const answer = await getAside<SignInState>("/api/v1/signin");
+  if (answer.kind !== "ok") return answer;
+  if (answer.body.signed_in) {
+    // Both before the page opens: what it shows depends on them.
+    knowHosts(answer.body.hosts ?? []);
+    role.value = answer.body.role ?? null;
+    judged(200);
+  } else judged(401, whyEnded(answer.body));
+  return answer;
 }
 
 export async function signIn(code: string): Promise<Answer> {

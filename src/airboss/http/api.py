@@ -17,6 +17,7 @@ from airboss.http import (
 )
 from airboss.http.description import REFUSALS, describe, operation_id
 from airboss.http.heads import HeadAnswers
+from airboss.http.lists import ListVersions
 from airboss.http.perimeter import Perimeter
 from airboss.http.refusals import Gate
 from airboss.http.roles import check_role
@@ -73,5 +74,5 @@ def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
         by = acting.get() or Actor(via="api")
         use.refusals.add(by, status, code, scope.get("method", scope["type"]), scope["path"])
 
-    app, gate = HeadAnswers(build_routes(use)), Gate(witness=witness)
+    app, gate = ListVersions(HeadAnswers(build_routes(use)), use.log), Gate(witness=witness)
     return Perimeter(app, use.access, use.sign_ins, settings, port, gate=gate)

@@ -15,7 +15,7 @@ _PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 _BEARER: Final = "token"
 _SIGN_IN: Final = "signIn"
 # Open to whoever has not signed in yet.
-_OPEN: Final = frozenset({"sign_in", "is_alive"})
+_OPEN: Final = frozenset({"sign_in", "show_sign_in", "is_alive"})
 
 
 def refused(description: str) -> Described:

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from airboss.errors import StoreUnavailable
 from airboss.http.server_sent import ServerSentResponse, ServerSentWriter, note, now_ms, pieces
+from airboss.log.changes import UNLISTED, Changes
 from airboss.log.log import PAGE_CHARACTERS, EventLog, Follower
-from airboss.model.audit_events import AUDIT
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
 
@@ -52,6 +52,7 @@ class Feed(ServerSentResponse):
         self._follow = follow
         self._lists = lists
         self._compact = compact
+        self._version = log.lists_version
         self._told: dict[str, int] = {}
         self._behind = set(follow)
         # One stream at a time reads a page and hands it over: however many are followed, no more
@@ -59,9 +60,9 @@ class Feed(ServerSentResponse):
         self._turn = asyncio.Lock()
 
     async def tell(self, writer: ServerSentWriter) -> None:
-        if not self._behind:
-            await writer.note("caught-up", streams={})
         async with self._reading() as row:
+            if not self._behind:
+                await self._tell_caught_up(writer)
             while await self._tell_next(writer, row):
                 await writer.heartbeat(at=now_ms(), streams=self._told)
 
@@ -85,7 +86,12 @@ class Feed(ServerSentResponse):
         if piece.is_all and self._behind:
             self._behind.discard(piece.stream)
             if not self._behind:
-                await writer.note("caught-up", streams=self._told)
+                await self._tell_caught_up(writer)
+
+    async def _tell_caught_up(self, writer: ServerSentWriter) -> None:
+        """A list of this version or a later one needs nothing but what is told from here on."""
+        lists = {"lists": self._version} if self._lists else {}
+        await writer.note("caught-up", streams=self._told, **lists)
 
     # What is read for it.
 
@@ -94,25 +100,28 @@ class Feed(ServerSentResponse):
         """All that is read, in one row; None at its end."""
         row = _Row(1)
         async with asyncio.TaskGroup() as group:
-            reading = [
-                group.create_task(self._read(name, after, row))
-                for name, after in self._follow.items()
-            ]
-            listening = group.create_task(self._listen(reading, row))
-            try:
-                yield row
-            finally:
-                for task in (*reading, listening):
-                    task.cancel()
+            with self._log.changes() as changes:
+                self._version = self._log.lists_version  # what comes behind it is heard here
+                reading = [
+                    group.create_task(self._read(name, after, row))
+                    for name, after in self._follow.items()
+                ]
+                listening = group.create_task(self._listen(changes, reading, row))
+                try:
+                    yield row
+                finally:
+                    for task in (*reading, listening):
+                        task.cancel()
 
-    async def _listen(self, reading: "Sequence[asyncio.Task[None]]", row: _Row) -> None:
+    async def _listen(
+        self, changes: Changes, reading: "Sequence[asyncio.Task[None]]", row: _Row
+    ) -> None:
         """Tells what changed elsewhere; and the end, behind the last words of all streams."""
-        with self._log.changes() as changes:
-            while not changes.is_over:
-                names = [name for name in await changes.next() if name not in (INBOX, AUDIT)]
-                if names and self._lists:
-                    await row.put(_Piece(note("changed", streams=names)))
-                    await asyncio.sleep(CHANGED_SECONDS)
+        while not changes.is_over:
+            names = [name for name in await changes.next() if name not in UNLISTED]
+            if names and self._lists:
+                await row.put(_Piece(note("changed", streams=names)))
+                await asyncio.sleep(CHANGED_SECONDS)
         if reading:
             await asyncio.wait(reading)
         await row.put(None)

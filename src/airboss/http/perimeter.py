@@ -121,7 +121,7 @@ class Perimeter:
         """Lets the request pass, with its body read and `who` and `origin` in its scope."""
         path, method = scope["path"], scope["method"]
         is_open = _is_open(path, method)
-        is_sign_in = path == _SIGN_IN and method == "POST"
+        is_sign_in = path == _SIGN_IN and method in ("GET", "HEAD", "POST")
         is_for_strangers = is_open or is_sign_in
         most = self._bounds.stranger_body_bytes if is_for_strangers else self._bounds.body_bytes
         if not is_for_strangers and _MAY_SHOW.fullmatch(path):
@@ -129,6 +129,7 @@ class Perimeter:
         check_head(scope, headers, self._bounds, most)
         origin = self._origin(headers)
         scope["airboss.origin"] = origin
+        scope["airboss.hosts"] = self._names.hosts
         scope["airboss.gate"] = self._gate
         if not is_open:
             await self._identify(scope, headers, origin, is_sign_in=is_sign_in)
@@ -174,7 +175,9 @@ class Perimeter:
         if caller is not None:
             scope["airboss.caller"] = caller
             scope["airboss.who"] = caller.name
-        elif not is_sign_in:
+        elif is_sign_in:
+            scope["airboss.refusal"] = self._door.refusal(shown)  # for whoever asks about it
+        else:
             raise self._door.refusal(shown)
 
     async def _look(self) -> None:

@@ -23,7 +23,7 @@ ANYBODY: Final = "anybody"
 _Table = dict[str, tuple[str, ...]]
 
 _V1: Final[_Table] = {
-    ANYBODY: ("sign_in",),
+    ANYBODY: ("sign_in", "show_sign_in"),
     "view": (
         "openapi",
         # Of oneself: those of others only with the role own.

@@ -13,7 +13,9 @@ from airboss.http.credentials import Caller
 from airboss.http.description import refused
 from airboss.http.devices import device
 from airboss.http.refusals import Gate, Refused
+from airboss.http.roles import asker
 from airboss.model.ids import SignInId
+from airboss.model.roles import Role
 from airboss.model.sign_ins import SignIn
 from airboss.service.access import Access
 from airboss.service.sign_ins import SIGN_IN_SECONDS, SignIns
@@ -35,6 +37,18 @@ class SignedIn(BaseModel):
     the cookie. Null where no token is needed."""
 
     key: str | None
+
+
+class SignInState(BaseModel):
+    """Whether whoever asks is in: as whom, what they may do, and the names of this server, at which
+    links lead back to it. Else `code` and `detail` say why not, as other routes refuse it."""
+
+    signed_in: bool
+    who: str | None = None
+    role: Role | None = None
+    hosts: tuple[str, ...] = ()
+    code: str | None = None
+    detail: str | None = None
 
 
 class ListedSignIn(SignIn):
@@ -82,6 +96,22 @@ UseSignIns = Annotated[SignIns, Depends(_sign_ins)]
 UseOrigin = Annotated[str, Depends(_origin)]
 Own = Annotated[SignInId | None, Depends(_own_sign_in)]
 Who = Annotated[str, Depends(caller)]
+
+
+@router.get("/signin", response_model=SignInState)
+async def show_sign_in(request: Request) -> Response | SignInState:
+    """For everybody, so that a page can ask before somebody has signed in."""
+    refusal: Refused | None = request.scope.get("airboss.refusal")
+    if refusal is None:
+        who = await asker(request)
+        hosts = request.scope["airboss.hosts"]
+        return SignInState(signed_in=True, who=who.name, role=who.role, hosts=hosts)
+    if refusal.guessed:  # as slowly as everywhere, and written down
+        gate: Gate = request.scope["airboss.gate"]
+        refusal = await gate.refuse(request.scope, refusal)
+    if refusal.status != 401:
+        return _problem(request, refusal)
+    return SignInState(signed_in=False, code=refusal.code, detail=refusal.detail)
 
 
 @router.post(
@@ -166,8 +196,11 @@ async def _wrong_code(request: Request) -> Response:
         "Ask for a fresh address.",
         guessed=True,
     )
-    refused = await gate.refuse(request.scope, wrong)
-    return problems.answer(request.scope["path"], refused.status, refused.code, refused.detail)
+    return _problem(request, await gate.refuse(request.scope, wrong))
+
+
+def _problem(request: Request, refusal: Refused) -> Response:
+    return problems.answer(request.scope["path"], refusal.status, refusal.code, refusal.detail)
 
 
 def _set_cookie(response: Response, access: Access, value: str, origin: str, seconds: int) -> None:

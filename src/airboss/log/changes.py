@@ -2,6 +2,12 @@
 
 import asyncio
 
+from airboss.model.audit_events import AUDIT
+from airboss.model.inbox_events import INBOX
+
+# Streams that no list shows.
+UNLISTED = frozenset({INBOX, AUDIT})
+
 
 class Changes:
     """One listener's: the streams that were told something since it was last asked."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from airboss.errors import StoreUnavailable
 from airboss.log import compact, newest, rows, transcript
-from airboss.log.changes import Changes
+from airboss.log.changes import UNLISTED, Changes
 from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
@@ -46,6 +46,8 @@ class EventLog:
         # of one name would give a number twice.
         self._streams: WeakValueDictionary[str, Stream] = WeakValueDictionary()
         self._listeners: set[Changes] = set()
+        # Grows with every change that a list may show. A later server begins with a larger one.
+        self.lists_version = time.time_ns() // 1000
         self._loading = asyncio.Lock()
         self._closing = False
 
@@ -157,6 +159,7 @@ class EventLog:
             self._changed(name)
 
     def _changed(self, name: str) -> None:
+        self.lists_version += name not in UNLISTED
         for listener in self._listeners:
             listener.add(name)
 

@@ -33,6 +33,12 @@ test("a body that is no JSON is no body", async () => {
   });
 });
 
+test("an answer says as of which change it is, where the server does", async () => {
+  const headers = { "X-Airboss-Lists": "1794809000000001" };
+  vi.stubGlobal("fetch", async () => new Response("[]", { headers }));
+  expect(await get("/x")).toEqual({ kind: "ok", body: [], lists: 1794809000000001 });
+});
+
 test("no answer is a value too", async () => {
   vi.stubGlobal("fetch", async () => {
     throw new TypeError("refused");

@@ -1,11 +1,16 @@
 /** Asks the server. Every answer is a value, a missing one too: callers have no error to catch. */
 
-import { judged } from "./access";
+import { judged, whyEnded } from "./access";
 import { ownKey } from "./key";
 import { doubted } from "./role";
 
 export type Answer<Body = unknown> =
-  | { kind: "ok"; body: Body }
+  | {
+      kind: "ok";
+      body: Body;
+      /** As of which change of what lists show: larger than that of every earlier answer with less in it. */
+      lists?: number;
+    }
   | { kind: "refused"; detail: string | null; code?: string }
   | {
       kind: "failed";
@@ -23,6 +28,10 @@ const FILE_PATIENCE_MS = 600_000;
 
 export const get = <Body>(path: string, patience = PATIENCE_MS): Promise<Answer<Body>> =>
   ask(path, {}, patience);
+
+/** As `get`, but its answer neither opens nor closes the page. */
+export const getAside = <Body>(path: string): Promise<Answer<Body>> =>
+  ask(path, {}, PATIENCE_MS, () => {});
 
 export const post = <Body>(
   path: string,
@@ -99,14 +108,11 @@ function call(path: string, init: RequestInit, patience: number): Promise<Respon
 
 async function heard<Body>(response: Response, tell: typeof judged): Promise<Answer<Body>> {
   const answer = judge<Body>(response.status, parsed(await response.text()));
-  const ended = answer.kind === "refused" && ENDED.includes(answer.code ?? "");
-  tell(response.status, ended ? answer.detail : null);
+  tell(response.status, answer.kind === "refused" ? whyEnded(answer) : null);
   if (answer.kind === "failed" && answer.code === "role_needed") doubted.value += 1;
-  return answer;
+  const lists = response.headers.get("X-Airboss-Lists");
+  return answer.kind === "ok" && lists !== null ? { ...answer, lists: Number(lists) } : answer;
 }
-
-/** How the server refuses a browser that it had let in before. */
-const ENDED = ["signed_out", "key_needed", "sign_in_outdated"];
 
 function parsed(text: string): unknown {
   try {

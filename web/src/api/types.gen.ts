@@ -239,10 +239,11 @@ export type FeedEvent = {
   "stream": string;
 };
 
-/** `caught-up` or `heartbeat`: up to which seq each stream was told. */
+/** `caught-up` or `heartbeat`: up to which seq each stream was told. `lists`, of `caught-up`: a list whose answer had this `X-Airboss-Lists`, or a larger one, misses nothing. */
 export type FeedProgress = {
   "streams": Record<string, number>;
   "at"?: number | null;
+  "lists"?: number | null;
 };
 
 /** A field that was looked at. */
@@ -1008,6 +1009,16 @@ export type SignInCode = {
 /** The newest first: the role `own` sees all of them, others those of their name. */
 export type SignInList = {
   "items": readonly (ListedSignIn)[];
+};
+
+/** Whether whoever asks is in: as whom, what they may do, and the names of this server, at which links lead back to it. Else `code` and `detail` say why not, as other routes refuse it. */
+export type SignInState = {
+  "signed_in": boolean;
+  "who"?: string | null;
+  "role"?: "view" | "operate" | "decide" | "own" | null;
+  "hosts": readonly (string)[];
+  "code"?: string | null;
+  "detail"?: string | null;
 };
 
 /** The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is the cookie. Null where no token is needed. */

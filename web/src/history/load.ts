@@ -16,7 +16,9 @@ import {
   rowOfTask,
 } from "./rows";
 
-type List = Read & { source: Source; path: string };
+/** What the server answered, and as of which change. */
+type Page = Read & { lists: number };
+type List = Page & { source: Source; path: string };
 
 export type History = {
   rows: readonly Row[] | null;
@@ -33,12 +35,12 @@ export type History = {
 const PAGE = 50;
 const APART_MS = 2_000;
 
-async function page(source: Source, path: string, cursor: string | null): Promise<Read | string> {
+async function page(source: Source, path: string, cursor: string | null): Promise<Page | string> {
   const whole = cursor === null ? path : `${path}&${new URLSearchParams({ cursor })}`;
   if (source === "runs") {
     const answer = await get<RunList>(whole);
     if (answer.kind !== "ok") return whyNot(answer);
-    return { rows: answer.body.items.map(rowOfRun), cursor: answer.body.next_cursor ?? null };
+    return pageOf(answer.body.items.map(rowOfRun), answer);
   }
   if (source === "task-runs") {
     const answer = await get<TaskRunList>(whole);
@@ -47,8 +49,16 @@ async function page(source: Source, path: string, cursor: string | null): Promis
   }
   const answer = await get<SessionList>(whole);
   if (answer.kind !== "ok") return whyNot(answer);
-  return { rows: answer.body.items.map(rowOfSession), cursor: answer.body.next_cursor ?? null };
+  return pageOf(answer.body.items.map(rowOfSession), answer);
 }
+
+type Told = { body: { next_cursor?: string | null }; lists?: number };
+
+const pageOf = (rows: readonly Row[], { body, lists }: Told): Page => ({
+  rows,
+  cursor: body.next_cursor ?? null,
+  lists: lists ?? 0,
+});
 
 export function useHistory(filters: Filters): History {
   const [lists, know] = useState<readonly List[] | null>(null);
@@ -78,11 +88,15 @@ export function useHistory(filters: Filters): History {
   useEffect(() => {
     let planned: ReturnType<typeof setTimeout> | null = null;
     let gone = false;
+    // As of which change what is shown has to be.
+    let needed = 0;
     const look = async () => {
       planned = null;
       const known = latest.current;
-      const read = known === null ? null : await begin(filters);
-      if (gone || read === null || typeof read === "string") return;
+      if (known === null || known.every((list) => list.lists >= needed)) return;
+      needed = 0;
+      const read = await begin(filters);
+      if (gone || typeof read === "string") return;
       const now = read.flatMap(({ rows }) => rows);
       count(
         refreshed(
@@ -90,11 +104,15 @@ export function useHistory(filters: Filters): History {
           now,
         ).more,
       );
+      const asOf = Math.min(...read.map((list) => list.lists));
       know((old) =>
-        old === null ? old : old.map((list) => ({ ...list, rows: refreshed(list.rows, now).rows })),
+        old === null
+          ? old
+          : old.map((list) => ({ ...list, lists: asOf, rows: refreshed(list.rows, now).rows })),
       );
     };
-    const unhear = onChange(() => {
+    const unhear = onChange((_streams, lists = Number.POSITIVE_INFINITY) => {
+      needed = Math.max(needed, lists);
       planned ??= setTimeout(() => void look(), APART_MS);
     });
     return () => {

@@ -11,6 +11,10 @@ test("an event comes without a name, all else with one", () => {
     { kind: "changed", streams: ["run_1"] },
   ]);
   expect(read({ event: "heartbeat", data: "{}" })).toEqual([{ kind: "heartbeat" }]);
+  expect(read({ event: "caught-up", data: '{"streams":{},"lists":7}' })).toEqual([
+    { kind: "caught-up", lists: 7 },
+  ]);
+  expect(read({ event: "caught-up", data: '{"streams":{}}' })).toEqual([{ kind: "caught-up" }]);
 });
 
 test("half a message and the words of a newer server are passed over", () => {

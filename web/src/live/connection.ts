@@ -9,7 +9,8 @@ export type Told = Recorded & { stream: string };
 
 export type Heard =
   | { kind: "event"; told: Told }
-  | { kind: "caught-up" }
+  /** From here on every change is told to a list that is as new as `lists`. */
+  | { kind: "caught-up"; lists?: number }
   | { kind: "end"; stream: string }
   | { kind: "gone"; stream: string }
   | { kind: "changed"; streams: string[] }
@@ -70,7 +71,10 @@ export function read({ event, data }: Pick<EventSourceMessage, "event" | "data">
   switch (event) {
     case undefined:
       return [{ kind: "event", told: body as Told }];
-    case "caught-up":
+    case "caught-up": {
+      const { lists } = body as { lists?: unknown };
+      return [{ kind: event, ...(typeof lists === "number" && { lists }) }];
+    }
     case "heartbeat":
       return [{ kind: event }];
     case "end":

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { judged } from "../api/access";
-import { get } from "../api/client";
+import { askWhetherIn } from "../signin";
 import type { Recorded } from "../state/types";
 import { type Ended, type Heard, listen } from "./connection";
 import { freshness, type Line } from "./freshness";
@@ -34,7 +34,10 @@ const TICK_MS = 1_000;
 const SLEPT_MS = 10_000;
 
 const followed = new Map<string, Followed>();
-const listeners = new Set<(streams: readonly string[]) => void>();
+/** Told which streams changed; none of them means any. With `lists`, whoever is as new as that missed nothing. */
+type Listener = (streams: readonly string[], lists?: number) => void;
+
+const listeners = new Set<Listener>();
 const line = signal<Line>({
   open: false,
   caughtUp: false,
@@ -72,8 +75,8 @@ export function follow(stream: string, after: number, follower: Follower): () =>
   };
 }
 
-/** Told whenever sessions, runs or task runs changed, and after each reconnection (with none). */
-export function onChange(hear: (streams: readonly string[]) => void): () => void {
+/** Told whenever sessions, runs or task runs changed, and after each connection (with none). */
+export function onChange(hear: Listener): () => void {
   listeners.add(hear);
   reopen();
   return () => listeners.delete(hear);
@@ -144,7 +147,7 @@ async function connect(): Promise<Ended> {
   const ended = await listen(`/api/v1/feed?${wanted}`, { opened, hear }, leave.signal);
   if (ended === "refused") {
     judged(401);
-    void get("/api/v1/status"); // which says why
+    void askWhetherIn(); // which says why
   }
   silences = ended === "silent" ? silences + 1 : 0;
   return ended;
@@ -195,7 +198,7 @@ function take(heard: Heard): void {
     case "caught-up":
       tell({ caughtUp: true });
       paint();
-      settleDoubt();
+      settleDoubt(heard.lists);
       break;
     case "end":
       over(heard.stream, true);
@@ -212,11 +215,12 @@ function take(heard: Heard): void {
   }
 }
 
-function settleDoubt(): void {
+/** A connection that is replaced leaves a moment in which nobody listens, so lists are told after each. */
+function settleDoubt(lists: number | undefined): void {
+  for (const listener of listeners) listener([], lists);
   if (!doubted) return;
   doubted = false;
   for (const mine of followed.values()) mine.caughtUp();
-  for (const listener of listeners) listener([]);
 }
 
 /** What was over and goes on (a run that is retried) is followed again. */

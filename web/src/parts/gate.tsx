@@ -4,14 +4,12 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { access, endedBy } from "../api/access";
-import { type Answer, get } from "../api/client";
-import { doubted, role } from "../api/role";
-import type { Status } from "../api/types.gen";
-import { signIn, takeCode } from "../signin";
+import type { Answer } from "../api/client";
+import { doubted } from "../api/role";
+import { askWhetherIn, signIn, takeCode } from "../signin";
 import { visible } from "../words";
 import { Icon } from "./icon";
 import { Note } from "./note";
-import { knowHosts } from "./own";
 
 const AGAIN_MS = 3_000;
 
@@ -44,12 +42,8 @@ async function round(): Promise<void> {
     refusal.value =
       answer.kind === "ok" ? null : (answer.detail ?? "The server did not take this code.");
   }
-  const answer = await get<Status>("/api/v1/status");
-  if (answer.kind === "lost" || answer.kind === "failed") return wait(answer);
-  if (answer.kind === "ok") {
-    knowHosts(answer.body.hosts);
-    role.value = answer.body.role ?? null;
-  }
+  const answer = await askWhetherIn();
+  if (answer.kind !== "ok") return wait(answer);
   away.value = null;
 }
 

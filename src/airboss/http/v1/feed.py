@@ -21,10 +21,12 @@ class FeedEvent(RecordedEvent):
 
 
 class FeedProgress(BaseModel):
-    """`caught-up` or `heartbeat`: up to which seq each stream was told."""
+    """`caught-up` or `heartbeat`: up to which seq each stream was told. `lists`, of `caught-up`: a
+    list whose answer had this `X-Airboss-Lists`, or a larger one, misses nothing."""
 
     streams: dict[str, int]
     at: int | None = None
+    lists: int | None = None
 
 
 class FeedChanges(BaseModel):
