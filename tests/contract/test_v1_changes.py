@@ -75,13 +75,14 @@ async def test_the_files_that_an_agent_changed_are_told_with_their_diffs(guest: 
     assert await changes(guest, session) == told
 
 
-async def test_a_long_diff_is_cut_and_says_so(guest: Guest) -> None:
+async def test_a_long_diff_is_cut_and_counted_whole(guest: Guest) -> None:
     session = await guest.open(cwd=str(guest.portal.work))
     await guest.turn(session, "long")
     [file] = (await changes(guest, session))["files"]
     assert (file["path"], file["how"], file["cut"]) == ("long.txt", "created", True)
-    assert 1_000 < file["added"] < 20_000  # of so long a file the log keeps a part
+    assert (file["added"], file["removed"]) == (20_000, 0), "the log keeps a part, and the count"
     assert len(file["diff"]) < 201_000
+    assert file["diff"].startswith("--- /dev/null\n+++ b/long.txt\n@@ -0,0 +1,20000 @@\n")
 
 
 async def test_a_session_without_changes_has_none(guest: Guest) -> None:

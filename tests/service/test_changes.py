@@ -63,3 +63,29 @@ def test_what_is_deleted_and_made_again_is_made() -> None:
 
 def test_arguments_that_are_no_object_and_other_tools_tell_nothing() -> None:
     assert told(("view", {"path": "a"}, PATCH), ("edit", {}, None)) == []
+
+
+def test_lines_that_the_log_does_not_keep_are_counted_where_they_were_before() -> None:
+    kept = "a\n\n[9,000 characters left out here]\n\nb\n"
+    started = ToolStarted(
+        block="b",
+        name="create",
+        arguments=json.dumps({"path": "a", "file_text": kept}),
+        lines={"file_text": 3_000},
+    )
+    hunk = f"@@ -1,9 +1,9 @@\n+{kept}"
+    result = ToolResult(
+        content="Done.",
+        detailed_content=f"\ndiff --git a/e b/e\n--- a/e\n+++ b/e\n{hunk}",
+        added=700,
+        removed=30,
+    )
+    book = Book(CWD)
+    book.hear(started)
+    book.hear(ToolEnded(block="b", text="Done.", result=ToolResult(content="Done.")))
+    book.hear(ToolStarted(block="c", name="edit", arguments='{"path": "e"}'))
+    book.hear(ToolEnded(block="c", text="Done.", result=result))
+    made, edited = book.told().files
+    assert (made.added, made.removed, made.cut) == (3_000, 0, True)
+    assert "@@ -0,0 +1,3000 @@" in made.diff
+    assert (edited.added, edited.removed, edited.cut) == (700, 30, True)

@@ -20,10 +20,13 @@ Overtaking: TypeAlias = Literal["steer", "interrupt"]
 
 
 class ToolResult(Frozen):
-    """What a tool gave back: the text, and a longer form of it where there is one."""
+    """What a tool gave back: the text, and a longer form of it where there is one. Of a diff of one
+    file that was cut, `added` and `removed` count the lines of all of it."""
 
     content: Words
     detailed_content: Words | None = None
+    added: int | None = None
+    removed: int | None = None
 
 
 class ToolError(Frozen):
@@ -258,10 +261,14 @@ class MessageEnded(Frozen):
 
 
 class ToolStarted(BlockStarted):
+    """Where the arguments were too long, `lines` has for each text among them how many lines it had
+    before it was cut."""
+
     kind: Literal["tool.started"] = "tool.started"
     parent: Words | None = None
     name: Words
     arguments: Words
+    lines: dict[Words, int] | None = None
 
 
 class ToolDelta(BlockDelta):

@@ -27,6 +27,7 @@ from airboss.model.excerpt import (
     json_of,
     name_of,
 )
+from airboss.model.line_counts import lines_of_diff, lines_of_texts
 from airboss.runtime.blocks import MESSAGE, REASONING, TOOL, Block, Told, Voice
 from airboss.runtime.signals import (
     Compacted,
@@ -173,12 +174,14 @@ class Translator:
         parent = self._tools.get((None, data.get("parentToolCallId") or ""))
         block = Block(self._name(call), TOOL, self._redactor, self._most)
         above = data.get("parentToolCallId")
+        arguments = json_of(self._redactor, data.get("arguments"), self._most)
         told.append(
             ToolStarted(
                 block=block.id,
                 parent=parent.id if parent else above and _short_id(above),
                 name=name_of(str(data["toolName"])),
-                arguments=json_of(self._redactor, data.get("arguments"), self._most),
+                arguments=arguments,
+                lines=lines_of_texts(self._redactor, data.get("arguments"), arguments),
             )
         )
         self._tools[agent, call] = block
@@ -217,8 +220,10 @@ class Translator:
         else:  # the runtime hides values in what it streams, and not in the whole
             detailed = detailed or content
         text, left_out = block.finish(told)
-        detailed = self._excerpt(detailed) if detailed else None
-        outcome = ToolResult(content=text, detailed_content=None if detailed == text else detailed)
+        kept = self._excerpt(detailed) if detailed else None
+        added, removed = lines_of_diff(detailed or "", kept or "") or (None, None)
+        kept = None if kept == text else kept
+        outcome = ToolResult(content=text, detailed_content=kept, added=added, removed=removed)
         return ToolEnded(block=block.id, text=text, result=outcome, left_out=left_out)
 
     def _tool_failed(self, block: Block, error: Raw, told: Told) -> ToolEnded:

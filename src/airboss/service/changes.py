@@ -1,15 +1,15 @@
 """The files that an agent changed, from what its editing tools were given and said."""
 
 import json
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from airboss.log.log import EventLog
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MARK
+from airboss.model.line_counts import DIFF_HEADER
 from airboss.model.views import SessionView
 from airboss.model.words import Frozen
 
@@ -22,13 +22,13 @@ _PAGE: Final = 200
 _MOST_FILES: Final = 500
 _LONGEST_DIFF: Final = 200_000
 _MOST_CHARACTERS: Final = 4_000_000
-_HEADER: Final = re.compile(r"^diff --git a/(?P<old>.*?) b/(?P<new>.*)$", re.MULTILINE)
 
 
 class FileChange(Frozen):
     """A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are
-    counted as they were at that edit. `cut`: there is more than the diff shows; of an edit that is
-    itself kept in part, the counts are of that part."""
+    counted as they were at that edit. `cut`: there is more than the diff shows, and it is counted
+    too; but of a text over 2 MiB, and of a patch for several files that is kept in part, only
+    the kept lines are."""
 
     path: str
     how: How
@@ -74,6 +74,9 @@ class _Edit:
     path: str
     how: How
     lines: list[str]
+    # Where they are more than those lines.
+    added: int | None = None
+    removed: int | None = None
 
 
 @dataclass
@@ -106,8 +109,8 @@ class Book:
         file = self.files.setdefault(path, _File(path, edit.how))
         if edit.how == "deleted" or file.how == "deleted":
             file.how = edit.how
-        file.added += sum(line.startswith("+") for line in edit.lines)
-        file.removed += sum(line.startswith("-") for line in edit.lines)
+        file.added += _count("+", edit.lines) if edit.added is None else edit.added
+        file.removed += _count("-", edit.lines) if edit.removed is None else edit.removed
         is_in_part = any(MARK.search(line) for line in edit.lines)
         for line in edit.lines:
             if file.cut or file.length + len(line) > _LONGEST_DIFF or self.left < len(line):
@@ -140,16 +143,19 @@ def _edits(cwd: str, call: ToolStarted, ended: ToolEnded) -> Iterator[_Edit]:
     given = _given(call)
     path = given.get("path")
     detailed = ended.result.detailed_content if ended.result else None
-    heads = list(_HEADER.finditer(detailed or ""))
+    heads = list(DIFF_HEADER.finditer(detailed or ""))
     # The runtime leaves out the middle of a long diff; of a new file all is known without it.
     if isinstance(path, str) and (not heads or isinstance(given.get("file_text"), str)):
-        yield _from_arguments(path, given)
+        yield _from_arguments(path, given, call.lines or {})
         return
     ends = [head.start() for head in heads[1:]] + [len(detailed or "")]
     for head, end in zip(heads, ends if heads else [], strict=True):
         body = (detailed or "")[head.end() : end]
         is_only = len(heads) == 1 and isinstance(path, str)
-        yield _from_diff(str(path) if is_only else _named(cwd, head["new"]), body)
+        edit = _from_diff(str(path) if is_only else _named(cwd, head["new"]), body)
+        if len(heads) == 1 and ended.result:
+            edit = replace(edit, added=ended.result.added, removed=ended.result.removed)
+        yield edit
 
 
 def _given(call: ToolStarted) -> dict[str, Any]:
@@ -176,13 +182,19 @@ def _from_diff(path: str, body: str) -> _Edit:
     return _Edit(path, how, lines)
 
 
-def _from_arguments(path: str, given: dict[str, Any]) -> _Edit:
+def _from_arguments(path: str, given: dict[str, Any], counts: Mapping[str, int]) -> _Edit:
     """Where the tool said no diff: what it was given has all but the place."""
     made = given.get("file_text")
     old = _lines("-", given.get("old_str"))
     new = _lines("+", made if made is not None else given.get("new_str"))
-    head = [f"@@ -0,0 +1,{len(new)} @@"] if made is not None else ["@@ … @@"]
-    return _Edit(path, "edited" if made is None else "created", [*head, *old, *new])
+    added = counts.get("new_str" if made is None else "file_text")
+    head = [f"@@ -0,0 +1,{added or len(new)} @@"] if made is not None else ["@@ … @@"]
+    how: How = "edited" if made is None else "created"
+    return _Edit(path, how, [*head, *old, *new], added, counts.get("old_str"))
+
+
+def _count(sign: str, lines: list[str]) -> int:
+    return sum(line.startswith(sign) for line in lines)
 
 
 def _lines(sign: str, text: object) -> list[str]:

@@ -257,7 +257,7 @@ export type FieldCheck = {
   "unasked": boolean;
 };
 
-/** A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are counted as they were at that edit. `cut`: there is more than the diff shows; of an edit that is itself kept in part, the counts are of that part. */
+/** A file, and what was changed in it: every edit as hunks, in order. The lines of a hunk are counted as they were at that edit. `cut`: there is more than the diff shows, and it is counted too; but of a text over 2 MiB, and of a patch for several files that is kept in part, only the kept lines are. */
 export type FileChange = {
   "path": string;
   "how": "created" | "edited" | "deleted";
@@ -1352,18 +1352,22 @@ export type ToolError = {
   "code"?: string | null;
 };
 
-/** What a tool gave back: the text, and a longer form of it where there is one. */
+/** What a tool gave back: the text, and a longer form of it where there is one. Of a diff of one file that was cut, `added` and `removed` count the lines of all of it. */
 export type ToolResult = {
   "content": string;
   "detailed_content"?: string | null;
+  "added"?: number | null;
+  "removed"?: number | null;
 };
 
+/** Where the arguments were too long, `lines` has for each text among them how many lines it had before it was cut. */
 export type ToolStarted = {
   "block": string;
   "kind": "tool.started";
   "parent"?: string | null;
   "name": string;
   "arguments": string;
+  "lines"?: Record<string, number> | null;
 };
 
 /** A call was not let through; its tool did not run. */
