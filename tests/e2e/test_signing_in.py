@@ -104,6 +104,40 @@ def test_a_cookie_of_an_earlier_version_is_told_how_to_come_back(
     arrived(page, portal)
 
 
+def test_an_address_for_another_name_asks_before_it_replaces_a_sign_in(
+    portal: Portal, page: Page, quiet: Quiet
+) -> None:
+    token = portal.run("token", "add", "ann", "--role", "view").stdout.strip()
+    made = httpx2.post(f"{portal.url}/api/v1/links", headers={"Authorization": f"Bearer {token}"})
+    address = str(made.json()["url"])
+    arrived(page, portal)
+    page.goto(address)
+    question = page.get_by_role("dialog")
+    expect(question).to_contain_text("You are signed in as owner.")
+    expect(question).to_contain_text("Sign in as ann instead?")
+    expect(page.get_by_role("heading", name="Start a session")).to_be_visible()
+    assert "code" not in page.url
+    question.get_by_role("button", name="Stay owner").click()
+    expect(question).to_have_count(0)
+    assert role_of(page) == "own"
+
+    page.goto("about:blank")
+    page.goto(address)  # it was not used up
+    question.get_by_role("button", name="Sign in as ann").click()
+    expect(question).to_have_count(0)
+    expect(page.get_by_text("Your role here is view.").first).to_be_visible()
+    assert role_of(page) == "view"
+    quiet.check(but=REFUSED)  # what was open as the owner is closed
+
+
+def role_of(page: Page) -> object:
+    """Of this browser, as the server sees it."""
+    return page.evaluate(
+        "fetch('/api/v1/signin', {headers: {'X-Airboss-Key': localStorage['airboss.keys']}})"
+        ".then((answer) => answer.json()).then((told) => told.role)"
+    )
+
+
 def test_settings_list_who_is_signed_in_and_end_it(portal: Portal, browser: Browser) -> None:
     asked(portal, "DELETE", "/api/v1/signins")
     mine, theirs = (arrived(browser.new_context().new_page(), portal) for _ in range(2))

@@ -205,6 +205,29 @@ async def test_the_sign_in_of_a_removed_token_is_out_at_once(door: Door) -> None
     assert door.sign_ins.seen_by("owner") == []
 
 
+async def test_a_browser_can_ask_before_another_name_replaces_its_own(door: Door) -> None:
+    NamedTokens(door.folder).add("ann")
+    signed = await signed_in(door)
+    code = door.access.new_code("ann")
+
+    async def ask(code: str, headers: dict[str, str]) -> httpx2.Response:
+        body = {"code": code, "replace": False}
+        return await door.ask("/api/v1/signin", "POST", json=body, headers=headers)
+
+    for _ in range(2):
+        told = await ask(code, signed.headers)
+        assert told.json() == {"key": None, "who": "ann", "instead_of": "owner"}
+        assert "set-cookie" not in told.headers
+        assert await who(door, signed.headers) == "owner"
+    again = await ask(door.access.new_code("owner"), signed.headers)
+    assert again.json()["who"] == "owner"
+    assert await who(door, signed.headers) == "signed_out", "its own name needs no question"
+    stranger = signed_by(await ask(code, {}))
+    assert await who(door, stranger.headers) == "ann"
+    assert (await ask(code, signed_by(again).headers)).json()["code"] == "wrong_code", "used"
+    assert (await ask("wrong", {})).status_code == 401
+
+
 async def test_a_sign_in_survives_a_restart_and_not_another_token(open_door: Open) -> None:
     async with open_door() as door:
         signed = await signed_in(door)
@@ -386,7 +409,8 @@ async def test_a_form_of_another_page_cannot_sign_anybody_in(door: Door) -> None
 async def test_without_a_token_everybody_is_signed_in_already(open_door: Open) -> None:
     async with open_door(no_token=True) as door:
         answer = await sign_in(door, "old")
-        assert (answer.status_code, answer.json()) == (200, {"key": None})
+        told = {"key": None, "who": "local", "instead_of": None}
+        assert (answer.status_code, answer.json()) == (200, told)
         assert "set-cookie" not in answer.headers
         link = await door.ask("/api/v1/links", "POST", json={})
         assert link.json() == {"url": f"{door.url}/"}

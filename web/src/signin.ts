@@ -32,9 +32,10 @@ export async function askWhetherIn(): Promise<Answer<SignInState>> {
   return answer;
 }
 
-export async function signIn(code: string): Promise<Answer> {
+/** Not in place of another name, unless that is wanted: the answer says whether it would be. */
+export async function signIn(code: string, replace: boolean): Promise<Answer<SignedIn>> {
   // Who is told that the page is in asks at once, and needs the key for it.
-  const answer = await postAside<SignedIn>("/api/v1/signin", { code });
+  const answer = await postAside<SignedIn>("/api/v1/signin", { code, replace });
   if (answer.kind === "ok" && answer.body.key != null) keepKey(answer.body.key);
   return answer;
 }

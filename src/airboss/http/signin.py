@@ -30,13 +30,21 @@ class SignInCode(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     code: str = Field(min_length=1, max_length=200)
+    replace: bool = Field(
+        default=True,
+        description="With `false`, a browser that is signed in under another name stays so: "
+        "nothing is done, the code can still be used, and `instead_of` says the name.",
+    )
 
 
 class SignedIn(BaseModel):
     """The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is
-    the cookie. Null where no token is needed."""
+    the cookie. Null where no token is needed, and where nothing was done. `who` is the name that
+    the code is for, `instead_of` the one that would have been replaced by it."""
 
     key: str | None
+    who: str | None = None
+    instead_of: str | None = None
 
 
 class SignInState(BaseModel):
@@ -130,13 +138,16 @@ async def sign_in(
     """Exchanges a one-time code for a sign-in of thirty days: a cookie, and a key for the page."""
     # Under --no-token everybody is in already, with an old code too.
     if request.scope.get("airboss.who") == LOCAL:
-        return JSONResponse({"key": None})
-    name = access.redeem(asked.code)
-    if name is None:
+        return JSONResponse({"key": None, "who": LOCAL, "instead_of": None})
+    current = request.scope.get("airboss.who")
+    name = access.name_of_code(asked.code)
+    if not asked.replace and own is not None and name not in (None, current):
+        return JSONResponse({"key": None, "who": name, "instead_of": current})
+    if name is None or access.redeem(asked.code) is None:
         return await _wrong_code(request)
     agent = request.headers.get("user-agent", "")
     begun = await sign_ins.begin(name, request.scope["airboss.peer"], device(agent), own)
-    answer = JSONResponse({"key": begun.key})
+    answer = JSONResponse({"key": begun.key, "who": name, "instead_of": None})
     _set_cookie(answer, access, begun.cookie, origin, SIGN_IN_SECONDS)
     return answer
 

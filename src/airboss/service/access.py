@@ -176,7 +176,13 @@ class Access:
 
     def redeem(self, code: str) -> str | None:
         """The name that a code is for, once."""
-        kept = self._codes.pop(digest(code), None)
+        return self._name_of(self._codes.pop(digest(code), None))
+
+    def name_of_code(self, code: str) -> str | None:
+        """The name that a code is for. It can still be redeemed."""
+        return self._name_of(self._codes.get(digest(code)))
+
+    def _name_of(self, kept: _Code | None) -> str | None:
         if kept is None or kept.until <= self._clock() or not kept.is_in():
             return None
         return kept.name if self.fingerprint(kept.name) == kept.fingerprint else None

@@ -1004,6 +1004,7 @@ export type SessionView = {
 /** The code of a printed address, from its fragment. */
 export type SignInCode = {
   "code": string;
+  "replace": boolean;
 };
 
 /** The newest first: the role `own` sees all of them, others those of their name. */
@@ -1021,9 +1022,11 @@ export type SignInState = {
   "detail"?: string | null;
 };
 
-/** The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is the cookie. Null where no token is needed. */
+/** The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is the cookie. Null where no token is needed, and where nothing was done. `who` is the name that the code is for, `instead_of` the one that would have been replaced by it. */
 export type SignedIn = {
   "key"?: string | null;
+  "who"?: string | null;
+  "instead_of"?: string | null;
 };
 
 /** Plain text: what stands before the first hit, the hit, and what stands behind it. */

@@ -8,6 +8,7 @@ import type { Answer } from "../api/client";
 import { doubted } from "../api/role";
 import { askWhetherIn, signIn, takeCode } from "../signin";
 import { visible } from "../words";
+import { confirmed } from "./dialog";
 import { Icon } from "./icon";
 import { Note } from "./note";
 
@@ -36,15 +37,32 @@ export async function knock(): Promise<void> {
 
 async function round(): Promise<void> {
   if (code !== null) {
-    const answer = await signIn(code);
+    const mine = code;
+    const answer = await exchange(mine);
     if (answer.kind !== "ok" && answer.kind !== "refused") return wait(answer);
-    code = null;
+    if (code === mine) code = null; // else another address was opened meanwhile
     refusal.value =
       answer.kind === "ok" ? null : (answer.detail ?? "The server did not take this code.");
   }
   const answer = await askWhetherIn();
   if (answer.kind !== "ok") return wait(answer);
   away.value = null;
+}
+
+/** A person who is signed in under another name is asked first. */
+async function exchange(code: string): Promise<Answer> {
+  const answer = await signIn(code, false);
+  if (answer.kind !== "ok" || answer.body.instead_of == null) return answer;
+  await askWhetherIn(); // what is behind the question is the page as they know it
+  const { who, instead_of } = answer.body;
+  const yes = await confirmed({
+    title: `Sign in as ${visible(who ?? "")} instead?`,
+    body: `You are signed in as ${visible(instead_of)}. This address signs this browser in as ${visible(who ?? "")}, in all of its tabs.`,
+    action: `Sign in as ${visible(who ?? "")}`,
+    keep: `Stay ${visible(instead_of)}`,
+    danger: false,
+  });
+  return yes ? signIn(code, true) : answer;
 }
 
 /** A code that the server never got is kept for the next try. */
