@@ -105,6 +105,22 @@ async def test_every_route_answers_every_role_as_the_table_says(
     assert wrong == []
 
 
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"[" * 20_000, b'{"model": 1}'])
+async def test_a_role_is_checked_before_the_body_is_read(
+    portal: Portal, tokens: dict[Role, str], body: bytes
+) -> None:
+    wrong: list[str] = []
+    headers = {**bearer(tokens["view"]), "Content-Type": "application/json"}
+    async with httpx2.AsyncClient(base_url=portal.url, headers=headers, timeout=30) as client:
+        for method, path, needed in every_route():
+            if method == "GET" or may_call("view", needed):
+                continue
+            answer = await client.request(method, path, content=body)
+            if answer.status_code != 403:
+                wrong.append(f"{method} {path}: {answer.status_code}")
+    assert wrong == []
+
+
 async def test_a_refused_role_has_a_code_and_is_logged(
     portal: Portal, tokens: dict[Role, str]
 ) -> None:

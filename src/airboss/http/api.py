@@ -52,7 +52,7 @@ def build_routes(use: Services | None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         generate_unique_id_function=operation_id,
-        dependencies=[Depends(check_role)],
+        dependencies=[Depends(check_role)],  # for whatever does not come from a `Router`
     )
     app.state.services = use
     told = [status, sessions, entries, task_runs, runs, trust, rules, inbox]

@@ -3,11 +3,12 @@
 import asyncio
 from importlib import import_module
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
+from airboss.http.roles import Router
 from airboss.http.services import Use
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False)
 
 
 @router.get("/metrics")

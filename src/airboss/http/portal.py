@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 from starlette.background import BackgroundTask
 
@@ -18,11 +18,11 @@ from airboss.errors import (
     WorkingDirectoryNotAllowed,
 )
 from airboss.http.callers import unless_gone
-from airboss.http.roles import UseAsker
+from airboss.http.roles import Router, UseAsker
 from airboss.http.services import Use, Who, end_server
 from airboss.service.live import Live, NeverUsed, ParallelCall
 
-router = APIRouter(prefix="/api", include_in_schema=False)
+router = Router(prefix="/api", include_in_schema=False)
 
 BOTH = ["GET", "POST"]
 # The seed's names for what it foresaw. What it did not foresee says more, in a message.

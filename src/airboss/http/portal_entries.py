@@ -3,16 +3,17 @@
 import asyncio
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from airboss.http.portal import BOTH, body_text
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseEntries
 from airboss.model.audit_events import EntryInstalled
 from airboss.service.audit import actor
 
-router = APIRouter(prefix="/api", include_in_schema=False)
+router = Router(prefix="/api", include_in_schema=False)
 # Known in test mode only.
-test_router = APIRouter(prefix="/api", include_in_schema=False)
+test_router = Router(prefix="/api", include_in_schema=False)
 
 
 @test_router.api_route("/copilot/test/installJobsEntry", methods=BOTH)

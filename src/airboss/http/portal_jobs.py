@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from airboss.errors import NotFound
 from airboss.http.portal import BOTH, FORESEEN, body_text, in_the_seeds_words, live_response
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseRuns, Who
 from airboss.service.run_wish import RunWish
 
-router = APIRouter(prefix="/api/copilot/job", include_in_schema=False)
+router = Router(prefix="/api/copilot/job", include_in_schema=False)
 
 
 @router.api_route("/start/{job_name:path}", methods=BOTH)

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from airboss.errors import NotFound
 from airboss.http.portal import BOTH, body_text, live_response
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseTasks, Who
 from airboss.service.tasks import TaskWish
 
-router = APIRouter(prefix="/api/copilot/task", include_in_schema=False)
+router = Router(prefix="/api/copilot/task", include_in_schema=False)
 
 
 @router.api_route("/start/{task_name:path}/session/{session_id}", methods=BOTH)

@@ -4,11 +4,13 @@ A route that is not in it is refused to everybody, so that a new one is closed u
 `docs/roles.md` is written from it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
 from starlette.types import Scope
 
 from airboss.errors import RoleNeeded
@@ -138,6 +140,26 @@ async def check_role(request: Request) -> None:
     if needed not in ROLES:
         raise RoleNeeded("that nobody has yet", who.role or "none", who.name)
     who.must_have(needed)
+
+
+class _CheckedRoute(APIRoute):
+    """Checks before a body is read: who may not ask is not told what is wrong with the question."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def check_and_handle(request: Request) -> Response:
+            await check_role(request)
+            return await handle(request)
+
+        return check_and_handle
+
+
+class Router(APIRouter):
+    """What every part of the API declares its routes on."""
+
+    def __init__(self, prefix: str = "", **options: Any) -> None:
+        super().__init__(prefix=prefix, route_class=_CheckedRoute, **options)
 
 
 def may_call(role: Role, needed: str | None) -> bool:

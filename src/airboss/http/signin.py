@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
@@ -13,7 +13,7 @@ from airboss.http.credentials import Caller
 from airboss.http.description import refused
 from airboss.http.devices import device
 from airboss.http.refusals import Gate, Refused
-from airboss.http.roles import asker
+from airboss.http.roles import Router, asker
 from airboss.model.ids import SignInId
 from airboss.model.roles import Role
 from airboss.model.sign_ins import SignIn
@@ -21,7 +21,7 @@ from airboss.service.access import Access
 from airboss.service.sign_ins import SIGN_IN_SECONDS, SignIns
 from airboss.store.tokens import LOCAL
 
-router = APIRouter(prefix="/api/v1", tags=["access"])
+router = Router(prefix="/api/v1", tags=["access"])
 
 
 class SignInCode(BaseModel):

@@ -3,11 +3,12 @@
 import json
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
+from airboss.http.roles import Router
 from airboss.http.services import Use
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -21,7 +22,7 @@ from airboss.http.v1.streams import (
 from airboss.model.audit_events import AUDIT, AuditEvent
 from airboss.service.export import MEDIA_TYPES
 
-router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
+router = Router(prefix="/api/v1/audit", tags=["audit"])
 
 _LINES: Final = MEDIA_TYPES["jsonl"]
 _FILE: Final[dict[str, Any]] = {

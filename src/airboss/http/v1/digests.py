@@ -2,16 +2,17 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from airboss.http.description import Refusals, refused
+from airboss.http.roles import Router
 from airboss.http.services import Use
 from airboss.http.v1.streams import LARGEST_SEQ
 from airboss.model.inbox_events import INBOX
 from airboss.service.digests import Compared
 
-router = APIRouter(prefix="/api/v1", tags=["digests"])
+router = Router(prefix="/api/v1", tags=["digests"])
 
 Seq = Annotated[
     int, Query(ge=0, le=LARGEST_SEQ, description="The state as of this event, which is no delta.")

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from airboss.errors import NotFound
 from airboss.http.description import Refusals, refused
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseEntries, UseRuns
 from airboss.http.v1.streams import AbsolutePath, Asked
 from airboss.model.audit_events import EntryInstalled
@@ -17,7 +18,7 @@ from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.job_stats import JobStats
 
-router = APIRouter(prefix="/api/v1", tags=["entry"])
+router = Router(prefix="/api/v1", tags=["entry"])
 
 _LARGEST_PARSED_HERE = 64 * 1024
 FilePath = Annotated[

@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
+from airboss.http.roles import Router
 from airboss.http.services import Use
 from airboss.service.export import MEDIA_TYPES, Exported, Exports, Format, file_name
 
-router = APIRouter(prefix="/api/v1", tags=["history"])
+router = Router(prefix="/api/v1", tags=["history"])
 
 _TEXT: Final = {"schema": {"type": "string"}}
 _FILE: Final[dict[str, Any]] = {

@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
 from airboss.errors import Invalid
 from airboss.http.feed import Feed
+from airboss.http.roles import Router
 from airboss.http.services import Use
 from airboss.http.v1.streams import LARGEST_SEQ, RecordedEvent, server_sent
 
-router = APIRouter(prefix="/api/v1/feed", tags=["feed"])
+router = Router(prefix="/api/v1/feed", tags=["feed"])
 
 
 class FeedEvent(RecordedEvent):

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from airboss.http.description import refused
+from airboss.http.roles import Router
 from airboss.http.services import Use
 from airboss.service.history import HIT_CURSOR, HitPage
 
-router = APIRouter(prefix="/api/v1", tags=["history"])
+router = Router(prefix="/api/v1", tags=["history"])
 
 
 @router.get("/search", responses={422: refused("There is no word and no number in it.")})

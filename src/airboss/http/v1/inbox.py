@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, Field
 
 from airboss.http.description import refused
-from airboss.http.roles import UseAsker
+from airboss.http.roles import Router, UseAsker
 from airboss.http.services import UseDecisions, UseInbox, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -20,7 +20,7 @@ from airboss.http.v1.streams import (
 )
 from airboss.model.inbox_events import INBOX, Choice, InboxItem, ItemSettled
 
-router = APIRouter(prefix="/api/v1/inbox", tags=["inbox"])
+router = Router(prefix="/api/v1/inbox", tags=["inbox"])
 
 
 class Waiting(BaseModel):

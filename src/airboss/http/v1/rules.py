@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, Field
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from airboss.http.description import refused
+from airboss.http.roles import Router
 from airboss.http.services import UseRules, Who
 from airboss.http.v1.streams import Asked, only_numbers
 from airboss.model.rules import KeptRule, Rule
 from airboss.service.rules import MOST_RULES
 
-router = APIRouter(prefix="/api/v1/rules", tags=["rules"])
+router = Router(prefix="/api/v1/rules", tags=["rules"])
 
 
 class _RuleName(StringConvertor):

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 from pydantic import BaseModel, Field
 
 from airboss.http.description import refused
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseRuns, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -28,7 +29,7 @@ from airboss.service.entry_reader import in_thread
 from airboss.service.run_wish import RunWish
 from airboss.store.views import Wanted
 
-router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
+router = Router(prefix="/api/v1/runs", tags=["runs"])
 
 Key = Annotated[
     str | None,

@@ -4,13 +4,14 @@ import asyncio
 import base64
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
 
 from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.desk import Delivery
 from airboss.http.description import refused
 from airboss.http.headers import SANDBOX
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -39,7 +40,7 @@ from airboss.service.pages import last_events, page_for_late
 from airboss.store.images import Picture
 from airboss.store.views import Wanted
 
-router = APIRouter(prefix="/api/v1/sessions", tags=["sessions"])
+router = Router(prefix="/api/v1/sessions", tags=["sessions"])
 
 _LARGEST_IMAGE: Final = 5_000_000
 _LONGEST_IMAGE: Final = 7_000_000  # in base64

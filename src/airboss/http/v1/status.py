@@ -2,16 +2,16 @@
 
 from dataclasses import asdict
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
-from airboss.http.roles import UseAsker
+from airboss.http.roles import Router, UseAsker
 from airboss.http.services import Use, end_server
 from airboss.service.status import Check, Status
 
-router = APIRouter(prefix="/api/v1", tags=["server"])
+router = Router(prefix="/api/v1", tags=["server"])
 
 
 class Model(BaseModel):

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, Field, StrictBool
 
 from airboss.http.description import refused
+from airboss.http.roles import Router
 from airboss.http.services import Use, UseTasks, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -28,7 +29,7 @@ from airboss.service.audit import actor
 from airboss.service.tasks import TaskWish
 from airboss.store.views import Wanted
 
-router = APIRouter(prefix="/api/v1/task-runs", tags=["task runs"])
+router = Router(prefix="/api/v1/task-runs", tags=["task runs"])
 
 
 class StartTask(Asked):

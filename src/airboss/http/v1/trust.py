@@ -2,16 +2,17 @@
 
 from typing import Annotated, Final, Literal, cast
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from airboss.http.description import Refusals, refused
+from airboss.http.roles import Router
 from airboss.http.services import UseEntries, Who
 from airboss.http.v1.streams import ABSOLUTE, AbsolutePath
 from airboss.service.trust import Look
 from airboss.store.entries import TrustRow
 
-router = APIRouter(prefix="/api/v1/trust", tags=["trust"])
+router = Router(prefix="/api/v1/trust", tags=["trust"])
 
 _NOT_USABLE: Final[Refusals] = {422: refused("There is nothing at this path that can be trusted.")}
 PathAsked = Annotated[
