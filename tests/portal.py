@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -105,6 +107,15 @@ class Portal:
             assert self._process.poll() is None, self.log
             assert time.monotonic() < until, self.log
             time.sleep(0.05)
+
+    @contextmanager
+    def serving(self) -> "Generator[Portal]":
+        """From its start to its end, whatever comes in between."""
+        self.start()
+        try:
+            yield self
+        finally:
+            self.stop()
 
     def _rehearsal(self) -> tuple[str, ...]:
         if self.script is None:

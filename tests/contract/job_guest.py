@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -243,6 +244,13 @@ def story(heard: Iterable[Told]) -> str:
     return " ".join(told)
 
 
-def job_portal_in(portal_folder: Any, *options: str) -> Portal:
-    fixtures = ("--test", "--test-folder", str(portal_folder / "fixtures"))
-    return Portal(portal_folder, (*fixtures, "--permissions", "approve-all", *options), SCRIPT)
+def job_portal_in(folder: Path, *options: str, rules: str = "") -> Portal:
+    """With `rules` of its own for the model, before those that all have."""
+    fixtures = ("--test", "--test-folder", str(folder / "fixtures"))
+    script = SCRIPT.replace("rules:\n", f"rules:\n{rules}")
+    return Portal(folder, (*fixtures, "--permissions", "approve-all", *options), script)
+
+
+async def install_jobs(portal: Portal, entry: dict[str, Any]) -> None:
+    async with JobGuest.of(portal) as guest:
+        await guest.install(entry)

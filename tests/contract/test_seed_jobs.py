@@ -28,16 +28,14 @@ DONE, FAILED = "jobSucceeded", "jobFailed"
 
 @pytest.fixture(scope="module")
 def job_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = job_portal_in(tmp_path_factory.mktemp("jobs"))
-    portal.start()
-    yield portal
-    portal.stop()
+    with job_portal_in(tmp_path_factory.mktemp("jobs")).serving() as portal:
+        yield portal
 
 
 @pytest.fixture
 async def guest(job_portal: Portal) -> AsyncGenerator[JobGuest]:
-    async with job_portal.client() as client:
-        yield JobGuest(client, job_portal)
+    async with JobGuest.of(job_portal) as guest:
+        yield guest
 
 
 @pytest.mark.parametrize(

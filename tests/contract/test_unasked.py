@@ -11,7 +11,6 @@ import pytest
 
 from tests.contract.guest import Told, kinds, only
 from tests.contract.job_guest import (
-    SCRIPT,
     JobGuest,
     alt,
     entry_of,
@@ -94,17 +93,13 @@ def jobs_of(trouble: str) -> dict[str, Any]:
 
 
 def portal_in(folder: Path) -> Portal:
-    portal = job_portal_in(folder, "--max-tasks", "16")
-    portal.script = SCRIPT.replace("rules:\n", f"rules:\n{RULES}{LATER}")
-    portal.start()
-    return portal
+    return job_portal_in(folder, "--max-tasks", "16", rules=RULES + LATER)
 
 
 @pytest.fixture(scope="module")
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = portal_in(tmp_path_factory.mktemp("unasked"))
-    yield portal
-    portal.stop()
+    with portal_in(tmp_path_factory.mktemp("unasked")).serving() as portal:
+        yield portal
 
 
 @pytest.fixture
@@ -127,9 +122,8 @@ async def begin_all(portal: Portal) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Portal, dict[str, str]]]:
-    portal = portal_in(tmp_path_factory.mktemp("troubles"))
-    yield portal, asyncio.run(begin_all(portal))
-    portal.stop()
+    with portal_in(tmp_path_factory.mktemp("troubles")).serving() as portal:
+        yield portal, asyncio.run(begin_all(portal))
 
 
 async def ended(guest: JobGuest, run: str) -> Told:

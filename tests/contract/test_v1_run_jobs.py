@@ -14,10 +14,8 @@ from tests.portal import Portal
 
 @pytest.fixture(scope="module")
 def job_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = job_portal_in(tmp_path_factory.mktemp("run-jobs"))
-    portal.start()
-    yield portal
-    portal.stop()
+    with job_portal_in(tmp_path_factory.mktemp("run-jobs")).serving() as portal:
+        yield portal
 
 
 @pytest.fixture

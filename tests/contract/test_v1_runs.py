@@ -14,6 +14,7 @@ from tests.contract.job_guest import (
     JobGuest,
     alt,
     entry_of,
+    install_jobs,
     job_portal_in,
     loop,
     par,
@@ -41,16 +42,9 @@ JOBS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def job_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = job_portal_in(tmp_path_factory.mktemp("runs"))
-    portal.start()
-    asyncio.run(install(portal))
-    yield portal
-    portal.stop()
-
-
-async def install(portal: Portal) -> None:
-    async with JobGuest.of(portal) as guest:
-        await guest.install(entry_of(JOBS, more=task("True twice.")))
+    with job_portal_in(tmp_path_factory.mktemp("runs")).serving() as portal:
+        asyncio.run(install_jobs(portal, entry_of(JOBS, more=task("True twice."))))
+        yield portal
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pytest
 
 from tests.contract.guest import Told, kinds, only
 from tests.contract.job_guest import (
-    SCRIPT,
     JobGuest,
     alt,
     entry_of,
+    install_jobs,
     job_portal_in,
     loop,
     par,
@@ -57,24 +57,14 @@ JOBS: dict[str, Any] = {
 }
 
 
-def portal_in(folder: Path) -> Portal:
-    portal = job_portal_in(folder)
-    portal.script = SCRIPT.replace("rules:\n", f"rules:\n{RULES}")
-    portal.start()
-    return portal
-
-
-async def install(portal: Portal) -> None:
-    async with JobGuest.of(portal) as guest:
-        await guest.install(entry_of(JOBS, **TASKS))
+ENTRY = entry_of(JOBS, **TASKS)
 
 
 @pytest.fixture(scope="module")
 def job_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = portal_in(tmp_path_factory.mktemp("again"))
-    asyncio.run(install(portal))
-    yield portal
-    portal.stop()
+    with job_portal_in(tmp_path_factory.mktemp("again"), rules=RULES).serving() as portal:
+        asyncio.run(install_jobs(portal, ENTRY))
+        yield portal
 
 
 @pytest.fixture
@@ -261,9 +251,8 @@ async def test_a_run_that_goes_on_is_not_deleted(guest: JobGuest) -> None:
 async def test_a_restart_keeps_keys_and_retries_what_an_earlier_server_ended(
     tmp_path: Path,
 ) -> None:
-    portal = portal_in(tmp_path)
-    try:
-        await install(portal)
+    with job_portal_in(tmp_path, rules=RULES).serving() as portal:
+        await install_jobs(portal, ENTRY)
         headers = {"Idempotency-Key": "once"}
         async with JobGuest.of(portal) as guest:
             answer = await guest.http.post("/api/v1/runs", json={"job": "no"}, headers=headers)
@@ -271,7 +260,7 @@ async def test_a_restart_keeps_keys_and_retries_what_an_earlier_server_ended(
             failed = await ended(guest, "seq")
         await asyncio.to_thread(portal.stop)
         await asyncio.to_thread(portal.start)
-        await install(portal)
+        await install_jobs(portal, ENTRY)
         async with JobGuest.of(portal) as guest:
             answer = await guest.http.post("/api/v1/runs", json={"job": "no"}, headers=headers)
             assert (answer.status_code, answer.json()["id"]) == (201, done["id"])
@@ -283,5 +272,3 @@ async def test_a_restart_keeps_keys_and_retries_what_an_earlier_server_ended(
             assert times_begun(view) == {"0.0": 1, "0.1": 3, "0.2": 1}
             assert (view["state"], view["restarts"]) == ("succeeded", 0)
             assert (await guest.http.delete(f"/api/v1/runs/{done['id']}")).status_code == 204
-    finally:
-        portal.stop()

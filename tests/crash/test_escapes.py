@@ -41,11 +41,32 @@ async def runtime_of(client: httpx2.AsyncClient) -> psutil.Process:
     return psutil.Process((await client.get("/api/v1/status")).json()["runtime"]["pid"])
 
 
+async def processes_of(client: httpx2.AsyncClient) -> tuple[psutil.Process, psutil.Process]:
+    """The runtime and its supervisor."""
+    runtime = await runtime_of(client)
+    supervisor = runtime.parent()
+    assert supervisor is not None
+    return runtime, supervisor
+
+
+async def turn(client: httpx2.AsyncClient, session: str, text: str) -> None:
+    receipt = await ask(client, session, text)
+    await until(client, session, "session.idle", receipt["seq"])
+
+
+def words_of(portal: Portal) -> str:
+    """A command that no other test runs."""
+    return f"sleep {portal.pid}.5"
+
+
+def beginning(way: str, words: str) -> str:
+    return f"shell {WAYS[way].replace('SLEEP', words)}"
+
+
 async def escaped(portal: Portal, client: httpx2.AsyncClient, way: str, session: str) -> str:
     """The words of a command that runs without a parent and without a mark."""
-    words = f"sleep {portal.pid}.5"
-    receipt = await ask(client, session, f"shell {WAYS[way].replace('SLEEP', words)}")
-    await until(client, session, "session.idle", receipt["seq"])
+    words = words_of(portal)
+    await turn(client, session, beginning(way, words))
     assert soon(lambda: running(words))
     [pid] = running(words)
     assert psutil.Process(pid).environ().keys() <= {"PWD", "SHLVL", "_"}, "no mark is on it"
@@ -54,16 +75,14 @@ async def escaped(portal: Portal, client: httpx2.AsyncClient, way: str, session:
 
 @ways
 async def test_it_ends_with_an_abort_of_the_only_session(portal: Portal, way: str) -> None:
-    words = f"sleep {portal.pid}.5"
+    words = words_of(portal)
     async with portal.client() as client:
         session = await start_session(client, portal.work)
-        begin = WAYS[way].replace("SLEEP", words)
-        await ask(client, session, f"shell {begin}\nsleep 60")
+        await ask(client, session, f"{beginning(way, words)}\nsleep 60")
         assert soon(lambda: running(words))
         assert (await client.post(f"/api/v1/sessions/{session}/abort")).is_success
         assert running(words) == []
-        receipt = await ask(client, session, "say that you are there")
-        await until(client, session, "session.idle", receipt["seq"])
+        await turn(client, session, "say that you are there")
 
 
 @ways
@@ -84,9 +103,7 @@ async def test_it_ends_when_the_last_session_of_its_runtime_closes(
 async def test_it_ends_when_the_server_is_killed(portal: Portal, way: str) -> None:
     async with portal.client() as client:
         words = await escaped(portal, client, way, await start_session(client, portal.work))
-        runtime = await runtime_of(client)
-        supervisor = runtime.parent()
-    assert supervisor is not None
+        runtime, supervisor = await processes_of(client)
     portal.kill()
     assert soon(lambda: running(words) == [])
     assert soon(lambda: is_over(runtime) and is_over(supervisor))
@@ -99,9 +116,7 @@ async def test_it_ends_when_the_runtime_is_killed(portal: Portal, way: str) -> N
         words = await escaped(portal, client, way, await start_session(client, portal.work))
         (await runtime_of(client)).kill()
         assert soon(lambda: running(words) == [])
-        again = await start_session(client, portal.work)
-        receipt = await ask(client, again, "say that you are there")
-        await until(client, again, "session.idle", receipt["seq"])
+        await turn(client, await start_session(client, portal.work), "say that you are there")
 
 
 @ways
@@ -110,16 +125,12 @@ async def test_it_ends_when_the_supervisor_is_killed_and_so_does_the_runtime(
 ) -> None:
     async with portal.client() as client:
         words = await escaped(portal, client, way, await start_session(client, portal.work))
-        runtime = await runtime_of(client)
-        supervisor = runtime.parent()
-        assert supervisor is not None
+        runtime, supervisor = await processes_of(client)
         assert supervisor.ppid() == portal.pid
         supervisor.kill()
         assert soon(lambda: is_over(runtime))
         assert soon(lambda: running(words) == [])
-        again = await start_session(client, portal.work)
-        receipt = await ask(client, again, "say that you are there")
-        await until(client, again, "session.idle", receipt["seq"])
+        await turn(client, await start_session(client, portal.work), "say that you are there")
         assert len(list((portal.data / "runtimes").iterdir())) == 1
 
 
@@ -129,9 +140,7 @@ async def test_it_ends_with_the_next_start_where_the_supervisor_could_do_nothing
 ) -> None:
     async with portal.client() as client:
         words = await escaped(portal, client, way, await start_session(client, portal.work))
-        runtime = await runtime_of(client)
-        supervisor = runtime.parent()
-    assert supervisor is not None
+        runtime, supervisor = await processes_of(client)
     for pid in (portal.pid, supervisor.pid, runtime.pid):
         os.kill(pid, signal.SIGSTOP)
     portal.kill()

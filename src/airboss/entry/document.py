@@ -4,7 +4,6 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -17,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from airboss.entry.tools import JOB_TOOLS
+from airboss.model.numbers import Whole, whole
 
 ONE_OF_TWO: Final = "one_of_two"
 DRIVING: Final = "driving"
@@ -27,15 +27,7 @@ Prompt: TypeAlias = tuple[StrictStr, ...]
 ToolName: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"enum": [*JOB_TOOLS]})]
 
 
-def _whole(number: object) -> object:
-    if isinstance(number, float) and number.is_integer():
-        return int(number)
-    return number
-
-
-# JSON has one kind of number: 3.0 and 3e0 are as whole as 3.
-Whole: TypeAlias = Annotated[StrictInt, BeforeValidator(_whole)]
-Count: TypeAlias = Annotated[StrictInt, Field(ge=0), BeforeValidator(_whole)]
+Count: TypeAlias = Annotated[StrictInt, Field(ge=0), whole]
 
 
 def _plain(number: float) -> float | int:

@@ -3,13 +3,14 @@
 from typing import Annotated
 
 from fastapi import Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictInt
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from airboss.http.description import refused
 from airboss.http.roles import Router
 from airboss.http.services import UseRules, Who
-from airboss.http.v1.streams import Asked, only_numbers
+from airboss.http.v1.streams import Asked
+from airboss.model.numbers import whole
 from airboss.model.rules import KeptRule, Rule
 from airboss.service.rules import MOST_RULES
 
@@ -24,7 +25,7 @@ class _RuleName(StringConvertor):
 
 register_url_convertor("rule", _RuleName())
 
-Place = Annotated[int, Field(ge=0, le=MOST_RULES), only_numbers]
+Place = Annotated[StrictInt, Field(ge=0, le=MOST_RULES), whole]
 
 
 class NewRule(Asked):

@@ -5,7 +5,7 @@ import base64
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictInt
 
 from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.desk import Delivery
@@ -28,11 +28,11 @@ from airboss.http.v1.streams import (
     Time,
     event_page,
     first_seq,
-    only_numbers,
 )
 from airboss.model.audit_events import Deleted
 from airboss.model.ids import PromptId
 from airboss.model.limits import Limits
+from airboss.model.numbers import whole
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
 from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
@@ -47,7 +47,7 @@ _LONGEST_IMAGE: Final = 7_000_000  # in base64
 # More than anybody counts to; beyond it numbers are no longer exact.
 _LARGEST_AMOUNT: Final = 1e15
 
-Position = Annotated[int, Field(ge=0, le=LARGEST_SEQ), only_numbers]
+Position = Annotated[StrictInt, Field(ge=0, le=LARGEST_SEQ), whole]
 Amount = Annotated[float, Field(ge=0, le=_LARGEST_AMOUNT, strict=True)]
 
 

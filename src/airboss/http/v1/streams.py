@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Header, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 from airboss.model.events import Event
@@ -36,16 +36,6 @@ ModelName = Annotated[
     Annotated[str, Field(max_length=400, json_schema_extra={"minLength": 1})] | None,
     Field(description="One of `/api/v1/models`."),
 ]
-
-
-def _number(given: object) -> object:
-    """Python would take `true` for 1, and "3" for 3."""
-    is_number = isinstance(given, int | float | None) and not isinstance(given, bool)
-    return given if is_number else "no number"  # which is refused in pydantic's words
-
-
-# For a number in a body.
-only_numbers: Final = BeforeValidator(_number)
 
 
 class Asked(BaseModel):
