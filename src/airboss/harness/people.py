@@ -8,6 +8,7 @@ from typing import Final, Protocol, TypeAlias
 
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
 from airboss.harness.approvals import answer_of, approval_of
+from airboss.harness.item_marks import call_mark, mark_of, plain_mark
 from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import question_of, told_of
@@ -99,10 +100,10 @@ class People:
     ) -> None:
         """What was asked before the session was cut off, and what was decided since."""
         for asked in (item.asked for item in items):
-            if mark := _mark_of(asked):
+            if mark := mark_of(asked):
                 self._kept[mark] = _Waiting(asked)
         for asked, settled in decided:
-            if mark := _mark_of(asked):
+            if mark := mark_of(asked):
                 waiting = self._kept[mark] = _Waiting(asked, is_taken=True)
                 waiting.answer.set_result(settled)
 
@@ -168,12 +169,12 @@ class People:
             redactor=self.redactor,
         )
         self._withdraw_cut(wish.call)
-        kept = self._kept.pop(_mark(wish.call, fresh.fingerprint), None)
+        kept = self._kept.pop(call_mark(wish.call, fresh.fingerprint), None)
         if wish.kind != _BY_A_HOOK:
             self._asked_again()
         if kept is not None:
             return await self._wait(kept, request)
-        settled = await self._decided_before(fresh.fingerprint, prompt)
+        settled = await self._decided_before(fresh.fingerprint, prompt, wish.call)
         return settled or await self._ask(fresh, request)
 
     def _withdraw_cut(self, call: str | None) -> None:
@@ -206,11 +207,11 @@ class People:
         question = question_of(call, prompt=prompt, expires_at=None, redactor=self.redactor)
         if isinstance(question, ToolRefusal):
             return question
-        mark = question_print(question.question)
-        kept = self._kept.pop(_mark(call.call, mark), None)
+        mark = plain_mark(question)
+        kept = self._kept.pop(call_mark(call.call, mark), None)
         self._asked_again()
         if kept is None:
-            settled = await self._decided_before(mark, prompt)
+            settled = await self._decided_before(mark, prompt, call.call)
             if settled is not None:
                 return told_of(settled)
             self._withdraw_questions()
@@ -221,7 +222,7 @@ class People:
         """A person says whether the work goes on, however long that takes."""
         prompt, request = self.at_work()
         asked = LimitReached(item=new_item_id(), prompt=prompt, **asdict(reached))
-        mark = limit_print(asked)
+        mark = plain_mark(asked)
         kept = self._kept.pop(mark, None)
         if kept is not None and isinstance(kept.asked, LimitReached):
             return kept.asked, await self._wait(kept, request)
@@ -260,13 +261,16 @@ class People:
                 except Exception:  # noqa: BLE001 (the border: it waits all the same)
                     _log.exception("Nobody could be told that %s waits.", item.id)
 
-    async def _decided_before(self, mark: str, prompt: PromptId | None) -> ItemSettled | None:
+    async def _decided_before(
+        self, mark: str, prompt: PromptId | None, call: str | None = None
+    ) -> ItemSettled | None:
         """In an attempt that was cut off: nobody decides twice."""
         if prompt is None:
             return None
         if self._precedents is None or self._precedents[0] != prompt:
             self._precedents = prompt, await self.office.precedents(self.session, prompt)
-        decided = self._precedents[1].get(mark)
+        found = self._precedents[1]
+        decided = found.get(call_mark(call, mark)) or found.get(mark)
         return decided.pop(0) if decided else None
 
     async def _wait(self, waiting: _Waiting, request: Request | None) -> ItemSettled:
@@ -361,30 +365,6 @@ def _not_used(asked: Asked, settled: ItemSettled) -> SessionError:
         f"({settled.outcome}). Nothing was done with that; ask it again for what you want."
     )
     return SessionError(name="DecisionNotUsed", message=message, cause=reason_of(asked))
-
-
-def _mark_of(asked: Asked) -> str | None:
-    match asked.kind:
-        case "approval.asked":
-            return _mark(asked.call, asked.fingerprint) if asked.call else None
-        case "question.asked":
-            return _mark(asked.call, question_print(asked.question)) if asked.call else None
-        case "limit.reached":
-            return limit_print(asked)
-
-
-def _mark(call: str | None, mark: str) -> str:
-    """The id of a call is the model's: it may give another call the same one. What was shown to a
-    person decides about nothing else."""
-    return f"{call} {mark}"
-
-
-def question_print(question: str) -> str:
-    return f"question {question}"
-
-
-def limit_print(asked: LimitReached) -> str:
-    return f"limit {asked.scope} {asked.limit}"
 
 
 def reason_of(asked: Asked) -> str:

@@ -6,7 +6,8 @@ A mission that was cut off is put to a session again, and the agent asks for the
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 
-from airboss.harness.people import Precedents, limit_print, question_print
+from airboss.harness.item_marks import call_mark, plain_mark
+from airboss.harness.people import Precedents
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
 from airboss.model.ids import ItemId, PromptId, SessionId
@@ -19,8 +20,9 @@ _PERSONS = frozenset({"allow-once", "allow-always", "deny", "answered", "decline
 
 
 async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> Precedents:
-    """By the mark of what was asked, in the order in which it was decided. Of this very request
-    only what came before the session was resumed."""
+    """By the mark of what was asked, in the order in which it was decided. What an earlier attempt
+    did is done again. This very request goes on instead: of what was decided for it only the same
+    call is decided, and the same command in another call is asked for again."""
     view = await log.view(session)
     if not isinstance(view, SessionView) or view.task is None:
         return {}
@@ -39,12 +41,12 @@ async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> 
         earlier: set[ItemId] = set()
         async for recorded in events_of(log, name, _ITEMS):
             match event := recorded.event:
-                case ApprovalAsked() if event.prompt in prompts:
-                    marks[event.item] = event.fingerprint
-                case QuestionAsked() if event.prompt in prompts:
-                    marks[event.item] = question_print(event.question)
+                case ApprovalAsked() | QuestionAsked() if event.prompt in prompts:
+                    goes_on = event.prompt == prompt
+                    mark = plain_mark(event)
+                    marks[event.item] = call_mark(event.call, mark) if goes_on else mark
                 case LimitReached() if event.prompt in prompts:
-                    marks[event.item] = limit_print(event)
+                    marks[event.item] = plain_mark(event)
                     earlier |= {event.item} if event.prompt != prompt else set()
                 case ItemSettled() if event.item in marks and event.outcome in _PERSONS:
                     found[marks[event.item]].append(event)
