@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from airboss.background import Background
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
@@ -120,6 +121,7 @@ async def opened_services(
         rules = Rules(RuleStore(database), redactor, audit)
         await rules.load()
         budgets = Budgets(log)
+        stack.push_async_callback(budgets.close)
         max_tasks = settings.max_tasks or agents_that_fit(await asyncio.to_thread(free_memory))
         inbox = Inbox(log, lambda: rules.current, budgets)
         await inbox.open()
@@ -200,6 +202,8 @@ async def opened_services(
         )
         stack.push_async_callback(retention.close)
         retention.start()
+        background = Background("http")
+        stack.push_async_callback(background.close, cancel=True)
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
         status = StatusDesk(
@@ -237,6 +241,7 @@ async def opened_services(
             refusals=refusals,
             log=log,
             digests=Digests(log),
+            background=background,
             stop=stop,
         )
 

@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 
 from airboss.app import opened_services
+from airboss.background import Background
 from airboss.errors import SettingsInvalid
 from airboss.http.api import build_api
 from airboss.http.crowd import STRANGER_SECONDS, Crowd
@@ -202,16 +203,19 @@ async def _run(
     port = sockets[0].getsockname()[1]
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
-    async with opened_services(settings, held.folder, access, url, stopping.set) as services:
+    async with (
+        opened_services(settings, held.folder, access, url, stopping.set) as services,
+        Background("server") as background,
+    ):
         _write_logs(services.sessions.redactor)
         server = _server(services, settings, port, crowd)
-        serving = asyncio.create_task(server.serve(sockets=sockets), name="http")
+        serving = background.call(server.serve(sockets=sockets), "http")
         if await _first(server.ready, serving):
             _warn_of_open_processes()
             _warn_of_unknown_tuning()
             held.announce(ServerNote(os.getpid(), url, now_ms()))
             _greet(url, access, settings)
-            loading = asyncio.create_task(asyncio.to_thread(_load_the_rest))
+            loading = background.start(asyncio.to_thread(_load_the_rest), "loading")
             await _first(stopping, serving)
             await services.audit.stopped()
             await _end(services, server)
@@ -245,12 +249,11 @@ def _hear_signals(stopping: asyncio.Event) -> None:
 
 async def _first(event: asyncio.Event, serving: "asyncio.Task[None]") -> bool:
     """Whether `event` came before the serving was over."""
-    waiting = asyncio.create_task(event.wait())
-    try:
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(event.wait())
         await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
-        return event.is_set()
-    finally:
         waiting.cancel()
+    return event.is_set()
 
 
 def _server(services: Services, settings: Settings, port: int, crowd: Crowd) -> PortalServer:

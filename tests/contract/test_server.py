@@ -33,6 +33,8 @@ async def test_metrics_count_sessions_events_and_starts_of_the_runtime(guest: Gu
     assert float(told["airboss_log_events_total"]) >= 4
     assert float(told["airboss_log_trouble"]) == 0
     assert "process_resident_memory_bytes" in told
+    assert "# TYPE airboss_background_failures_total counter" in answer.text.splitlines()
+    assert "airboss_background_failures_total{" not in answer.text  # none has failed
     await guest.do(session, "close")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from airboss.app import opened_services
+from airboss.background import FAILURES
 from airboss.harness.turn import Failure, TurnReport
 from airboss.http.services import Services
 from airboss.model.events import PromptSteered, Recorded, TurnStarted
@@ -58,6 +59,20 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
 
 
 def _nothing() -> None: ...
+
+
+async def _repeat_itself(agent: RuntimeSession) -> None:
+    """In a turn that nobody asked for, until the gate has it aborted."""
+    use = ToolUse("view", {"path": "a"})
+    gate = agent._asked.gate  # pyright: ignore[reportPrivateUsage]
+    assert gate is not None, "every session has its gate before it can work (GATE-8)"
+    agent.hear({"type": "assistant.turn_start", "data": {}})
+    for number in range(25):
+        call = {"toolCallId": f"call_{number}", "toolName": "view", "arguments": {"path": "a"}}
+        agent.hear({"type": "tool.execution_start", "data": call})
+        await gate.before(use)
+        end = {**call, "success": True, "result": {"content": "the same"}}
+        agent.hear({"type": "tool.execution_complete", "data": end})
 
 
 async def test_an_error_between_two_turns_is_told_and_the_next_request_works(
@@ -126,20 +141,53 @@ async def test_a_loop_in_a_turn_that_nobody_asked_for_ends_it(house: House, tmp_
     """LOOP-10 (b): the runtime may wake the agent itself, and no worker waits for that turn."""
     sessions = house.services.sessions
     view = await sessions.start("rehearsal", str(tmp_path), "me")
-    agent, use = house.agents[0], ToolUse("view", {"path": "a"})
-    gate = agent._asked.gate  # pyright: ignore[reportPrivateUsage]
-    assert gate is not None, "every session has its gate before it can work (GATE-8)"
-    agent.hear({"type": "assistant.turn_start", "data": {}})
-    for number in range(25):
-        call = {"toolCallId": f"call_{number}", "toolName": "view", "arguments": {"path": "a"}}
-        agent.hear({"type": "tool.execution_start", "data": call})
-        await gate.before(use)
-        end = {**call, "success": True, "result": {"content": "the same"}}
-        agent.hear({"type": "tool.execution_complete", "data": end})
+    await _repeat_itself(house.agents[0])
     told = await house.until_idle(view.id, view.seq)
     kinds = [recorded.event.kind for recorded in told if "tool" not in recorded.event.kind]
     assert kinds[-3:] == ["session.error", "turn.ended", "session.idle"]
     assert told[-2].event.model_dump(include={"outcome"}) == {"outcome": "failed"}
+
+
+async def test_an_abort_that_nobody_waits_for_has_ended_when_the_session_is_closed(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = house.services.sessions
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def abort() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(house.agents[0], "abort", abort)
+    await _repeat_itself(house.agents[0])
+    await asyncio.wait_for(begun.wait(), 5)
+    await sessions.close(view.id, "me")
+    assert ended.is_set()
+
+
+async def test_an_abort_that_fails_is_logged_with_its_session_and_counted(
+    house: House,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sessions, before = house.services.sessions, FAILURES.get("session", 0)
+    view = await sessions.start("rehearsal", str(tmp_path), "me")
+
+    async def stumble() -> None:
+        raise LookupError("Out of the blue.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(house.agents[0], "abort", stumble)
+        await _repeat_itself(house.agents[0])
+        await asyncio.sleep(0)  # it begins, and fails
+        await sessions.close(view.id, "me")
+    assert f"session {view.id} abort failed" in caplog.messages
+    assert FAILURES["session"] > before
 
 
 async def test_what_steers_is_accounted_for_also_when_the_runtime_answers_behind_its_turn(

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from airboss import errors
+from airboss.background import Background
 from airboss.http import problems, signin, static
 from airboss.http.bounds import Bounds
 from airboss.http.crowd import Crowd
@@ -224,7 +225,8 @@ async def opened(
     app = small_app(access, sign_ins, pages, seen)
     with socket.create_server(("127.0.0.1", chosen.port)) as listening:
         port = listening.getsockname()[1]
-        asgi = Perimeter(app, access, sign_ins, chosen, port, bounds, gate)
+        beside = Background("http")
+        asgi = Perimeter(app, access, sign_ins, beside, chosen, port, bounds, gate)
         options = uvicorn_options(crowd or Crowd.within(1024))
         config = uvicorn.Config(asgi, log_config=None, lifespan="off", **options)
         config.timeout_graceful_shutdown = 1

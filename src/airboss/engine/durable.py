@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
+from airboss.background import Background
 from airboss.engine import wire
 from airboss.engine.acts import Tell
 from airboss.engine.hands import ConditionUnasked, Hands, RunOver, TaskPlay
@@ -43,6 +44,7 @@ FILE: Final = "engine.sqlite"
 # How long agents have to be gone when their run is stopped.
 _STOP_SECONDS: Final = 1.8
 _LOOK_SECONDS: Final = 0.5
+_STOPPING: Final = "The server is stopping."
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -62,7 +64,7 @@ class Engine:
         # Each stop is another object: a start takes back only those that it knew of.
         self._stopped: dict[str, object] = {}
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._chores: set[asyncio.Task[None]] = set()
+        self._chores = Background("engine")
 
     async def recover(self) -> None:
         """Takes up every run that the last server left open."""
@@ -83,7 +85,7 @@ class Engine:
 
     async def start(self, run: str) -> None:
         """Returns when the run survives a crash. One that is known is not started again."""
-        await asyncio.shield(self._soon(self._start(run, self._stopped.get(run))))
+        await self._surely(self._start(run, self._stopped.get(run)), f"start {run}")
 
     async def _start(self, run: str, earlier: object | None) -> None:
         async with self._gate(run):
@@ -95,7 +97,7 @@ class Engine:
     async def stop(self, run: str) -> None:
         """Returns when nothing of the run works any more, and nothing of it will."""
         self._stopped[run] = object()
-        await asyncio.shield(self._soon(self._stop(run)))
+        await self._surely(self._stop(run), f"stop {run}")
 
     async def _stop(self, run: str) -> None:
         async with self._gate(run):
@@ -110,7 +112,7 @@ class Engine:
         self._closing = True
         async with self._door:
             await _let_go([task for tasks in self._local.values() for task in tasks])
-            await _let_go(self._chores)
+            await self._chores.close(cancel=True, seconds=_STOP_SECONDS)
             if self._flows:
                 flows, self._flows = self._flows, None
                 await flows.close()
@@ -122,11 +124,11 @@ class Engine:
     async def _launched(self) -> "Workflows":
         async with self._door:
             if self._closing:
-                raise Conflict("The server is stopping.")
+                raise Conflict(_STOPPING)
             flows = self._flows
             if flows is None:
                 flows = await asyncio.to_thread(self._launch, asyncio.get_running_loop())
-                self._soon(self._calm_down(flows))
+                self._soon(self._calm_down(flows), "calm down")
             return flows
 
     def _launch(self, loop: asyncio.AbstractEventLoop) -> "Workflows":
@@ -176,7 +178,7 @@ class Engine:
             try:
                 return await work
             except RunOver:
-                self._soon(self._give_up(run))
+                self._soon(self._give_up(run), f"give up {run}")
             except Exception as error:  # noqa: BLE001 (the border of the step: told to the hands)
                 self._crash(run, path, error)
             return await asyncio.get_running_loop().create_future()
@@ -190,7 +192,7 @@ class Engine:
     def _crash(self, run: str, path: str, error: Exception) -> None:
         if run not in self._stopped:
             self._stopped[run] = object()
-            self._soon(self._tell_crash(run, path, error))
+            self._soon(self._tell_crash(run, path, error), f"crash of {run}")
 
     async def _tell_crash(self, run: str, path: str, error: Exception) -> None:
         # First what works beside it: to tell of it takes as long as the disk does.
@@ -271,13 +273,17 @@ class Engine:
             raise asyncio.CancelledError
         return self._flows
 
-    def _soon(self, chore: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    async def _surely(self, chore: Coroutine[Any, Any, None], name: str) -> None:
         """To be ended even when whoever asked is gone: half a start would wait for the next server.
         It is no part of the workflow that asks, so it has not its context."""
-        task = asyncio.get_running_loop().create_task(chore, context=Context())
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
-        return task
+        if self._chores.is_closed:
+            chore.close()
+            raise Conflict(_STOPPING)
+        await asyncio.shield(self._chores.call(chore, name, context=Context()))
+
+    def _soon(self, chore: Coroutine[Any, Any, None], name: str) -> None:
+        """The same without waiting."""
+        self._chores.start_if_open(chore, name, context=Context())
 
 
 def _workflow(run: str, path: str) -> str:

@@ -1,10 +1,10 @@
 """Performs what the rules of a task ask for, on real sessions, and writes down what came of it."""
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
+from airboss.background import Background
 from airboss.engine.acts import (
     Answer,
     Close,
@@ -89,7 +89,7 @@ class Performer:
     # What comes of the last one, also when nobody waits for it any more.
     _report: Asked | None = None
     # What must not be cut short, such as the closing of a session.
-    _ending: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
+    _ending: Background = field(default_factory=lambda: Background("task's sessions"))
 
     def __post_init__(self) -> None:
         if isinstance(self.writer.view, TaskRunView):
@@ -116,16 +116,15 @@ class Performer:
     async def clean_up(self) -> list[BaseException]:
         """Close the sessions of the task's own, and take back what a borrowed one was asked. What
         went wrong is answered, not raised: the others are closed all the same."""
-        while self._ending:
-            await asyncio.wait(self._ending)
+        await self._ending.wait()
         asked, self._asked = self._asked, None
+        ends: list[asyncio.Task[None]] = []
         if asked is not None and asked[0] not in self._open:
-            self._begin_to_end(self.agents.withdraw(*asked))
-        for session in self._open:
-            self._begin_to_end(self._close(session))
-        if not self._ending:
+            ends.append(self._ending.call(self.agents.withdraw(*asked), asked[1]))
+        ends += [self._ending.call(self._close(session), session) for session in self._open]
+        if not ends:
             return []
-        done, _ = await asyncio.wait(self._ending)
+        done, _ = await asyncio.wait(ends)
         return [error for task in done if (error := task.exception())]
 
     async def cut_off(self) -> Usage:
@@ -241,20 +240,14 @@ class Performer:
 
     async def _leave(self, origin: str, act: Close) -> None:
         if self.writer.said_from(origin) is None:
-            await asyncio.shield(self._begin_to_end(self._close(act.session)))
+            # Cut short, it would stay half closed: `clean_up` waits for this.
+            await asyncio.shield(self._ending.call(self._close(act.session), act.session))
             stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
             self.writer.say_from(origin, stopped)
 
     async def _close(self, session: SessionId) -> None:
         await self.agents.close(session)
         self._open.pop(session, None)
-
-    def _begin_to_end(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Cut short, a session would stay half closed: `clean_up` waits for what goes on here."""
-        task = asyncio.create_task(work)
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
-        return task
 
     def _clean(self, event: TaskChecked | TaskRetrying | TaskDecided) -> Event:
         """What an entry or an agent says may hold a secret."""

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID, WorkflowHandleAsync, error
 
+from airboss.background import Background
 from airboss.engine import tables
 from airboss.engine.dbos_internals import (
     inside_of,
@@ -69,6 +70,8 @@ class Workflows:
         # DBOS takes up what is open through this queue, at 1 s a look if nobody says otherwise.
         self._queue = recovery_queue(_QUICK_SECONDS)
         self._ends: dict[str, asyncio.Event] = {}
+        # Each is awaited by who asks, and cancelled with them.
+        self._questions = Background("workflows")
 
     def launch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Blocks, so it has a thread of its own. DBOS adopts the loop that it finds itself in."""
@@ -98,7 +101,7 @@ class Workflows:
             await self._wait_for_end(handle.get_workflow_id())
         asked = handle.get_result(polling_interval_sec=_QUICK_SECONDS)
         try:
-            return await _outside(asked)
+            return await self._outside(asked)
         except error.DBOSAwaitedWorkflowCancelledError:
             # Only whole runs are cancelled, so the one that waits is as well.
             raise asyncio.CancelledError from None
@@ -110,7 +113,7 @@ class Workflows:
         seconds = _QUICK_SECONDS
         try:
             while not end.is_set():
-                status = await _outside(DBOS.get_workflow_status_async(workflow))
+                status = await self._outside(DBOS.get_workflow_status_async(workflow))
                 if status is not None and status.status not in ("PENDING", "ENQUEUED"):
                     return
                 with suppress(TimeoutError):
@@ -118,6 +121,10 @@ class Workflows:
                 seconds = min(2 * seconds, _CALM_SECONDS)
         finally:
             self._ends.pop(workflow, None)
+
+    async def _outside(self, asked: Coroutine[Any, Any, Any]) -> Any:
+        """Inside a workflow DBOS would keep the question as a step of it."""
+        return await self._questions.call(asked, context=Context())
 
     def note_end(self, workflow: str) -> None:
         if workflow in self._ends:
@@ -147,8 +154,3 @@ def _marked(body: Body) -> Body:
 
 def _destroy() -> None:
     DBOS.destroy(destroy_registry=True)
-
-
-async def _outside(asked: Coroutine[Any, Any, Any]) -> Any:
-    """Inside a workflow DBOS would keep the question as a step of it."""
-    return await asyncio.get_running_loop().create_task(asked, context=Context())

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
+from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.album import Album
 from airboss.harness.aside import answered
@@ -97,9 +98,8 @@ class Conversation:
         )
         self._aborting = asyncio.Lock()
         self._agent: RuntimeSession | None = None
+        self._background = Background("session", session)
         self._worker: asyncio.Task[None] | None = None
-        # Sees the turn through that was cut off and goes on.
-        self._last: asyncio.Task[None] | None = None
         self._lost: str | None = None
         # No more is asked for; and a little later: no more is heard.
         self._closing = False
@@ -148,7 +148,7 @@ class Conversation:
         if pending:
             turn = self._ear.start_turn(prompt, request)
             turn.put.set()
-            self._last = asyncio.create_task(self._see_through(agent, turn))
+            self._background.start(self._see_through(agent, turn), "turn that goes on")
             self.people.expect(len(pending))
             agent.go_on(pending)
         self._start_work(agent)  # behind that turn: a queue may wait
@@ -173,8 +173,8 @@ class Conversation:
         return agent
 
     def _start_work(self, agent: RuntimeSession) -> None:
-        if not self._ended:
-            self._worker = asyncio.create_task(self._work(agent), name=f"work-{self.session}")
+        if not self._ended and not self._closing:
+            self._worker = self._background.start(self._work(agent), "work")
 
     async def _record(self, *events: Event, waits: bool) -> None:
         """On disk when this answers, or with what somebody waits for next."""
@@ -303,8 +303,8 @@ class Conversation:
     def _stop(self, name: str, message: str) -> None:
         """The running turn must not go on."""
         turn = self._ear.stop(name, message)
-        if turn.request is None and self._agent:  # no worker waits for this one
-            self._aborted = asyncio.create_task(self._agent.abort())
+        if turn.request is None and self._agent and not self._closing:  # no worker waits for it
+            self._background.start(self._agent.abort(), "abort")
 
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
@@ -317,8 +317,7 @@ class Conversation:
         self._ear.end_turn("interrupted")
         self.desk.settle(told)
         self._writer.say(SessionInterrupted(reason=reason))
-        if self._worker:
-            self._worker.cancel()
+        self._background.cancel()
         self._writer.release()
         self._on_lost(self.session)
 
@@ -385,11 +384,11 @@ class Conversation:
         if self._ear.turn:
             self._ear.turn.cut_short(outcome, told)
         try:
-            if self._worker:
-                self._worker.cancel()
-                await asyncio.wait({self._worker})
+            await self._background.close(cancel=True)
             if self._agent is not None:
                 await self._agent.close()
+            await self._keeper.close()
+            await self.gate.close()
         finally:
             self._ear.end_turn(outcome)
             self._ended = self.desk.is_over = True

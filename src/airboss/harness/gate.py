@@ -10,10 +10,11 @@ server), so the gate has it asked for each of their calls.
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Container, Coroutine, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
+from airboss.background import Background, ignore_failure
 from airboss.harness.builtin_tools import is_asked_for
 from airboss.harness.loops import Call, Finding, Loops, Stint
 from airboss.harness.pending import Open, Pending
@@ -118,10 +119,12 @@ class Gate:
     ours: Container[str] = ()
     _pending: Pending = field(init=False)
     _blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict["str", None])
-    _left: set["asyncio.Task[Any]"] = field(default_factory=set["asyncio.Task[Any]"])
+    # Policies and hooks at work, also those that were left behind.
+    _asked: Background = field(init=False)
 
     def __post_init__(self) -> None:
         self._pending = Pending(self.clean)
+        self._asked = Background("gate", self.session)
 
     async def before(self, use: ToolUse) -> Pass | Veto:
         turn = self.turn()
@@ -165,11 +168,7 @@ class Gate:
 
     async def close(self) -> None:
         """End what hooks left behind."""
-        left = set(self._left)
-        for task in left:
-            task.cancel()
-        if left:
-            await asyncio.wait(left, timeout=1)
+        await self._asked.close(cancel=True, seconds=1)
 
     # The way through.
 
@@ -208,7 +207,8 @@ class Gate:
         async def answer() -> Value:
             return await check(use)
 
-        task = self._own(answer())
+        task = self._asked.call(answer(), who)
+        task.add_done_callback(ignore_failure)
         seconds = self.checks.hook_seconds
         try:
             await asyncio.wait({task}, timeout=seconds)
@@ -298,13 +298,13 @@ class Gate:
 
     def _say_after(self, going: Open, use: ToolUse, status: Status, outcome: ToolOutcome) -> None:
         """In the background: no call waits for it, and none is changed by it."""
-        if not self.checks.after:
+        if not self.checks.after or self._asked.is_closed:
             return
         finished = Finished(
             self.session, use, going.stint, status, outcome, going.began, going.block
         )
         for hook in self.checks.after:
-            self._own(self._after_one(hook, finished))
+            self._asked.start(self._after_one(hook, finished), "after")
 
     async def _after_one(self, hook: AfterHook, finished: Finished) -> None:
         try:
@@ -312,17 +312,6 @@ class Gate:
                 await hook(finished)
         except Exception as error:  # noqa: BLE001  # the call is over
             _log.warning("A hook behind a call failed: %s", type(error).__name__)
-
-    def _own(self, work: Coroutine[Any, Any, Value]) -> "asyncio.Task[Value]":
-        task = asyncio.create_task(work, name=f"gate-{self.session}")
-        self._left.add(task)
-        task.add_done_callback(self._forget)
-        return task
-
-    def _forget(self, task: "asyncio.Task[Any]") -> None:
-        self._left.discard(task)
-        if not task.cancelled():
-            task.exception()
 
 
 def _merged(use: ToolUse, change: Change) -> dict[str, Any]:

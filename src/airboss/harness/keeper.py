@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.background import Background
 from airboss.harness.limits import Budget, Reached
 from airboss.harness.people import People
 from airboss.harness.permissions import record
@@ -43,7 +44,7 @@ class Keeper:
     _shared: "set[asyncio.Future[None]]" = field(default_factory=set["asyncio.Future[None]"])
     _heard_at: float = 0.0
     _sign_of_life: asyncio.Event = field(default_factory=asyncio.Event)
-    _listening: "asyncio.Task[None] | None" = None
+    _listening: Background = field(default_factory=lambda: Background("limits"))
 
     def __post_init__(self) -> None:
         view = self.people.writer.view
@@ -66,7 +67,7 @@ class Keeper:
         self.people.watch.start()
         self._heard_at = time.monotonic()
         if any(budget.limits.idle_minutes is not None for budget in self._budgets):
-            self._listening = asyncio.create_task(self._listen(turn))
+            self._listening.start(self._listen(turn), turn.id)
 
     def sent(self, turn: Turn) -> None:
         self._spend(turn, Usage(turns=1, multiplier=self.multiplier))
@@ -89,9 +90,11 @@ class Keeper:
 
     def end(self, turn: Turn) -> None:
         self._lap(turn)
-        if self._listening is not None:
-            self._listening.cancel()
-            self._listening = None
+        self._listening.cancel()
+
+    async def close(self) -> None:
+        """The session ends, and what was begun for it."""
+        await self._listening.close(cancel=True)
 
     def _lap(self, turn: Turn) -> None:
         if milliseconds := self.people.watch.lap():
@@ -195,16 +198,13 @@ class Keeper:
         """Whoever speaks first is heard: the person, or the agent."""
         self._sign_of_life.clear()
         _, request = self.people.at_work()
-        asking = asyncio.ensure_future(self.people.ask_limit(reached))
-        alive = asyncio.ensure_future(self._sign_of_life.wait())
-        over = asyncio.ensure_future(turn.over.wait())
-        try:
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(self.people.ask_limit(reached))
+            alive = group.create_task(self._sign_of_life.wait())
+            over = group.create_task(turn.over.wait())
             await asyncio.wait({asking, alive, over}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
             for waiting in (asking, alive, over):
                 waiting.cancel()
-        if not asking.done() or asking.cancelled():
-            await asyncio.wait({asking})
         if asking.cancelled():
             if request is not None and request.pause is not None and not turn.over.is_set():
                 await request.pause.end()

@@ -75,4 +75,4 @@ def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
         use.refusals.add(by, status, code, scope.get("method", scope["type"]), scope["path"])
 
     app, gate = ListVersions(HeadAnswers(build_routes(use)), use.log), Gate(witness=witness)
-    return Perimeter(app, use.access, use.sign_ins, settings, port, gate=gate)
+    return Perimeter(app, use.access, use.sign_ins, use.background, settings, port, gate=gate)

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from airboss.background import FAILURES
 from airboss.http.services import Services
 
 
@@ -34,8 +35,20 @@ class ServerCollector(Collector):
         yield GaugeMetricFamily("airboss_log_trouble", "1 while the log cannot write.", trouble)
 
 
+class BackgroundCollector(Collector):
+    """What failed beside the requests: nobody waited for it, so nobody else was told."""
+
+    def collect(self) -> Iterator[Metric]:
+        told = "Work in the background that failed; the log says why."
+        failed = CounterMetricFamily("airboss_background_failures", told, labels=["owner"])
+        for owner, count in FAILURES.items():
+            failed.add_metric([owner], count)
+        yield failed
+
+
 def exposition(use: Services) -> bytes:
     registry = CollectorRegistry()
     registry.register(ServerCollector(use))
+    registry.register(BackgroundCollector())
     ProcessCollector(registry=registry)
     return generate_latest(registry)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from airboss.background import Background
 from airboss.http import navigation, problems
 from airboss.http.actors import known, stranger
 from airboss.http.bounds import (
@@ -58,6 +59,7 @@ class Perimeter:
         app: ASGIApp,
         access: Access,
         sign_ins: SignIns,
+        background: Background,
         settings: Settings,
         port: int,
         bounds: Bounds | None = None,
@@ -68,7 +70,7 @@ class Perimeter:
         self._sign_ins = sign_ins
         self._door = Doorkeeper(access, sign_ins)
         self._is_proxied = settings.trusted_proxy
-        self._patrol = Patrol(self._look)
+        self._patrol = Patrol(self._look, background)
         self._needs_token = not settings.no_token
         self._names = served_names(settings, port)
         self._bounds = bounds or Bounds(body_bytes=settings.max_body_bytes)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from airboss.background import Background
 from airboss.harness.models import Catalog
 from airboss.http.callers import caller
 from airboss.log.log import EventLog
@@ -51,6 +52,8 @@ class Services:
     refusals: Refusals
     log: EventLog
     digests: Digests
+    # What goes on beside the requests, until the server has ended.
+    background: Background
     stop: Callable[[], None]
 
 

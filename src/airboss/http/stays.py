@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
 
+from airboss.background import Background
+
 # A stream that says nothing hears so soon that its caller is out.
 PATROL_SECONDS = 0.5
 
@@ -20,13 +22,14 @@ class Patrol:
     """Goes round while something is open. `look` brings what is known up to date."""
 
     look: Callable[[], Awaitable[None]]
+    background: Background
     _guests: set[_Guest] = field(default_factory=set[_Guest])
     _walking: "asyncio.Task[None] | None" = None
 
     def add(self, guest: _Guest) -> None:
         self._guests.add(guest)
         if self._walking is None or self._walking.done():
-            self._walking = asyncio.create_task(self._walk())
+            self._walking = self.background.start(self._walk(), "patrol")
 
     def remove(self, guest: _Guest) -> None:
         self._guests.discard(guest)

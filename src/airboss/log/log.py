@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
 
+from airboss.background import Background
 from airboss.errors import StoreUnavailable
 from airboss.log import compact, newest, rows, transcript
 from airboss.log.changes import UNLISTED, Changes
@@ -75,14 +76,15 @@ class EventLog:
     async def running(self) -> AsyncGenerator["EventLog"]:
         await self._take_over(await asyncio.to_thread(self._journal.open))
         await asyncio.to_thread(self._journal.start)
-        flushing = asyncio.create_task(self._flusher.run(), name="log-flusher")
-        try:
-            yield self
-        finally:
-            self.end_followers()
-            self._flusher.stop()
-            await flushing
-            await asyncio.to_thread(self._journal.close)
+        async with Background("log") as background:
+            flushing = background.start(self._flusher.run(), "flusher")
+            try:
+                yield self
+            finally:
+                self.end_followers()
+                self._flusher.stop()
+                await flushing
+                await asyncio.to_thread(self._journal.close)
 
     def end_followers(self) -> None:
         """Every follower comes to its end: the server is stopping. Writers go on until it has."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from airboss.background import Background
 from airboss.errors import NotSignedIn, RuntimeUnavailable
 from airboss.model.ids import new_id
 from airboss.runtime.descriptors import give_back_descriptor_limit
@@ -113,7 +114,7 @@ class Runtime:
         self.starts = 0
         self._process: RuntimeProcess | None = None
         self._door = asyncio.Lock()
-        self._watch: asyncio.Task[None] | None = None
+        self._background = Background("runtime")
         self._stopped = False
 
     @property
@@ -133,7 +134,7 @@ class Runtime:
             if process is not None:
                 await process.cleaned_up.wait()
             self._process = process = await self._begin()
-            self._watch = asyncio.create_task(self._keep(process), name="runtime watchdog")
+            self._background.start(self._keep(process), "watchdog")
             return process
 
     async def on_process(self, work: Callable[[RuntimeProcess], Awaitable[Answer]]) -> Answer:
@@ -188,17 +189,16 @@ class Runtime:
         """End it: first asking, then not. Nothing of it is left; never raises, never waits long."""
         self._stopped = True
         async with self._door:
-            process, watching = self._process, self._watch
-        if process is None or watching is None:
-            return
-        if process.alive:
+            process = self._process
+        if process is not None and process.alive:
             await asyncio.to_thread(process.put_outputs_aside)
             with contextlib.suppress(RuntimeUnavailable):
                 shutdown = process.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
                 await process.ask(shutdown, _SHUTDOWN_SECONDS)
             await asyncio.to_thread(_let_go, process.child, _EXIT_SECONDS)
             process.end("The server is stopping.")
-        await asyncio.wait({watching}, timeout=_DEATH_SECONDS)
+        # Not cancelled where it takes longer: it sweeps, until the loop ends.
+        await self._background.wait(_DEATH_SECONDS)
 
     async def _begin(self) -> RuntimeProcess:
         plan = self.plan

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
 
+from airboss.background import Background
 from airboss.model.events import ToolEnded, ToolStarted
 from airboss.runtime.signals import Compacted
 
@@ -83,7 +84,8 @@ class Hooks:
 
     def __init__(self, gate: ToolGate) -> None:
         self._gate = gate
-        self._going: set[asyncio.Task[dict[str, Any]]] = set()
+        # Each is awaited by the call that it is for.
+        self._going = Background("hooks")
         self._is_stopped = False
 
     def for_the_sdk(self) -> dict[str, Any]:
@@ -101,8 +103,7 @@ class Hooks:
         """No call is let through any more, and who still thinks about one is not waited for: the
         runtime would wait, even where the turn is to be stopped."""
         self._is_stopped = True
-        for task in self._going:
-            task.cancel()
+        self._going.cancel()
 
     def go_on(self) -> None:
         """Another turn begins."""
@@ -111,11 +112,8 @@ class Hooks:
     async def _before(self, told: Mapping[str, Any], _: object) -> dict[str, Any]:
         if self._is_stopped:
             return _said(Veto(_STOPPED))
-        task = asyncio.create_task(self._answer(told))
-        self._going.add(task)
-        task.add_done_callback(self._going.discard)
         try:
-            return await task
+            return await self._going.call(self._answer(told))
         except asyncio.CancelledError:
             if (around := asyncio.current_task()) and around.cancelling():
                 raise

@@ -1,11 +1,11 @@
 """What the runtime asks of us, leave and answers to calls: each gets its answer, once."""
 
-import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from airboss.background import Background
 from airboss.errors import AirbossError
 from airboss.runtime.hooks import missing
 from airboss.runtime.origins import Origin, Origins
@@ -30,54 +30,23 @@ _NO_DECISION = "Permission could not be asked for, so it is denied."
 class Say(Protocol):
     """Says something to the runtime about one session, and waits for its word."""
 
-    async def __call__(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T: ...
-
-
-@dataclass
-class Errands:
-    """What goes on for one session beside its turn; the session's end ends it."""
-
-    session: str
-    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
-
-    def begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        self.drop(name)
-        task = self._tasks[name] = asyncio.create_task(work, name=f"{self.session} {name}")
-        task.add_done_callback(lambda done: self._done(name, done))
-
-    def drop(self, name: str) -> None:
-        if task := self._tasks.get(name):
-            task.cancel()
-
-    def end(self) -> None:
-        for task in self._tasks.values():
-            task.cancel()
-
-    async def rest(self, seconds: float) -> None:
-        """Wait for what was cancelled, so that nothing of this session runs on."""
-        own = {task for task in self._tasks.values() if task is not asyncio.current_task()}
-        if own:
-            await asyncio.wait(own, timeout=seconds)
-
-    def _done(self, name: str, task: "asyncio.Task[None]") -> None:
-        if self._tasks.get(name) is task:
-            del self._tasks[name]
+    async def __call__(self, ask: "Callable[[SessionRpc], Coroutine[Any, Any, T]]") -> T: ...
 
 
 class Requests:
-    """Answers what one session's agent asks for, each request in an errand of its own."""
+    """Answers what one session's agent asks for, each request beside the session's turn."""
 
     def __init__(
         self,
         decide: Decide,
         tools: Iterable[ToolOffer],
         answer: AnswerCall | None,
-        errands: Errands,
+        beside: Background,
     ) -> None:
         self._decide = decide
         self._outside = {offer.name for offer in tools if offer.handle is None}
         self._answer = answer
-        self._errands = errands
+        self._beside = beside
         self.origins = Origins()
 
     def ask_permission(self, say: Say, raw: Mapping[str, Any]) -> None:
@@ -85,12 +54,21 @@ class Requests:
         data = raw["data"]
         if not data.get("resolvedByHook"):
             permit = self._permit(say, data, self.origins.of(raw))
-            self._errands.begin(str(data.get("requestId")), permit)
+            self._begin(str(data.get("requestId")), permit)
 
     def ask_outside(self, say: Say, data: Mapping[str, Any]) -> None:
         call = outside_call(data)
         if call.tool in self._outside and self._answer:
-            self._errands.begin(call.request_id, self._call(say, self._answer, call))
+            self._begin(call.request_id, self._call(say, self._answer, call))
+
+    def _begin(self, request: str, work: Coroutine[Any, Any, None]) -> None:
+        """Asked a second time, the same request is answered once."""
+        self.drop(request)
+        self._beside.start(work, request)
+
+    def drop(self, request: str) -> None:
+        """It was answered elsewhere."""
+        self._beside.cancel(request)
 
     async def _permit(self, say: Say, data: Mapping[str, Any], origin: Origin) -> None:
         """Where deciding fails, the answer is no."""

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from airboss.background import Background, ignore_failure
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.runtime.locate import Located
 from airboss.runtime.sdk_internals import is_lost
@@ -54,7 +55,7 @@ class RuntimeProcess:
         self.cleaned_up = asyncio.Event()
         self.sessions: set[str] = set()
         self._when_lost: dict[str, Callable[[str], None]] = {}
-        self._left: set[asyncio.Future[Any]] = set()
+        self._calls = Background("runtime calls")
 
     @property
     def alive(self) -> bool:
@@ -114,9 +115,14 @@ class RuntimeProcess:
         for lost in told:
             lost(reason)
 
-    async def ask(self, call: Awaitable[Answer], seconds: float = ANSWER_SECONDS) -> Answer:
+    async def ask(
+        self, call: Coroutine[Any, Any, Answer], seconds: float = ANSWER_SECONDS
+    ) -> Answer:
         """Wait for the SDK, but no longer than its process lives. No error of the SDK gets out."""
-        task = asyncio.ensure_future(call)
+        if self._calls.is_closed:
+            call.close()
+            raise RuntimeUnavailable(self.ended.result())
+        task = self.begin(call)
         try:
             await asyncio.wait(
                 {task, self.ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
@@ -127,29 +133,21 @@ class RuntimeProcess:
             raise
         except Exception as error:
             raise self._translated(error) from error
-        finally:
-            self.let_be(task)
         if self.ended.done():
             raise RuntimeUnavailable(self.ended.result())
         raise RuntimeUnavailable(f"The agent runtime did not answer within {seconds:g} s.")
 
-    def let_be(self, task: "asyncio.Future[Any]") -> None:
-        """Nobody waits for `task` any more. It is not cancelled: the SDK's reader answers what it
+    def begin(self, call: Coroutine[Any, Any, Answer]) -> "asyncio.Task[Answer]":
+        """Ask the SDK. Whoever stops waiting does not cancel it: the SDK's reader answers what it
         was asked on its own thread, and an answer to a cancelled question is an error to it."""
-        self._left.add(task)
-        task.add_done_callback(self._forget)
+        task = self._calls.call(call)
+        task.add_done_callback(ignore_failure)
+        return task
 
     async def settle(self) -> None:
         """After the end: all that was asked has failed by now; what has not is ended."""
-        if left := set(self._left):
-            await asyncio.wait(left, timeout=1)
-        for task in self._left:
-            task.cancel()
-
-    def _forget(self, task: "asyncio.Future[Any]") -> None:
-        self._left.discard(task)
-        if not task.cancelled():
-            task.exception()
+        await self._calls.close(seconds=1)
+        await self.wire.close()
 
     def _translated(self, error: Exception) -> RuntimeUnavailable:
         if self.ended.done():

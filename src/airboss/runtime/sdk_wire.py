@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from airboss.background import Background, ignore_failure
 from airboss.runtime.frames import TOO_LARGE, PassedOver, Pipe, Shortened, read_message
 from airboss.runtime.sdk_internals import Connection
 
@@ -79,6 +80,7 @@ class SdkWire:
         self._room = threading.Event()
         self._due = threading.Event()
         self._connection: Connection | None = None
+        self._saying = Background("sdk wire")
 
     def attach(self, client: "CopilotClient") -> bool:
         """Listen on the client's connection; False where that cannot be done."""
@@ -119,7 +121,15 @@ class SdkWire:
     def _say(self, connection: Connection, message: dict[str, Any]) -> None:
         """From the reader's thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            asyncio.run_coroutine_threadsafe(connection.send(message), self._loop)
+            self._loop.call_soon_threadsafe(self._send, connection, message)
+
+    def _send(self, connection: Connection, message: dict[str, Any]) -> None:
+        """What cannot be said any more is not missed: whoever would hear it is gone."""
+        if not self._saying.is_closed:
+            self._saying.call(connection.send(message)).add_done_callback(ignore_failure)
+
+    async def close(self) -> None:
+        await self._saying.close(cancel=True, seconds=1)
 
     def _pass_over(self, connection: Connection, said: PassedOver) -> dict[str, Any] | None:
         """Whoever waits for a word gets one; the turn that it belongs to cannot go on. An answer

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from airboss.background import Background
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MOST_CHARACTERS, Redacting
@@ -16,7 +17,7 @@ from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.options import blobs, options_of
 from airboss.runtime.permission import Decide
-from airboss.runtime.requests import Errands, Pending, Requests, pending_requests
+from airboss.runtime.requests import Pending, Requests, pending_requests
 from airboss.runtime.runtime_process import Refused, RuntimeProcess
 from airboss.runtime.sdk_internals import forget_session
 from airboss.runtime.signals import (
@@ -125,8 +126,9 @@ class RuntimeSession:
         self._over = False
         self._replaced: ModelReplaced | None = None
         self._quiet: asyncio.TimerHandle | None = None
-        self._errands = Errands(asked.id)
-        self._requests = Requests(asked.decide, asked.tools, asked.answer, self._errands)
+        # What goes on beside the turn.
+        self._beside = Background("requests", asked.id)
+        self._requests = Requests(asked.decide, asked.tools, asked.answer, self._beside)
 
     @property
     def passed_over(self) -> Mapping[str, int]:
@@ -185,7 +187,7 @@ class RuntimeSession:
         self._heard_at = self._loop.time()
         self._listen_for_quiet()
 
-    async def _say(self, ask: "Callable[[SessionRpc], Awaitable[T]]") -> T:
+    async def _say(self, ask: "Callable[[SessionRpc], Coroutine[Any, Any, T]]") -> T:
         return await self._process.ask(ask(self._opened.rpc), _WORKING_SECONDS)
 
     async def steer(self, tag: str, text: str, pictures: Pictures = ()) -> None:
@@ -232,7 +234,7 @@ class RuntimeSession:
             with contextlib.suppress(RuntimeUnavailable):
                 await self._process.ask(self._opened.disconnect(), _CLOSE_SECONDS)
             forget_session(self._process.client, self.id)
-        await self._errands.rest(_CLOSE_SECONDS)
+        await self._beside.close(seconds=_CLOSE_SECONDS)
         await self._process.sweep(self.id)
 
     async def is_processing(self) -> bool:
@@ -253,7 +255,7 @@ class RuntimeSession:
             case "external_tool.requested":
                 self._requests.ask_outside(self._say, raw["data"])
             case "permission.completed" | "external_tool.completed":
-                self._errands.drop(str(raw["data"].get("requestId")))
+                self._requests.drop(str(raw["data"].get("requestId")))
             case "tool.execution_start" | "tool.execution_complete":
                 self._requests.origins.hear(raw)
             case "user.message" if not raw.get("agentId"):
@@ -335,7 +337,8 @@ class RuntimeSession:
         if self._loop.time() - self._heard_at < self._asked.quiet_limit:
             self._listen_for_quiet()
         else:
-            self._errands.begin("quiet", self._look_into_quiet())
+            self._beside.cancel("quiet")
+            self._beside.start(self._look_into_quiet(), "quiet")
 
     async def _look_into_quiet(self) -> None:
         """No event for long: ask. A missed end is made good, a lost turn fails in words."""
@@ -378,7 +381,7 @@ class RuntimeSession:
         self._idle.set()
         if self._quiet is not None:
             self._quiet.cancel()
-        self._errands.end()
+        self._beside.cancel()
 
 
 def _gone(error: Refused, session: str) -> AirbossError:

@@ -50,29 +50,26 @@ async def _answers(process: RuntimeProcess, exited: "asyncio.Future[None]") -> b
     loop = asyncio.get_running_loop()
     began = sign_at = loop.time()
     sign: tuple[int, int] | None = None  # taken only where the answer is late
-    ping = asyncio.ensure_future(process.client.ping())
-    try:
-        while True:
-            before = loop.time()
-            await asyncio.wait(
-                {ping, exited, process.ended}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED
-            )
-            if ping.done():
-                return _answered(ping)
-            if exited.done() or process.ended.done():
-                return True
-            now, seen = loop.time(), _sign(process)
-            if sign is not None and seen[0] != sign[0]:  # no silence at all
-                began = now
-            if seen != sign or now - before > _LOOK + _LAG:
-                sign, sign_at = seen, now
-            if now - sign_at > PING_LIMIT and await _threads_are_busy():
-                sign_at = loop.time()
-            over = now - sign_at > PING_LIMIT or now - began > _PATIENCE
-            if over and not ping.done():
-                return False
-    finally:
-        process.let_be(ping)
+    ping = process.begin(process.client.ping())
+    while True:
+        before = loop.time()
+        await asyncio.wait(
+            {ping, exited, process.ended}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED
+        )
+        if ping.done():
+            return _answered(ping)
+        if exited.done() or process.ended.done():
+            return True
+        now, seen = loop.time(), _sign(process)
+        if sign is not None and seen[0] != sign[0]:  # no silence at all
+            began = now
+        if seen != sign or now - before > _LOOK + _LAG:
+            sign, sign_at = seen, now
+        if now - sign_at > PING_LIMIT and await _threads_are_busy():
+            sign_at = loop.time()
+        over = now - sign_at > PING_LIMIT or now - began > _PATIENCE
+        if over and not ping.done():
+            return False
 
 
 def _sign(process: RuntimeProcess) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from airboss.background import Background
 from airboss.harness.limits import Budget
 from airboss.log.log import EventLog
 from airboss.model.ids import RunId, TaskRunId
@@ -44,6 +45,11 @@ class Budgets:
         default_factory=dict[RunId, "asyncio.Task[tuple[Budget, ...]]"]
     )
 
+    _reading: Background = field(default_factory=lambda: Background("budgets"))
+
+    async def close(self) -> None:
+        await self._reading.close(cancel=True)
+
     def of(self, task_run: TaskRunId | None) -> tuple[Budget, ...]:
         return () if task_run is None else self._of_tasks.get(task_run, ())
 
@@ -53,7 +59,7 @@ class Budgets:
         if own:
             await self._read(own, [task_run])
         if run.id not in self._of_runs:
-            self._of_runs[run.id] = asyncio.create_task(self._begin_run(run, entry))
+            self._of_runs[run.id] = self._reading.call(self._begin_run(run, entry), run.id)
         self._of_tasks[task_run] = (*own, *await asyncio.shield(self._of_runs[run.id]))
 
     def end_task(self, task_run: TaskRunId) -> None:

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.background import Background
 from airboss.errors import AirbossError, StoreUnavailable
 from airboss.log.writer import now_ms
 from airboss.model.inbox_events import ItemSettled
@@ -25,17 +26,15 @@ class Deadlines:
     inbox: Inbox
     sessions: Sessions
     now: Callable[[], int] = now_ms
-    _going: "asyncio.Task[None] | None" = None
+    _going: Background = field(default_factory=lambda: Background("deadlines"))
 
     async def start(self) -> None:
         """What came too late while no server ran is settled before anybody can decide it."""
         await self.look()
-        self._going = asyncio.create_task(self._go_on(), name="deadlines")
+        self._going.start(self._go_on())
 
     async def close(self) -> None:
-        if self._going is not None:
-            self._going.cancel()
-            await asyncio.wait({self._going})
+        await self._going.close(cancel=True)
 
     async def _go_on(self) -> None:
         while True:

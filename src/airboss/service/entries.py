@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from airboss.background import Background
 from airboss.entry.places import own_entries
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable
 from airboss.log.writer import now_ms
@@ -77,6 +78,7 @@ class Entries:
     _seen: _Print | None = None
     _looked_at: float = float("-inf")
     _looking: "asyncio.Task[None] | None" = None
+    _background: Background = field(default_factory=lambda: Background("entry"))
     _kept: set[str] = field(default_factory=set[str])
 
     async def start(self) -> None:
@@ -89,9 +91,7 @@ class Entries:
             await self.current()
 
     async def close(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait({self._looking})
+        await self._background.close(cancel=True)
 
     async def current(self) -> Installed | None:
         """The entry in use; none in test mode, before one was installed."""
@@ -99,7 +99,7 @@ class Entries:
             return self._installed
         is_time = time.monotonic() - self._looked_at >= self.look_seconds
         if self._looking is None and (is_time or self._installed is None):
-            self._looking = asyncio.create_task(self._look(), name="entry")
+            self._looking = self._background.start(self._look())
         if (looking := self._looking) is not None:
             await asyncio.wait({looking}, timeout=self.patience_seconds)
             if looking.done() and not looking.cancelled():

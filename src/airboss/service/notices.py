@@ -8,6 +8,7 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
+from airboss.background import Background
 from airboss.errors import SettingsInvalid, StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
@@ -89,23 +90,18 @@ class Notices:
     url: str
     redactor: Redactor
     now: Callable[[], int] = now_ms
-    _going: list["asyncio.Task[None]"] = field(default_factory=list["asyncio.Task[None]"])
+    _going: Background = field(default_factory=lambda: Background("notices"))
 
     async def start(self) -> None:
         """What comes after this is told. A channel that is new begins here."""
         for channel in self.channels:
             if await self.deliveries.position(channel.name) is None:
                 await self.deliveries.take(channel.name, (), await self.log.head(INBOX))
-        self._going = [
-            asyncio.create_task(self._go_on(channel), name=f"notices-{channel.name}")
-            for channel in self.channels
-        ]
+        for channel in self.channels:
+            self._going.start(self._go_on(channel), channel.name)
 
     async def close(self) -> None:
-        for going in self._going:
-            going.cancel()
-        if self._going:
-            await asyncio.wait(self._going)
+        await self._going.close(cancel=True)
 
     async def _go_on(self, channel: Channel) -> None:
         while not self.log.is_closing:

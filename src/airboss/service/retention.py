@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.background import Background
 from airboss.errors import AirbossError, StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
@@ -45,16 +46,14 @@ class Retention:
     keep_audit_days: float | None = None
     now: Callable[[], int] = now_ms
     every_seconds: float = EVERY_SECONDS
-    _going: "asyncio.Task[None] | None" = None
+    _going: Background = field(default_factory=lambda: Background("retention"))
 
     def start(self) -> None:
         if (self.keep_days, self.keep_bytes, self.keep_audit_days) != (None, None, None):
-            self._going = asyncio.create_task(self._go_on(), name="retention")
+            self._going.start(self._go_on())
 
     async def close(self) -> None:
-        if self._going is not None:
-            self._going.cancel()
-            await asyncio.wait({self._going})
+        await self._going.close(cancel=True)
 
     async def _go_on(self) -> None:
         while True:

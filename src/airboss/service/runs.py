@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from airboss.background import Background
 from airboss.errors import (
     AirbossError,
     Conflict,
@@ -44,8 +44,6 @@ from airboss.service.run_wish import RunWish, must_fit
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
 
-_log = logging.getLogger(__name__)
-
 _STORY_PAGE = 1000
 _RESUMED = "A new server goes on with it."
 # What comes back after a restart asks for its slot within this time.
@@ -73,7 +71,7 @@ class Runs:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     # A run that is being retried is not deleted.
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _chores: "set[asyncio.Task[Any]]" = field(default_factory=set["asyncio.Task[Any]"])
+    _chores: Background = field(default_factory=lambda: Background("runs"))
     _stopping: bool = False
     _made: EngineRoom | None = None
 
@@ -378,18 +376,8 @@ class Runs:
         self._stopping = True
         if self._made is not None:
             await self._made.engine.close()
-        for chore in list(self._chores):
-            chore.cancel()
-        if self._chores:
-            await asyncio.wait(self._chores)
+        await self._chores.close(cancel=True)
 
-    def _soon(self, work: "Awaitable[None]") -> None:
-        chore = asyncio.ensure_future(self._guarded(work))
-        self._chores.add(chore)
-        chore.add_done_callback(self._chores.discard)
-
-    async def _guarded(self, work: "Awaitable[None]") -> None:
-        try:
-            await work
-        except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
-            _log.exception("A run could not be brought on its way")
+    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """What is to be done is on disk: where the server stops, the next one does it."""
+        self._chores.start_if_open(work)

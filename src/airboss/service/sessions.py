@@ -6,6 +6,7 @@ import logging
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
+from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
 from airboss.harness.conversation import Conversation
 from airboss.harness.desk import Delivery
@@ -47,7 +48,7 @@ class Sessions(OpenSessions):
 
     # Those that a decision resumes: what the recovery found, and the work on it.
     _decided: dict[SessionId, str] = field(default_factory=dict[SessionId, str])
-    _resuming: "set[asyncio.Task[None]]" = field(default_factory=set["asyncio.Task[None]"])
+    _resuming: Background = field(default_factory=lambda: Background("sessions"))
 
     async def start(
         self,
@@ -295,9 +296,7 @@ class Sessions(OpenSessions):
         tell_office(self.office, SessionId(session), said)
 
     def _resume_soon(self, session: SessionId, who: str) -> None:
-        task = asyncio.create_task(self._resume_decided(session, who), name=f"resume-{session}")
-        self._resuming.add(task)
-        task.add_done_callback(self._resuming.discard)
+        self._resuming.start_if_open(self._resume_decided(session, who), f"resume {session}")
 
     async def _resume_decided(self, session: SessionId, who: str) -> None:
         try:
@@ -333,10 +332,7 @@ class Sessions(OpenSessions):
         """The server ends: every open session is interrupted, all at the same time. One that is
         still opening loses its runtime, or its caller, a moment later."""
         self._stopping = True
-        if resuming := set(self._resuming):  # the next server does so
-            for task in resuming:
-                task.cancel()
-            await asyncio.wait(resuming)
+        await self._resuming.close(cancel=True)  # the next server does so
         async with asyncio.TaskGroup() as group:
             for talk in list(self._open.values()):
                 if talk.is_ready:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from airboss.background import Background
 from airboss.errors import NotFound, StoreUnavailable
 from airboss.model.audit_events import Actor, BrowserSignedIn, BrowserSignedOut
 from airboss.model.ids import SignInId, new_sign_in_id
@@ -52,6 +53,7 @@ class SignIns:
     _by_cookie: dict[str, SignInId] = field(default_factory=dict[str, SignInId])
     _unwritten: dict[SignInId, int] = field(default_factory=dict[SignInId, int])
     _writing: "asyncio.Task[None] | None" = None
+    _background: Background = field(default_factory=lambda: Background("sign-ins"))
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     # The version of the tokens that all of them came from.
     _settled: int = 0
@@ -64,8 +66,7 @@ class SignIns:
 
     async def close(self) -> None:
         """When each was last used, as of the end."""
-        if self._writing is not None:
-            await asyncio.wait({self._writing})
+        await self._background.close()
         await self._write_use()
 
     async def begin(
@@ -128,7 +129,7 @@ class SignIns:
             kept = self._kept[kept.id] = replace(kept, used_at=now)
             self._unwritten[kept.id] = now
             if self._writing is None or self._writing.done():
-                self._writing = asyncio.create_task(self._write_use())
+                self._writing = self._background.start(self._write_use(), "use")
         return _shown(kept)
 
     async def _write_use(self) -> None:
