@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,10 +58,25 @@ async function copy(file: string): Promise<void> {
   }
 }
 
+/** Says on every page which build it is of: the server tells its pages' build, and one of another reloads. */
+const build: Plugin = {
+  name: "build-of-the-pages",
+  apply: "build",
+  transformIndexHtml: {
+    order: "post",
+    handler(_html, { bundle }) {
+      // Names have a hash of the content. The pages themselves are added one by one, and left out.
+      const files = Object.keys(bundle ?? {}).filter((name) => name.startsWith("assets/"));
+      const content = createHash("sha256").update(files.sort().join()).digest("hex").slice(0, 16);
+      return [{ tag: "meta", attrs: { name: "airboss-build", content }, injectTo: "head" }];
+    },
+  },
+};
+
 export default defineConfig({
   root: here("."),
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [theme, compressed],
+  plugins: [theme, build, compressed],
   worker: { format: "es" },
   build: {
     outDir: here("../src/airboss/static"),

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -288,3 +289,85 @@ def test_a_way_that_holds_streams_back_is_gone_by_pages(portal: Portal, browser:
     for route in held:
         with contextlib.suppress(Error):  # those that the page has given up
             route.abort()
+
+
+EARLIER = "an-earlier-build"
+_OWN_BUILD = re.compile(r'(name="airboss-build" content=")\w+')
+
+
+def of_an_earlier_build(page: Page, times: int) -> list[str]:
+    """So many loads of the page are of an earlier build; what each load was, in order."""
+    loads: list[str] = []
+
+    def answer(route: Route) -> None:
+        fetched = route.fetch()
+        is_old = len(loads) < times
+        loads.append("old" if is_old else "new")
+        body = fetched.text()
+        route.fulfill(
+            response=fetched, body=_OWN_BUILD.sub(rf"\g<1>{EARLIER}", body) if is_old else body
+        )
+
+    page.route("**/index.html?session=*", answer)
+    return loads
+
+
+def is_loaded(page: Page, loads: list[str], expected: list[str]) -> bool:
+    """Within ten seconds; a page's requests come to us only while we wait by its clock."""
+    for _ in range(200):
+        if loads == expected:
+            return True
+        page.wait_for_timeout(50)
+    return False
+
+
+def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browser) -> None:
+    _, address = story(portal)
+    page = window(browser, portal)
+    loads = of_an_earlier_build(page, times=1)
+    page.goto(f"{portal.url}{address}")
+    assert is_loaded(page, loads, ["old", "new"])
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    page.context.set_offline(True)
+    expect(page.locator(".fresh")).to_contain_text("Reconnecting")
+    page.context.set_offline(False)
+    is_true(page, browser, portal, address)
+    assert loads == ["old", "new"]
+
+
+def test_a_page_that_stays_of_an_earlier_build_does_not_reload_again(
+    portal: Portal, browser: Browser
+) -> None:
+    _, address = story(portal)
+    page = window(browser, portal)
+    loads = of_an_earlier_build(page, times=100)
+    page.goto(f"{portal.url}{address}")
+    assert is_loaded(page, loads, ["old", "old"])
+    for _ in range(2):
+        expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+        page.context.set_offline(True)
+        expect(page.locator(".fresh")).to_contain_text("Reconnecting")
+        page.context.set_offline(False)
+    is_true(page, browser, portal, address)
+    assert loads == ["old", "old"]
+
+
+def test_a_page_that_became_old_does_not_reload_under_the_hands_of_who_writes(
+    portal: Portal, browser: Browser
+) -> None:
+    session, address = story(portal)
+    page = visited(browser, portal, address)
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    loads = of_an_earlier_build(page, times=0)
+    page.context.set_offline(True)
+    expect(page.locator(".fresh")).to_contain_text("Reconnecting")
+    page.evaluate(f"document.querySelector('meta[name=airboss-build]').content = '{EARLIER}'")
+    field = page.locator("textarea").first
+    field.fill("half a sen")
+    page.context.set_offline(False)
+    expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
+    page.wait_for_timeout(2_000)
+    assert loads == []
+    field.blur()
+    assert is_loaded(page, loads, ["new"])
+    expect(page.locator("textarea").first).to_have_value("half a sen")

@@ -40,12 +40,18 @@ _Row = asyncio.Queue[_Piece | None]
 class Feed(ServerSentResponse):
     """An answer that goes on until the reader leaves or the server stops. `follow` has, for each
     stream, the last seq that the reader knows. A `compact` one begins without the deltas of blocks
-    that have ended."""
+    that have ended. Before all else it says the `build` of the pages that this server has."""
 
     heartbeat_seconds: ClassVar[float] = 5.0
 
     def __init__(
-        self, log: EventLog, follow: Mapping[str, int], *, lists: bool, compact: bool = True
+        self,
+        log: EventLog,
+        follow: Mapping[str, int],
+        *,
+        lists: bool,
+        compact: bool = True,
+        build: str | None = None,
     ) -> None:
         super().__init__()
         self._log = log
@@ -53,6 +59,7 @@ class Feed(ServerSentResponse):
         self._lists = lists
         self._compact = compact
         self._version = log.lists_version
+        self._build = build
         self._told: dict[str, int] = {}
         self._behind = set(follow)
         # One stream at a time reads a page and hands it over: however many are followed, no more
@@ -61,6 +68,8 @@ class Feed(ServerSentResponse):
 
     async def tell(self, writer: ServerSentWriter) -> None:
         async with self._reading() as row:
+            if self._build is not None:
+                await writer.note("build", build=self._build)
             if not self._behind:
                 await self._tell_caught_up(writer)
             while await self._tell_next(writer, row):

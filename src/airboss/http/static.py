@@ -2,6 +2,7 @@
 puts compressed copies beside the files, which are sent to those who can read them."""
 
 import os
+import re
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ _KINDS = {
     ".txt": "text/plain",
 }
 _CODINGS = {suffix: name for name, suffix in SUFFIXES.items()}
+_BUILD = re.compile(r'<meta name="airboss-build" content="(\w+)"')
 _NOT_BUILT = (
     "The pages of Airboss are not built yet, so there is nothing to show; its API works.\n"
     "In a clone of the project run: make web\n"
@@ -103,6 +105,15 @@ class Pages(StaticFiles):
 
     async def _is_built(self) -> bool:
         return await anyio.to_thread.run_sync(self._index.is_file)
+
+
+def build_of(folder: Path) -> str | None:
+    """Which build the pages in a folder are of; none where there are no pages."""
+    try:
+        said = _BUILD.search((folder / "index.html").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return said[1] if said else None
 
 
 def install(app: FastAPI, folder: Path = PAGES) -> None:

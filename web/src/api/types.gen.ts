@@ -220,6 +220,11 @@ export type EventPage = {
   "more": boolean;
 };
 
+/** `build`: of which build the server's pages are. */
+export type FeedBuild = {
+  "build": string;
+};
+
 /** `changed`: which streams have changed. */
 export type FeedChanges = {
   "streams": readonly (string)[];
@@ -1100,7 +1105,7 @@ export type StreamedAct = RecordedAct | StreamNote | string;
 
 export type StreamedEvent = RecordedEvent | StreamNote | string;
 
-export type StreamedFeed = FeedEvent | FeedProgress | FeedChanges | FeedEnd | string;
+export type StreamedFeed = FeedEvent | FeedProgress | FeedChanges | FeedEnd | FeedBuild | string;
 
 /** What an approval is about: of these, the fields that the wish has. */
 export type Subject = {

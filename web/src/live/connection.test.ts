@@ -15,6 +15,9 @@ test("an event comes without a name, all else with one", () => {
     { kind: "caught-up", lists: 7 },
   ]);
   expect(read({ event: "caught-up", data: '{"streams":{}}' })).toEqual([{ kind: "caught-up" }]);
+  expect(read({ event: "build", data: '{"build":"a1"}' })).toEqual([
+    { kind: "build", build: "a1" },
+  ]);
 });
 
 test("half a message and the words of a newer server are passed over", () => {

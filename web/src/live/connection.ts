@@ -14,7 +14,8 @@ export type Heard =
   | { kind: "end"; stream: string }
   | { kind: "gone"; stream: string }
   | { kind: "changed"; streams: string[] }
-  | { kind: "heartbeat" };
+  | { kind: "heartbeat" }
+  | { kind: "build"; build: string };
 
 export type Ended = "refused" | "broken" | "silent" | "left";
 
@@ -82,6 +83,8 @@ export function read({ event, data }: Pick<EventSourceMessage, "event" | "data">
       return [{ kind: event, stream: (body as { stream: string }).stream }];
     case "changed":
       return [{ kind: event, streams: (body as { streams: string[] }).streams }];
+    case "build":
+      return [{ kind: event, build: (body as { build: string }).build }];
     default:
       return []; // said by a newer server
   }

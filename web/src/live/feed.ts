@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { judged } from "../api/access";
 import { askWhetherIn } from "../signin";
 import type { Recorded } from "../state/types";
+import { reloadIfOld } from "./build";
 import { type Ended, type Heard, listen } from "./connection";
 import { freshness, type Line } from "./freshness";
 import { readBehind } from "./pages";
@@ -209,6 +210,9 @@ function take(heard: Heard): void {
     case "changed":
       for (const stream of heard.streams) goOn(stream);
       for (const listener of listeners) listener(heard.streams);
+      break;
+    case "build":
+      reloadIfOld(heard.build);
       break;
     case "heartbeat":
       break;

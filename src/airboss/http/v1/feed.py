@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import anyio.to_thread
 from fastapi import Query, Response
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
@@ -10,6 +11,7 @@ from airboss.errors import Invalid
 from airboss.http.feed import Feed
 from airboss.http.roles import Router
 from airboss.http.services import Use
+from airboss.http.static import PAGES, build_of
 from airboss.http.v1.streams import LARGEST_SEQ, RecordedEvent, server_sent
 
 router = Router(prefix="/api/v1/feed", tags=["feed"])
@@ -43,7 +45,15 @@ class FeedEnd(BaseModel):
     seq: int | None = None
 
 
-StreamedFeed = TypeAliasType("StreamedFeed", FeedEvent | FeedProgress | FeedChanges | FeedEnd | str)
+class FeedBuild(BaseModel):
+    """`build`: of which build the server's pages are."""
+
+    build: str
+
+
+StreamedFeed = TypeAliasType(
+    "StreamedFeed", FeedEvent | FeedProgress | FeedChanges | FeedEnd | FeedBuild | str
+)
 
 MOST_STREAMS = 64
 _LONGEST_NAME = 64
@@ -66,12 +76,16 @@ async def follow_feed(
         Query(description="Begin without the deltas of blocks that have ended."),
     ] = True,
 ) -> Response:
-    """Server-sent events of several streams. Each has its `stream`, and goes on behind what is
-    known. What was there at the beginning comes without the deltas of blocks that have ended,
-    unless `compact` is false, and `caught-up` behind it; `end` says that a stream is over, `gone`
-    that there is none of that name; `changed` names what was told something, at most four times a
-    second; and every 5 s a `heartbeat` says how far each stream was told."""
-    return Feed(use.log, _followed(follow), lists=lists, compact=compact)
+    """Server-sent events of several streams. First comes `build`, by which a page knows whether
+    it is of an earlier build than the server's pages. Each event has its `stream`, and goes on
+    behind what is known. What was there at the beginning comes without the deltas of blocks that
+    have ended, unless `compact` is false, and `caught-up` behind it; `end` says that a stream is
+    over, `gone` that there is none of that name; `changed` names what was told something, at most
+    four times a second; and every 5 s a `heartbeat` says how far each stream was told."""
+    followed = _followed(follow)
+    # Read each time: pages may be built anew while the server runs.
+    build = await anyio.to_thread.run_sync(build_of, PAGES)
+    return Feed(use.log, followed, lists=lists, compact=compact, build=build)
 
 
 def _followed(follow: list[str]) -> dict[str, int]:
