@@ -17,8 +17,8 @@ from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.hooks import Pass, ToolUse
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
-from airboss.runtime.session import RuntimeSession, SessionWish, open_session
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
+from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
 from airboss.runtime.signals import Signal, TurnIdle
 from bench.bare import TURN_SECONDS
 from bench.figures import Pairs, Spread, spread
@@ -75,7 +75,7 @@ class _Side:
 
     async def open(self, runtime: Runtime, source: Source, work: Path, gated: bool) -> None:
         name = new_session_id()
-        wish = SessionWish(
+        request = SessionRequest(
             id=name,
             cwd=work,
             model=source.model,
@@ -86,10 +86,10 @@ class _Side:
             tools=JOB_TOOL_OFFERS,
             gate=_gate(name) if gated else None,
         )
-        self.session = await open_session(runtime, wish)
+        self.session = await open_session(runtime, request)
 
-    def _hear(self, told: Event | Signal) -> None:
-        if isinstance(told, TurnIdle):
+    def _hear(self, said: Event | Signal) -> None:
+        if isinstance(said, TurnIdle):
             self.idle.set()
 
     async def turn(self) -> tuple[float, float]:
@@ -104,7 +104,7 @@ class _Side:
         return (time.perf_counter() - began) * 1000, computed * 1000
 
 
-async def _no(_: PermissionWish) -> PermissionAnswer:
+async def _no(_: PermissionRequest) -> PermissionAnswer:
     return PermissionAnswer(allowed=False, reason="Nothing here needs it.")
 
 

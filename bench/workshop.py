@@ -108,8 +108,8 @@ class Server:
     work: Path
 
     async def open(self, caller: Caller, source: Source) -> str:
-        wish = {"model": f"{source.name}/{source.model}", "cwd": str(self.work)}
-        view = await caller.post("/api/v1/sessions", wish)
+        request = {"model": f"{source.name}/{source.model}", "cwd": str(self.work)}
+        view = await caller.post("/api/v1/sessions", request)
         return str(view["id"])
 
 

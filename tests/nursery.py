@@ -97,9 +97,9 @@ class Nursery:
             asked = {**question, "number": self._asked}
             print(json.dumps(asked), file=self._process.stdin, flush=True)
             # Whoever ran out of time before it was answered has left the answer behind.
-            while (told := json.loads(self._process.stdout.readline()))["number"] != self._asked:
+            while (said := json.loads(self._process.stdout.readline()))["number"] != self._asked:
                 pass
-            return told["answer"]
+            return said["answer"]
 
     def close(self) -> None:
         try:

@@ -215,13 +215,13 @@ class Portal:
                 if process.poll() is None:
                     process.kill()
                     process.wait(10)
-            told = [file.read_text(encoding="utf-8") for file in (out, wrong)]
-        return subprocess.CompletedProcess(words, code, *told)
+            recorded = [file.read_text(encoding="utf-8") for file in (out, wrong)]
+        return subprocess.CompletedProcess(words, code, *recorded)
 
     def sessions(self) -> list[dict[str, Any]]:
-        told = self.run("sessions", "--json")
-        assert told.returncode == 0, told.stderr
-        return json.loads(told.stdout)["items"]
+        said = self.run("sessions", "--json")
+        assert said.returncode == 0, said.stderr
+        return json.loads(said.stdout)["items"]
 
     def new_session(self) -> str:
         """An open session with one turn behind it."""

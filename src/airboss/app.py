@@ -34,7 +34,7 @@ from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.engine_room import EngineRoom
 from airboss.service.entries import Entries
-from airboss.service.entry_desk import EntryDesk
+from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
@@ -47,7 +47,7 @@ from airboss.service.rules import Rules
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.sign_ins import SignIns
-from airboss.service.status import StatusDesk
+from airboss.service.status import ServerStatus
 from airboss.service.tasks import TaskRuns
 from airboss.service.trust import Trust
 from airboss.settings import Settings
@@ -206,7 +206,7 @@ async def opened_services(
         stack.push_async_callback(background.close, cancel=True)
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
-        status = StatusDesk(
+        status = ServerStatus(
             version=version("airboss"),
             url=url,
             hosts=served_names(settings, urlsplit(url).port or settings.port).hosts,
@@ -232,7 +232,7 @@ async def opened_services(
             catalog=catalog,
             folders=folders,
             entries=entries,
-            entry_desk=EntryDesk(entries),
+            entry_checks=EntryChecks(entries),
             history=History(log, sessions, SearchIndex(database)),
             status=status,
             access=access,
@@ -259,8 +259,8 @@ def _engine_room(
     from airboss.service.job_tasks import JobTasks
 
     slots = Slots(max_tasks)
-    hands = JobTasks(runs, sessions, slots, settings.permissions, budgets)
-    return EngineRoom(Engine(folder.path, hands), hands, slots)
+    executor = JobTasks(runs, sessions, slots, settings.permissions, budgets)
+    return EngineRoom(Engine(folder.path, executor), executor, slots)
 
 
 async def _serve_rehearsal(

@@ -84,8 +84,8 @@ class WorkingDirectoryMissing(Invalid):
 
     code = "working_directory_missing"
 
-    def __init__(self, told: str, suggestion: str | None = None) -> None:
-        super().__init__(told)
+    def __init__(self, said: str, suggestion: str | None = None) -> None:
+        super().__init__(said)
         self.suggestion = suggestion
 
 

@@ -55,9 +55,9 @@ class Guest:
         return answer.json()
 
     async def start(self, model: str = "rehearsal", folder: str = "") -> str:
-        told = await self.seed(f"copilot/session/start/{model}", folder)
-        assert list(told) == ["sessionId"], told
-        return told["sessionId"]
+        said = await self.seed(f"copilot/session/start/{model}", folder)
+        assert list(said) == ["sessionId"], said
+        return said["sessionId"]
 
     async def query(self, session: str, text: str) -> None:
         assert await self.seed(f"copilot/session/{session}/query", text) == {}
@@ -73,13 +73,13 @@ class Guest:
         heard: list[Told] = []
         async with asyncio.timeout(40):
             while True:
-                told = await self.live(session)
-                if told == {"error": "HttpRequestTimeout"}:
+                said = await self.live(session)
+                if said == {"error": "HttpRequestTimeout"}:
                     continue
-                heard.append(told)
-                if last == (told.get("callback") or told.get("error")):
+                heard.append(said)
+                if last == (said.get("callback") or said.get("error")):
                     return heard
-                assert list(told) != ["error"], heard
+                assert list(said) != ["error"], heard
 
     # v1.
 

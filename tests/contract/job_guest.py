@@ -120,9 +120,9 @@ class JobGuest(Guest):
 
     async def start_job(self, name: str, text: str = "") -> str:
         body = f"{self.portal.work}\n{text}"
-        told = await self.seed(f"copilot/job/start/{quote(name, safe='')}", body)
-        assert list(told) == ["jobId"], told
-        return told["jobId"]
+        said = await self.seed(f"copilot/job/start/{quote(name, safe='')}", body)
+        assert list(said) == ["jobId"], said
+        return said["jobId"]
 
     async def job_live(self, run: str) -> Told:
         return await self.seed(f"copilot/job/{run}/live", method="GET")
@@ -132,13 +132,13 @@ class JobGuest(Guest):
         heard: list[Told] = []
         async with asyncio.timeout(50):
             while True:
-                told = await self.job_live(run)
-                if told == TIMEOUT:
+                said = await self.job_live(run)
+                if said == TIMEOUT:
                     continue
-                heard.append(told)
-                if last in (told.get("callback"), told.get("error"), *told):
+                heard.append(said)
+                if last in (said.get("callback"), said.get("error"), *said):
                     return heard
-                assert list(told) != ["error"], heard
+                assert list(said) != ["error"], heard
 
     async def run_job(self, work: Any, **tasks: Any) -> list[Told]:
         """A job of this one tree, to its end."""

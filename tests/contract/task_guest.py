@@ -74,9 +74,9 @@ class TaskGuest(Guest):
         return await self.seed(path, text, method)
 
     async def borrow(self, name: str, session: str, text: str = "") -> str:
-        told = await self.try_borrow(name, session, text)
-        assert list(told) == ["taskId"], told
-        return told["taskId"]
+        said = await self.try_borrow(name, session, text)
+        assert list(said) == ["taskId"], said
+        return said["taskId"]
 
     async def task_live(self, run: str, method: str = "GET") -> Told:
         return await self.seed(f"copilot/task/{run}/live", method=method)
@@ -89,13 +89,13 @@ class TaskGuest(Guest):
         heard: list[Told] = []
         async with asyncio.timeout(40):
             while True:
-                told = await self.task_live(run)
-                if told == TIMEOUT:
+                said = await self.task_live(run)
+                if said == TIMEOUT:
                     continue
-                heard.append(told)
-                if last in (told.get("callback"), told.get("error"), *told):
+                heard.append(said)
+                if last in (said.get("callback"), said.get("error"), *said):
                     return heard
-                assert list(told) != ["error"], heard
+                assert list(said) != ["error"], heard
 
     async def drained(self, run: str) -> list[Told]:
         """All that is left, and that nothing comes behind it."""

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from airboss.model.conversation import Conversation
+from airboss.model.conversation import FoldedConversation
 from airboss.model.events import Recorded
 from airboss.model.excerpt import MOST_CHARACTERS, mark_of
 from airboss.model.states import STATES
@@ -137,7 +137,7 @@ async def test_deltas_add_up_wherever_one_begins_and_every_viewer_comes_to_the_s
         for one in whole:
             state.tell(Recorded(one["seq"], one["at"], json.dumps(one["event"])))
         assert (await guest.digest(f"sessions/{session}", whole[-1]["seq"], state.digest()))["same"]
-        assert isinstance(state, Conversation)
+        assert isinstance(state, FoldedConversation)
         [tool] = [block for block in state.blocks.values() if block.kind == "tool"]
         assert tool.left_out == ended["left_out"]
 

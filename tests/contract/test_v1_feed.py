@@ -9,7 +9,7 @@ from itertools import pairwise
 import httpx2
 import pytest
 
-from airboss.model.states import SessionTold
+from airboss.model.states import FoldedSession
 from tests.contract.feeds import FEED, data_of, feed, feed_to, named, told_of
 from tests.contract.guest import Frame, Guest, Told, kinds
 from tests.contract.stories import check_events, told, without_deltas
@@ -19,8 +19,8 @@ from tests.portal import Portal
 CHANCE = random.Random()  # noqa: S311 - when a viewer leaves is no secret
 
 
-def folded(session: str, events: list[Told]) -> SessionTold:
-    state = SessionTold(session)
+def folded(session: str, events: list[Told]) -> FoldedSession:
+    state = FoldedSession(session)
     for one in events:
         told(state, one)
     return state

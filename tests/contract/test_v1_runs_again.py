@@ -104,7 +104,7 @@ async def test_a_retry_does_the_failed_part_again_and_no_more(
     first = await ended(guest, job)
     assert first["state"] == "failed"
     answer = await guest.do_run(first["id"], "retry")
-    assert (answer["time"], answer["redo"], answer["ended_at"]) == (2, [culprit], None)
+    assert (answer["attempt"], answer["redo"], answer["ended_at"]) == (2, [culprit], None)
     assert answer["state"] in ("waiting", "running")
     view = await guest.over(first["id"])
     assert (view["state"], times_begun(view)) == ("succeeded", begun)
@@ -120,7 +120,7 @@ async def test_a_run_may_be_retried_as_often_as_it_fails(guest: JobGuest) -> Non
     assert (view["state"], times_begun(view)) == ("failed", {"0.0": 1, "0.1": 2, "0.2": 1})
     view = await retried(guest, run)
     assert (view["state"], times_begun(view)) == ("failed", {"0.0": 1, "0.1": 2, "0.2": 2})
-    assert (view["time"], view["works_failed"]) == (3, 3)
+    assert (view["attempt"], view["works_failed"]) == (3, 3)
     assert kinds(await guest.run_events(run)).count("run.ended") == 3
 
 

@@ -20,7 +20,7 @@ from typing import Final, Literal, TypeAlias
 import httpx2
 
 from airboss.engine.durable import FILE
-from airboss.engine.ledger import Ledger
+from airboss.engine.ledger import SlotLedger
 from airboss.store.folder import DataFolder
 from tests.crash.chaos_checks import Evidence, Finding, check, read_lines
 from tests.crash.chaos_tree import JOB, Tree
@@ -62,9 +62,9 @@ class Trial:
 
     async def accept(self) -> str:
         """The same wish until it is answered: it is one run."""
-        wish = {"job": JOB, "cwd": str(self.portal.work)}
+        request = {"job": JOB, "cwd": str(self.portal.work)}
         key = {"Idempotency-Key": f"trial {self.tree.seed}"}
-        answer = await self.watch.client.post("/api/v1/runs", json=wish, headers=key)
+        answer = await self.watch.client.post("/api/v1/runs", json=request, headers=key)
         assert answer.status_code == 201, answer.text
         self.run = str(answer.json()["id"])
         self.watch.follow(RUN, self.run)
@@ -137,7 +137,7 @@ class Trial:
             left.append(Finding("left", f"processes: {left_of(self.portal, *sessions)}"))
         if DataFolder(self.portal.data).is_locked():
             left.append(Finding("left", "the folder's lock"))
-        if Ledger(self.portal.data / FILE).has_open():
+        if SlotLedger(self.portal.data / FILE).has_open():
             left.append(Finding("left", "a workflow is open in the engine's file"))
         return left
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from airboss.engine.walk import Branch, Ended, Endings, RunTask, Step, Walk, Walked, walk
+from airboss.engine.walk import Branch, Endings, RunTask, Step, TaskOutcome, Walk, Walked, walk
 from airboss.entry.load import check_text
 from tests.contract.job_guest import alt, loop, par, seq
 
@@ -216,7 +216,7 @@ class Tree:
         except StopIteration as end:
             return end.value
 
-    def _answer(self, step: Step, works: dict[str, bool]) -> Ended | Endings:
+    def _answer(self, step: Step, works: dict[str, bool]) -> TaskOutcome | Endings:
         if isinstance(step, RunTask):
             return self._ended(step, works)
         return tuple(
@@ -226,7 +226,7 @@ class Tree:
             for part in step.branches
         )
 
-    def _ended(self, task: RunTask, works: dict[str, bool]) -> Ended:
+    def _ended(self, task: RunTask, works: dict[str, bool]) -> TaskOutcome:
         if len(works) >= _MOST_TASKS:
             raise _TooLongError
         name = task.ref.task_id
@@ -234,7 +234,7 @@ class Tree:
         if name in self.after:
             succeeded = self.after[name] in task.previous
         works[task.path] = succeeded
-        return Ended(succeeded)
+        return TaskOutcome(succeeded)
 
 
 class _TooLongError(Exception):

@@ -83,10 +83,10 @@ class Watch:
         def first() -> int | None:
             return min(
                 (
-                    told["at"]
+                    said["at"]
                     for stream in (*self.of(RUN), *self.of(TASK))
-                    for told in stream.seen
-                    if told["at"] >= since and told["event"]["kind"] in PROGRESS
+                    for said in stream.seen
+                    if said["at"] >= since and said["event"]["kind"] in PROGRESS
                 ),
                 default=None,
             )
@@ -99,9 +99,9 @@ class Watch:
 
         def found() -> int:
             return sum(
-                told["event"]["kind"] == "task.mission.sent"
+                said["event"]["kind"] == "task.mission.sent"
                 for stream in self.of(TASK)
-                for told in stream.seen
+                for said in stream.seen
             )
 
         return await self._until(lambda: found() >= count, seconds)
@@ -111,7 +111,7 @@ class Watch:
 
         def found() -> int:
             streams = self.streams.values()
-            return sum(told["event"]["kind"] == kind for s in streams for told in s.seen)
+            return sum(said["event"]["kind"] == kind for s in streams for said in s.seen)
 
         return await self._until(lambda: found() >= count, seconds)
 
@@ -140,9 +140,9 @@ class Watch:
             if self._client is not None:
                 # Killed, or about to be met anew: what was seen is where to go on.
                 with contextlib.suppress(httpx2.HTTPError, RuntimeError):
-                    async for told in self._told(self._client, stream):
-                        stream.seen.append(told)
-                        self._hear(told["event"])
+                    async for said in self._told(self._client, stream):
+                        stream.seen.append(said)
+                        self._hear(said["event"])
                         self._grown.set()
             await asyncio.sleep(0 if stream.is_over else _AGAIN_SECONDS)
         self._grown.set()

@@ -1,4 +1,4 @@
-"""One life of an engine with toy hands, in a process that is to be killed.
+"""One life of an engine with a toy executor, in a process that is to be killed.
 
 Says `up` when it has taken up what was open, `first` with the first thing that is written, and
 `ended` when the run has.

@@ -39,8 +39,8 @@ class Person:
             self._client = None
 
     async def start(self, job: str) -> str:
-        wish = {"job": job, "cwd": str(self.portal.work)}
-        answer = await self.client.post("/api/v1/runs", json=wish)
+        request = {"job": job, "cwd": str(self.portal.work)}
+        answer = await self.client.post("/api/v1/runs", json=request)
         assert answer.status_code == 201, answer.text
         return answer.json()["id"]
 
@@ -66,10 +66,10 @@ class Person:
     async def say(self, item: dict[str, Any]) -> None:
         """Yes to all, and blue."""
         if item["asked"]["kind"] == "question.asked":
-            path, wish = "answer", {"answer": "blue"}
+            path, request = "answer", {"answer": "blue"}
         else:
-            path, wish = "decision", {"choice": "allow-once"}
-        answer = await self.client.post(f"/api/v1/inbox/{item['id']}/{path}", json=wish)
+            path, request = "decision", {"choice": "allow-once"}
+        answer = await self.client.post(f"/api/v1/inbox/{item['id']}/{path}", json=request)
         assert answer.status_code == 200, answer.text
 
     async def events(self, stream: str, name: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from airboss.harness.turn import Asked, Pause
+from airboss.harness.turn import AcceptedPrompt, Pause
 from airboss.model.ids import PromptId, SessionId, TaskRunId
 from airboss.model.task_events import MissionEnded, MissionSent
 from tests.service.errands import (
@@ -196,7 +196,7 @@ async def test_a_runtime_killed_between_missions_is_replaced(
         run: TaskRunId,
         prompt: PromptId,
         pause: Pause | None = None,
-    ) -> Asked:
+    ) -> AcceptedPrompt:
         asked.append(text)
         if len(asked) in (2, 4):
             house.kill_runtime()

@@ -61,7 +61,7 @@ class Waited(AskedGuest):
             while (view := await self.show(session))["turns"] < turns or view["state"] != "idle":
                 assert view["state"] != "interrupted" or view["turns"] < turns, view
                 await asyncio.sleep(0.05)
-        return [told["event"] for told in await self.events(session)]
+        return [said["event"] for said in await self.events(session)]
 
 
 @asynccontextmanager

@@ -143,8 +143,8 @@ class Witness:
         open_blocks = [event["block"] for event in events if event["kind"] in STARTS]
         ends = {event["block"]: event for event in events if event["kind"] in ENDS}
         assert sorted(open_blocks) == sorted(ends), "every block is closed, once"
-        told = texts(stored)
-        for block, text in told.items():
+        said = texts(stored)
+        for block, text in said.items():
             assert ends[block]["text"] == text, "the deltas add up to the end"
         for block, text in texts(list(self.seen.values())).items():
             assert text in ends[block]["text"], "every character that was shown is there"

@@ -165,7 +165,7 @@ class Person:
         return asked(self.portal, "GET", f"/api/v1/sessions/{self.session}").json()
 
     def events(self, kind: str) -> list[dict[str, Any]]:
-        return [told["event"] for told in self._all() if told["event"]["kind"] == kind]
+        return [said["event"] for said in self._all() if said["event"]["kind"] == kind]
 
     def _all(self) -> Iterator[dict[str, Any]]:
         after = 0

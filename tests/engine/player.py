@@ -6,14 +6,14 @@ from typing import Any, Final, TypeVar
 
 from airboss.engine.acts import (
     Act,
+    ActRefused,
     Answer,
     Close,
     Crashed,
     Done,
-    Open,
+    OpenAct,
     Opened,
     Put,
-    Refused,
     Tell,
 )
 from airboss.engine.task import TaskPlan, Verdict, run_task
@@ -27,7 +27,7 @@ FALSE: Final = "job_boolean_false"
 PREREQUISITE: Final = "job_prerequisite_failed"
 
 CRASH: Final = Crashed("gone")
-REFUSAL: Final = Refused("No such model.")
+REFUSAL: Final = ActRefused("No such model.")
 BORROWED: Final = SessionId("ses_lent")
 T = TypeVar("T")
 AGAIN: Final = "The session crashed, please redo and here is the last request:\n"
@@ -111,7 +111,7 @@ class Played:
     @property
     def said(self) -> list[str]:
         """The decisions."""
-        return [told.text for told in self.told(TaskDecided)]
+        return [recorded.text for recorded in self.told(TaskDecided)]
 
     @property
     def checked(self) -> list[TaskChecked]:
@@ -135,7 +135,7 @@ class Played:
     @property
     def opened(self) -> list[str]:
         """The models of the sessions that were asked for."""
-        return [act.model for act in self.acts if isinstance(act, Open)]
+        return [act.model for act in self.acts if isinstance(act, OpenAct)]
 
     def told(self, kind: type[T]) -> list[T]:
         events = [act.event for act in self.acts if isinstance(act, Tell)]
@@ -143,7 +143,7 @@ class Played:
 
 
 def play(
-    plan: TaskPlan, *answers: Done | Crashed | Refused, opens: Mapping[int, Answer] | None = None
+    plan: TaskPlan, *answers: Done | Crashed | ActRefused, opens: Mapping[int, Answer] | None = None
 ) -> Played:
     """Answers the missions in order; each must be asked for, and no more.
 
@@ -161,7 +161,7 @@ def play(
             played.verdict = end.value
             break
         played.acts.append(act)
-        if isinstance(act, Open):
+        if isinstance(act, OpenAct):
             count += 1
             answer = (opens or {}).get(count, Opened(SessionId(f"ses_{count}")))
         elif isinstance(act, Put):
@@ -176,7 +176,7 @@ def play(
 
 def _told(act: Act, answer: Answer) -> Iterable[str]:
     """Acts in a line each; checks and retries are left to the decisions that follow them."""
-    if isinstance(act, Open):
+    if isinstance(act, OpenAct):
         got = answer.session if isinstance(answer, Opened) else "nothing"
         yield f"opens {got} on {act.model}{', driving' if act.is_driving else ''}"
     elif isinstance(act, Put):

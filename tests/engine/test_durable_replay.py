@@ -33,7 +33,7 @@ async def finish(folder: Path, diary: Diary, works: dict[str, Work], names: Sequ
 
 
 async def until_kept(folder: Path) -> None:
-    """The engine writes an end down a moment after its hands have heard of it."""
+    """The engine writes an end down a moment after its executor has heard of it."""
     async with asyncio.timeout(10):
         while statuses(folder) != [("SUCCESS",)]:  # noqa: ASYNC110 - another's file has no event
             await asyncio.sleep(0.05)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from airboss.engine.acts import Answer, Crashed, Done, Open, Refused
+from airboss.engine.acts import ActRefused, Answer, Crashed, Done, OpenAct
 from airboss.engine.missions import Tries
 from airboss.engine.task import TaskPlan, Verdict
 from tests.engine.player import (
@@ -428,7 +428,7 @@ def test_without_any_try_each_round_of_the_criteria_is_unasked() -> None:
 
 
 def test_a_huge_budget_costs_nothing_until_it_is_used() -> None:
-    a, b = Open("A", is_driving=True), Open("B", is_driving=True)
+    a, b = OpenAct("A", is_driving=True), OpenAct("B", is_driving=True)
     tries = Tries(((a, 10**18), (b, 1)))
     assert tries.total == 10**18 + 1
     assert [*islice(tries, 4)] == [a, b, a, a]
@@ -466,7 +466,7 @@ def test_a_refusal_of_the_criteria_costs_a_retry(same: bool | None) -> None:
 
 @pytest.mark.parametrize("kind", ["availability", "prompt", "criteria"])
 def test_what_a_person_stopped_fails_the_task_whatever_retries_are_left(kind: str) -> None:
-    stop = Refused("Stopped by ann.", by_person=True)
+    stop = ActRefused("Stopped by ann.", by_person=True)
     played = play(full(retries=3), *BEFORE[kind], stop)
     assert played.verdict == Verdict(succeeded=False, reason="Stopped by ann.")
     assert played.retried == []
@@ -493,7 +493,7 @@ def test_a_prompt_refused_in_a_retry_fails_the_task_though_retries_are_left() ->
 
 
 def test_a_refusal_after_a_crash_is_not_tried_again() -> None:
-    played = play(plan(), CRASH, Refused("Out of credit."))
+    played = play(plan(), CRASH, ActRefused("Out of credit."))
     assert played.story[-2:] == ["closes ses_2, failed", "[TASK FAILED] Out of credit."]
 
 

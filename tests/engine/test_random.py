@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from airboss.engine.acts import (
     Act,
+    ActRefused,
     Answer,
     Close,
     Crashed,
     Done,
-    Open,
+    OpenAct,
     Opened,
     Put,
-    Refused,
     Tell,
 )
 from airboss.engine.task import TaskPlan, Verdict, run_task
@@ -79,13 +79,13 @@ LUCK = st.one_of(
     CALLS.map(lambda calls: Done(tuple(calls))),
     CALLS.map(lambda calls: Done(tuple(calls))),
     st.builds(Crashed, TEXT),
-    st.integers(0, 9).map(lambda dice: Crashed("gone") if dice else Refused("no")),
+    st.integers(0, 9).map(lambda dice: Crashed("gone") if dice else ActRefused("no")),
 )
 
 Told = list[tuple[Act, Answer]]
 
 
-def end(plan: TaskPlan, luck: list[Done | Crashed | Refused]) -> tuple[Told, Verdict]:
+def end(plan: TaskPlan, luck: list[Done | Crashed | ActRefused]) -> tuple[Told, Verdict]:
     """Every attempt meets the luck that is next; when it has run out it begins anew."""
     told: Told = []
     sequence = run_task(plan)
@@ -97,10 +97,10 @@ def end(plan: TaskPlan, luck: list[Done | Crashed | Refused]) -> tuple[Told, Ver
         except StopIteration as over:
             return told, over.value
         answer = None
-        if isinstance(act, Open | Put):
+        if isinstance(act, OpenAct | Put):
             answer = luck[met % len(luck)]
             met += 1
-        if isinstance(act, Open) and isinstance(answer, Done):
+        if isinstance(act, OpenAct) and isinstance(answer, Done):
             answer = Opened(SessionId(f"ses_{met}"))
         told.append((act, answer))
 
@@ -119,7 +119,7 @@ def replay(plan: TaskPlan, told: Told) -> tuple[list[Act], Verdict | None]:
 @settings(max_examples=400, deadline=None)
 @given(PLANS, st.lists(LUCK, min_size=1, max_size=12))
 def test_a_sequence_ends_and_keeps_its_promises(
-    plan: TaskPlan, luck: list[Done | Crashed | Refused]
+    plan: TaskPlan, luck: list[Done | Crashed | ActRefused]
 ) -> None:
     told, verdict = end(plan, luck)
     acts = [act for act, _ in told]
@@ -133,7 +133,7 @@ def sessions_are_closed_once(plan: TaskPlan, told: Told) -> None:
     """Those that were opened, one at a time, and none is used before or after."""
     session = plan.borrowed
     for act, answer in told:
-        if isinstance(act, Open):
+        if isinstance(act, OpenAct):
             assert session is None
             session = answer.session if isinstance(answer, Opened) else None
         elif isinstance(act, Put):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from airboss.engine.acts import Act, Answer, Close, Crashed, Done, Open, Opened, Put, Refused
+from airboss.engine.acts import Act, ActRefused, Answer, Close, Crashed, Done, OpenAct, Opened, Put
 from airboss.engine.task import TaskPlan, Verdict, plan_task, run_task
 from airboss.entry.validate import validate_entry
 from airboss.errors import NotFound
@@ -430,7 +430,7 @@ def until(kind: type[Act]) -> Generator[Act, Answer, Verdict]:
     sequence = run_task(plan(criteria=criteria(retries=1)))
     act = next(sequence)
     while not isinstance(act, kind):
-        if isinstance(act, Open):
+        if isinstance(act, OpenAct):
             act = sequence.send(Opened(SessionId("ses_1")))
         else:
             act = sequence.send(Done() if isinstance(act, Put) else None)
@@ -440,7 +440,7 @@ def until(kind: type[Act]) -> Generator[Act, Answer, Verdict]:
 @pytest.mark.parametrize(
     ("kind", "answer"),
     [
-        *((Open, answer) for answer in (None, Done(), "ses_1")),
+        *((OpenAct, answer) for answer in (None, Done(), "ses_1")),
         *((Put, answer) for answer in (None, Opened(SessionId("ses_1")), ())),
         *((Close, answer) for answer in (Done(), Crashed("x"), False)),
     ],
@@ -454,11 +454,11 @@ def test_telling_is_answered_by_nothing() -> None:
     sequence = run_task(plan())
     next(sequence)
     sequence.send(Opened(SessionId("ses_1")))
-    with pytest.raises(TypeError, match=r"Tell cannot be answered by Refused\."):
-        sequence.send(Refused("no"))
+    with pytest.raises(TypeError, match=r"Tell cannot be answered by ActRefused\."):
+        sequence.send(ActRefused("no"))
 
 
-@pytest.mark.parametrize("kind", [Open, Put, Close])
+@pytest.mark.parametrize("kind", [OpenAct, Put, Close])
 def test_a_stopped_sequence_does_nothing_more(kind: type[Act]) -> None:
     until(kind).close()
 

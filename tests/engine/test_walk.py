@@ -2,7 +2,7 @@
 
 import pytest
 
-from airboss.engine.walk import Branch, Ended, RunBranches, RunTask, Walked, walk
+from airboss.engine.walk import Branch, RunBranches, RunTask, TaskOutcome, Walked, walk
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Loop, Par, Seq
 from tests.engine.walker import failing, scripted, tour
@@ -35,7 +35,7 @@ def test_a_par_asks_for_all_at_once() -> None:
     asked = next(steps)
     assert asked == RunBranches((RunTask("0.0", A, ()), Branch("0.1", seq(B, C), ())))
     with pytest.raises(StopIteration) as end:
-        steps.send((Ended(succeeded=True), Walked(succeeded=True, previous=("c",))))
+        steps.send((TaskOutcome(succeeded=True), Walked(succeeded=True, previous=("c",))))
     assert end.value.value == Walked(succeeded=True, previous=("a", "c"))
 
 
@@ -193,10 +193,14 @@ def test_works_that_validation_refuses_still_come_to_an_end() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [Ended(succeeded=True), (Ended(succeeded=True),), (Walked(succeeded=True, previous=()),) * 2],
+    [
+        TaskOutcome(succeeded=True),
+        (TaskOutcome(succeeded=True),),
+        (Walked(succeeded=True, previous=()),) * 2,
+    ],
 )
 def test_branches_that_are_answered_by_something_else_are_an_error(
-    answer: Ended | tuple[Ended | Walked, ...],
+    answer: TaskOutcome | tuple[TaskOutcome | Walked, ...],
 ) -> None:
     steps = walk(par(A, B))
     next(steps)
@@ -208,7 +212,7 @@ def test_a_task_that_is_answered_by_a_list_is_an_error() -> None:
     steps = walk(A)
     next(steps)
     with pytest.raises(TypeError, match="RunTask 0 cannot be answered by"):
-        steps.send((Ended(succeeded=True),))
+        steps.send((TaskOutcome(succeeded=True),))
 
 
 def test_a_long_loop_does_not_deepen_the_walk() -> None:

@@ -60,8 +60,8 @@ class Fate:
             raise Enough
         assert ref.work_id_in_job is not None
         self.runs[ref.work_id_in_job] += 1
-        told = f"{self.seed}/{ref.work_id_in_job}/{self.runs[ref.work_id_in_job]}"
-        return sha256(told.encode()).digest()[0] < 140
+        said = f"{self.seed}/{ref.work_id_in_job}/{self.runs[ref.work_id_in_job]}"
+        return sha256(said.encode()).digest()[0] < 140
 
 
 @dataclass

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from airboss.engine.walk import Branch, Ended, Endings, RunTask, Step, Walk, Walked, walk
+from airboss.engine.walk import Branch, Endings, RunTask, Step, TaskOutcome, Walk, Walked, walk
 from airboss.entry.document import Work
 
 Luck: TypeAlias = Callable[[RunTask], bool]
@@ -49,23 +49,23 @@ def drive(steps: Walk, luck: Luck, toured: Tour) -> Walked:
         return end.value
 
 
-def _answer(step: Step, luck: Luck, toured: Tour) -> Ended | Endings:
+def _answer(step: Step, luck: Luck, toured: Tour) -> TaskOutcome | Endings:
     if isinstance(step, RunTask):
         return _end(step, luck, toured)
     return tuple(_ending(branch, luck, toured) for branch in step.branches)
 
 
-def _ending(of: RunTask | Branch, luck: Luck, toured: Tour) -> Ended | Walked:
+def _ending(of: RunTask | Branch, luck: Luck, toured: Tour) -> TaskOutcome | Walked:
     if isinstance(of, RunTask):
         return _end(of, luck, toured)
     toured.paths.append(of.path)
     return drive(walk(of.work, of.path, of.previous), luck, toured)
 
 
-def _end(run: RunTask, luck: Luck, toured: Tour) -> Ended:
+def _end(run: RunTask, luck: Luck, toured: Tour) -> TaskOutcome:
     toured.runs.append(run)
     toured.paths.append(run.path)
-    return Ended(luck(run))
+    return TaskOutcome(luck(run))
 
 
 def failing(*names: str) -> Luck:

@@ -1,4 +1,4 @@
-"""Hands for the engine that do toy tasks and keep a diary: what was begun, done and ended, once.
+"""Does toy tasks for the engine and keeps a diary: what was begun, done and ended, once.
 
 A task's name says what comes of it: `bad` says no, `third` says no before a loop's third round,
 `mute` cannot be asked, `slow` takes its time, everything else says yes.
@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from airboss.engine.acts import Act, Answer, Close, Open, Opened, Put, Refused
-from airboss.engine.hands import RunOver
+from airboss.engine.acts import Act, ActRefused, Answer, Close, OpenAct, Opened, Put
+from airboss.engine.executor import RunOver
 from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.build import alt, loop, par, ref, seq
@@ -105,7 +105,7 @@ class Play:
         if isinstance(event, TaskDecided):
             self.workshop.diary.write(self.run, self.task.path, f"tell {number}", event.text)
 
-    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
         shop, path = self.workshop, self.task.path
         name = f"{type(act).__name__.lower()} {number}"
         if shop.diary.find(self.run, path, f"{name} done") is None:
@@ -117,11 +117,11 @@ class Play:
                 shop.diary.write(self.run, path, f"{name} cut", once=False)
                 raise
             shop.diary.write(self.run, path, f"{name} done")
-        if isinstance(act, Open):
+        if isinstance(act, OpenAct):
             return Opened(SessionId(f"ses_{path}"))
         if isinstance(act, Put):
             if self.task.ref.task_id == "mute":
-                return Refused("Nobody is there.")
+                return ActRefused("Nobody is there.")
             return done((TRUE, "It is.")) if fate(self.task) else done()
         return None
 
@@ -145,7 +145,7 @@ class Workshop:
     def end_of(self, run: str) -> asyncio.Event:
         return self.ended.setdefault(run, asyncio.Event())
 
-    async def work(self, task: RunTask, act: Open | Put | Close) -> None:
+    async def work(self, task: RunTask, act: OpenAct | Put | Close) -> None:
         if isinstance(act, Put) and task.ref.task_id in self.breaks:
             await self.fire.wait()
             raise OSError("The workshop burns.")

@@ -18,8 +18,8 @@ from airboss.entry.tools import BOOLEAN_TOOLS, BOOLEAN_TRUE, JOB_TOOLS
 from airboss.entry.works import refs
 from airboss.entry.yaml_text import parse_yaml
 from airboss.runtime.rehearsal import builtin_script
-from airboss.runtime.rehearsal.conversation import Conversation
-from airboss.runtime.rehearsal.player import Asked, matching, play
+from airboss.runtime.rehearsal.conversation import RehearsedConversation
+from airboss.runtime.rehearsal.player import FilledCall, matching, play
 
 ENTRY = builtin_entry()
 PAGE = (Path(__file__).parents[2] / "docs/built-in-entry.md").read_text("utf-8")
@@ -407,9 +407,9 @@ def test_the_chart_of_the_sample() -> None:
 # In rehearsal
 
 
-def rehearsed(text: str) -> tuple[Asked, ...]:
+def rehearsed(text: str) -> tuple[FilledCall, ...]:
     """What the built-in script calls first when it is sent this."""
-    script, said = builtin_script(), Conversation("turn", text, "/w", 0)
+    script, said = builtin_script(), RehearsedConversation("turn", text, "/w", 0)
     number = matching(script, said, "rehearsal", ())
     return play(None if number is None else script.rules[number], said).calls
 
@@ -418,7 +418,7 @@ def rehearsed(text: str) -> tuple[Asked, ...]:
 def test_a_rehearsal_without_a_script_goes_the_happy_way(name: str) -> None:
     task = ENTRY.tasks[name]
     for text in conditions(task):
-        assert rehearsed(text) == (Asked(BOOLEAN_TRUE, {"argument": "rehearsed"}),)
+        assert rehearsed(text) == (FilledCall(BOOLEAN_TRUE, {"argument": "rehearsed"}),)
     wanted = (task.criteria and task.criteria.tool_executed) or ()
     if not name.startswith("sample"):
         assert [call.tool for call in rehearsed(task.prompt[0])] == [*wanted]

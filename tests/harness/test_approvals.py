@@ -9,16 +9,16 @@ from airboss.model.ids import ItemId
 from airboss.model.inbox_events import ApprovalAsked, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 
 SECRET = "s3cret-value"
 
 
-def wish_of(kind: str, **request: Any) -> PermissionWish:
+def wish_of(kind: str, **request: Any) -> PermissionRequest:
     return wish({"requestId": "req_1", "permissionRequest": {"kind": kind, **request}})
 
 
-def approval(asked: PermissionWish, rule: Rule | None = None) -> ApprovalAsked:
+def approval(asked: PermissionRequest, rule: Rule | None = None) -> ApprovalAsked:
     return approval_of(
         asked,
         why="The policy asks.",
@@ -45,7 +45,7 @@ def approval(asked: PermissionWish, rule: Rule | None = None) -> ApprovalAsked:
     ],
 )
 def test_every_kind_has_a_question_for_a_title(
-    asked: PermissionWish, title: str, severity: str
+    asked: PermissionRequest, title: str, severity: str
 ) -> None:
     """APR-1, PERM-5: fields beyond the kind may be missing."""
     made = approval(asked)

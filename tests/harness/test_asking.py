@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from airboss.errors import AirbossError, Conflict, NotSignedIn, RuntimeUnavailable
-from airboss.harness.turn import Asked, Failure, TurnReport
+from airboss.harness.turn import AcceptedPrompt, Failure, TurnReport
 from airboss.model.events import PromptAccepted, PromptDropped, TurnStarted
 from airboss.model.ids import TaskRunId
 from airboss.model.task_events import ToolCall
-from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.settings import Policy
 from tests.service.house import ME, House, house_in
 
@@ -87,11 +87,11 @@ async def start(house: House, policy: Policy | None = None) -> str:
     return (await house.sessions.start("rehearsal", str(house.work), WHO, policy)).id
 
 
-async def ask(house: House, session: str, text: str) -> Asked:
+async def ask(house: House, session: str, text: str) -> AcceptedPrompt:
     return await house.sessions.ask(session, text, WHO, TASK)
 
 
-async def over(asked: Asked, seconds: float = 15) -> TurnReport:
+async def over(asked: AcceptedPrompt, seconds: float = 15) -> TurnReport:
     async with asyncio.timeout(seconds):
         return await asked.report()
 
@@ -263,9 +263,9 @@ async def test_a_request_to_a_session_that_cannot_be_resumed_is_told_why(
     session = await start(house)
     house.kill_runtime()
     await house.until(session, "interrupted")
-    asked: list[Asked] = []
+    asked: list[AcceptedPrompt] = []
 
-    async def never(_: SessionWish) -> RuntimeSession:
+    async def never(_: SessionRequest) -> RuntimeSession:
         asked.append(await ask(house, session, "hello"))
         raise error
 

@@ -14,7 +14,7 @@ from airboss.http.services import Services
 from airboss.model.events import PromptSteered, Recorded, TurnStarted
 from airboss.model.ids import TaskRunId
 from airboss.runtime.hooks import ToolUse
-from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.runtime.signals import RequestRead
 from airboss.service.access import Access
 from airboss.settings import Settings
@@ -32,9 +32,9 @@ class House:
         found: list[Recorded] = []
         async with self.services.sessions.follow(session, after) as follower:
             while not found or found[-1].event.kind != "session.idle":
-                told = await follower.next(20)
-                assert told, "nothing came"
-                found += told
+                said = await follower.next(20)
+                assert said, "nothing came"
+                found += said
         return found
 
 
@@ -48,7 +48,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         house = House(services)
         open_session = services.sessions.open_session
 
-        async def remembering(wish: SessionWish) -> RuntimeSession:
+        async def remembering(wish: SessionRequest) -> RuntimeSession:
             agent = await open_session(wish)
             house.agents.append(agent)
             return agent

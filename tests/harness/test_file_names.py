@@ -8,17 +8,17 @@ from airboss.harness.approvals import approval_of
 from airboss.harness.file_names import file_names
 from airboss.model.inbox_events import ApprovalAsked
 from airboss.model.redaction import MASK, Redactor
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 
 NAME = "ghp_a1B2c3D4e5F6a1B2c3D4e5F6"
 OTHER = "AKIAIOSFODNN7EXAMPLE"
 
 
-def asked(kind: str, **request: Any) -> PermissionWish:
+def asked(kind: str, **request: Any) -> PermissionRequest:
     return wish({"requestId": "req", "permissionRequest": {"kind": kind, **request}})
 
 
-def approval(request: PermissionWish) -> ApprovalAsked:
+def approval(request: PermissionRequest) -> ApprovalAsked:
     return approval_of(
         request,
         why="The policy asks.",

@@ -11,11 +11,11 @@ import pytest
 
 from airboss.harness.builtin_tools import BUILT_IN
 from airboss.harness.gate import (
-    Block,
     Change,
     Checks,
     Finished,
     Gate,
+    GateRefusal,
     NeedsApproval,
     sizes,
 )
@@ -77,7 +77,7 @@ class Trial:
 
     @property
     def vetoed(self) -> tuple[str, str]:
-        [veto] = [told for told in self.told if isinstance(told, ToolVetoed)]
+        [veto] = [said for said in self.told if isinstance(said, ToolVetoed)]
         return veto.denied, veto.reason
 
 
@@ -131,7 +131,7 @@ async def test_policies_come_first_and_see_what_the_agent_gave(trial: Trial) -> 
 
 async def test_a_block_of_a_policy_is_final(trial: Trial) -> None:
     """GATE-1: no hook is asked any more."""
-    first = trial.says("policy", Block("Not here."))
+    first = trial.says("policy", GateRefusal("Not here."))
     gate = trial.gate(
         policies=[first, trial.says("second", None)], hooks=[trial.says("hook", None)]
     )
@@ -141,8 +141,8 @@ async def test_a_block_of_a_policy_is_final(trial: Trial) -> None:
 
 
 async def test_a_policy_may_refuse_what_a_hook_made_of_a_call(trial: Trial) -> None:
-    async def no_pwd(use: ToolUse) -> Block | None:
-        return Block("No pwd.") if use.arguments["command"] == "pwd" else None
+    async def no_pwd(use: ToolUse) -> GateRefusal | None:
+        return GateRefusal("No pwd.") if use.arguments["command"] == "pwd" else None
 
     gate = trial.gate(policies=[no_pwd], hooks=[trial.says("hook", Change({"command": "pwd"}))])
     assert await gate.before(USE) == Veto("No pwd.")
@@ -150,7 +150,7 @@ async def test_a_policy_may_refuse_what_a_hook_made_of_a_call(trial: Trial) -> N
 
 async def test_a_hook_may_block_with_a_reason(trial: Trial) -> None:
     """GATE-2."""
-    gate = trial.gate(hooks=[trial.says("hook", Block("Not on Sundays."))])
+    gate = trial.gate(hooks=[trial.says("hook", GateRefusal("Not on Sundays."))])
     assert await gate.before(USE) == Veto("Not on Sundays.")
     assert trial.vetoed == ("hook", "Not on Sundays.")
 
@@ -192,7 +192,7 @@ async def test_whatever_fails_blocks(trial: Trial, who: str, check: Any) -> None
     assert trial.vetoed == (who, f"A {who} failed, so it is a no.")
 
 
-@pytest.mark.parametrize("odd", ["allow", True, 1, {"block": False}, Pass(), Block(3)])  # pyright: ignore[reportArgumentType]
+@pytest.mark.parametrize("odd", ["allow", True, 1, {"block": False}, Pass(), GateRefusal(3)])  # pyright: ignore[reportArgumentType]
 @pytest.mark.parametrize("who", ["policy", "hook"])
 async def test_an_answer_that_means_nothing_blocks(trial: Trial, who: str, odd: object) -> None:
     """GATE-1, GATE-2: an unreadable answer is no yes."""
@@ -313,7 +313,7 @@ async def test_a_refused_call_is_known_by_its_block_where_that_was_told(
     trial: Trial, is_told_first: bool
 ) -> None:
     """GATE-4: remembered before anything runs."""
-    gate = trial.gate(hooks=[trial.says("hook", Block("No."))])
+    gate = trial.gate(hooks=[trial.says("hook", GateRefusal("No."))])
     if is_told_first:
         gate.hear(started("call_1"))
     await gate.before(USE)
@@ -327,7 +327,7 @@ async def test_a_refused_call_is_known_by_its_block_where_that_was_told(
 
 
 async def test_of_several_equal_tools_the_one_with_these_arguments_is_meant(trial: Trial) -> None:
-    gate = trial.gate(hooks=[trial.says("hook", Block("No."))])
+    gate = trial.gate(hooks=[trial.says("hook", GateRefusal("No."))])
     other = ToolUse("bash", {"command": "pwd"})
     gate.hear(started("call_1", other))
     gate.hear(started("call_2"))
@@ -338,7 +338,7 @@ async def test_of_several_equal_tools_the_one_with_these_arguments_is_meant(tria
 async def test_the_last_1024_refused_calls_are_remembered(trial: Trial) -> None:
     """GATE-4."""
     gate = trial.gate(
-        rules=LoopDetection(enabled=False), policies=[trial.says("policy", Block("No."))]
+        rules=LoopDetection(enabled=False), policies=[trial.says("policy", GateRefusal("No."))]
     )
     for number in range(1030):
         gate.hear(started(f"call_{number}"))
@@ -380,7 +380,7 @@ async def test_failed_and_blocked_calls_are_told_as_such(trial: Trial) -> None:
     gate.hear(started("call_1"))
     await gate.before(USE)
     gate.hear(ended("call_1", "", "No such file."))
-    blocking = trial.gate(policies=[trial.says("policy", Block("No."))], after=[trial.hear])
+    blocking = trial.gate(policies=[trial.says("policy", GateRefusal("No."))], after=[trial.hear])
     await blocking.before(USE)
     failed, blocked = await until(trial, 2)
     assert (failed.status, failed.outcome.error) == ("failed", "No such file.")
@@ -507,7 +507,7 @@ async def test_an_agent_is_warned_then_refused_then_stopped(trial: Trial) -> Non
 
 async def test_what_a_policy_refuses_again_and_again_is_a_loop_too(trial: Trial) -> None:
     """LOOP-4, LOOP-10 (d): others' vetoes have a hash, the detector's own has none."""
-    gate = trial.gate(policies=[trial.says("policy", Block("Not here."))])
+    gate = trial.gate(policies=[trial.says("policy", GateRefusal("Not here."))])
     for _ in range(25):
         await gate.before(USE)
     denied = [told.denied for told in trial.told if isinstance(told, ToolVetoed)]
@@ -583,6 +583,6 @@ async def test_only_kinds_and_sizes_of_arguments_are_logged(
 
 
 async def test_secrets_in_a_reason_do_not_reach_the_stream(trial: Trial) -> None:
-    gate = trial.gate(hooks=[trial.says("hook", Block("No secret here."))])
+    gate = trial.gate(hooks=[trial.says("hook", GateRefusal("No secret here."))])
     await gate.before(USE)
     assert trial.vetoed == ("hook", "No *** here.")

@@ -14,10 +14,10 @@ from typing import Final
 import pytest
 
 from airboss.entry.prompts import variables_in
+from airboss.harness.call_fingerprint import outcome_hash, signature
 from airboss.harness.command_words import texts
 from airboss.harness.file_names import file_names
 from airboss.harness.guesses import guessed_hosts, guessed_paths, has_unknown_path
-from airboss.harness.likeness import outcome_hash, signature
 from airboss.harness.patterns import (
     LONGEST_COMMAND,
     fits,
@@ -31,7 +31,7 @@ from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.hooks import ToolOutcome
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 
 pytestmark = pytest.mark.alone
 
@@ -106,7 +106,7 @@ def of_length(shape: tuple[str, str, str], length: int) -> str:
     return start + again * times + end
 
 
-def shell(command: str) -> PermissionWish:
+def shell(command: str) -> PermissionRequest:
     told = [{"fullCommandText": command}]
     words = command.split()
     asked = {"fullCommandText": command, "commandSegments": told, "possiblePaths": words}
@@ -177,7 +177,7 @@ def redacted_in_pieces(text: str) -> None:
     stream.finish()
 
 
-def _url(address: str) -> PermissionWish:
+def _url(address: str) -> PermissionRequest:
     return wish({"permissionRequest": {"kind": "url", "url": address}})
 
 

@@ -11,10 +11,10 @@ from airboss.harness.protected import Protected
 from airboss.harness.rules import holds
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionAnswer, PermissionWish, wish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest, wish
 
 
-def asked(command: str) -> PermissionWish:
+def asked(command: str) -> PermissionRequest:
     return wish({"permissionRequest": {"kind": "shell", "fullCommandText": command}})
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.model.ids import ItemId
 from airboss.model.inbox_events import LimitReached, granted_by
-from airboss.model.limits import Limits
+from airboss.model.limits import UsageLimits
 from airboss.model.usage import Spent, Usage
 
 CALL = Usage(requests=1, input_tokens=10, output_tokens=5, cost=1)
@@ -35,7 +35,7 @@ def test_sums_keep_sub_agents_apart_and_the_highest_multiplier_and_can_be_taken_
 
 
 def test_a_yes_grants_the_same_amount_again_from_where_it_is() -> None:
-    budget = Budget("job ship", Limits(tokens=10))
+    budget = Budget("job ship", UsageLimits(tokens=10))
     assert budget.reached(before_turn=True) is None
     budget.spend(CALL)
     reached = budget.reached(before_turn=False)
@@ -50,7 +50,7 @@ def test_a_yes_grants_the_same_amount_again_from_where_it_is() -> None:
 
 
 def test_a_limit_of_nothing_is_reached_by_the_first_thing_that_counts_and_lifted_by_a_yes() -> None:
-    budget = Budget("session", Limits(cost=0))
+    budget = Budget("session", UsageLimits(cost=0))
     budget.spend(Usage(requests=1, input_tokens=10))
     assert budget.reached(before_turn=True) is None
     budget.spend(CALL)
@@ -60,7 +60,7 @@ def test_a_limit_of_nothing_is_reached_by_the_first_thing_that_counts_and_lifted
 
 
 def test_turns_count_only_where_another_one_would_begin() -> None:
-    budget = Budget("task plan", Limits(turns=1))
+    budget = Budget("task plan", UsageLimits(turns=1))
     budget.spend(Usage(turns=1))
     assert budget.reached(before_turn=False) is None
     reached = budget.reached(before_turn=True)

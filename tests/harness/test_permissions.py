@@ -9,7 +9,7 @@ from airboss.model.excerpt import Gapped
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.frames import TOO_LARGE
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.permission import wish as wish_of
 from airboss.settings import POLICIES, Policy
 
@@ -17,17 +17,17 @@ HOW = "Restart Airboss with --permissions approve-all to allow it."
 KINDS = ("shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow")
 
 
-def wish(kind: str, *paths: str) -> PermissionWish:
-    return PermissionWish("req", None, kind, None, paths, None, None, "", {})
+def wish(kind: str, *paths: str) -> PermissionRequest:
+    return PermissionRequest("req", None, kind, None, paths, None, None, "", {})
 
 
-def answer_to(rule: PolicyRule, asked: PermissionWish) -> PermissionAnswer:
+def answer_to(rule: PolicyRule, asked: PermissionRequest) -> PermissionAnswer:
     answer = rule.decide(asked).answer
     assert isinstance(answer, PermissionAnswer)
     return answer
 
 
-def allows(policy: Policy, cwd: Path, asked: PermissionWish) -> bool:
+def allows(policy: Policy, cwd: Path, asked: PermissionRequest) -> bool:
     return answer_to(PolicyRule(policy, cwd), asked).allowed
 
 

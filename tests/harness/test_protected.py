@@ -9,7 +9,7 @@ from airboss.harness.protected import Protected, Touched
 from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionAnswer, PermissionWish, wish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest, wish
 from airboss.settings import Policy
 
 
@@ -34,7 +34,7 @@ def rule_of(home: Path, policy: Policy = "ask", own: tuple[Path, ...] = ()) -> P
     return PolicyRule(policy, home, given=True, protected=Protected(places), own=own)
 
 
-def asked(kind: str, **request: object) -> PermissionWish:
+def asked(kind: str, **request: object) -> PermissionRequest:
     return wish({"requestId": "p1", "permissionRequest": {"kind": kind, **request}})
 
 
@@ -43,7 +43,7 @@ def kept(**rule: str) -> KeptRule:
     return KeptRule(id=RuleId("rul_1"), rule=said, who="ada", made_at=1)
 
 
-def said(rule: PolicyRule, asked: PermissionWish, *rules: KeptRule) -> str:
+def said(rule: PolicyRule, asked: PermissionRequest, *rules: KeptRule) -> str:
     answer = rule.decide(asked, rules).answer
     return "ask" if isinstance(answer, MustAsk) else "yes" if answer.allowed else "no"
 

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from airboss.errors import Invalid
-from airboss.harness.questions import ASK_USER, ASK_USER_OFFER, question_of, read_answer, told_of
+from airboss.harness.questions import (
+    ASK_USER,
+    ASK_USER_OFFER,
+    answer_text_of,
+    question_of,
+    read_answer,
+)
 from airboss.model.ids import ItemId
 from airboss.model.inbox_events import ItemSettled, QuestionAsked
 from airboss.model.redaction import Redactor
@@ -142,7 +148,9 @@ def test_a_call_that_nobody_could_answer_is_refused_with_a_hint(arguments: dict[
 def test_the_agent_is_told_what_came_of_it() -> None:
     def told(outcome: Any, answer: str | None = None, was_words: bool = False) -> str:
         item = ItemId("itm_1")
-        return told_of(ItemSettled(item=item, outcome=outcome, answer=answer, was_words=was_words))
+        return answer_text_of(
+            ItemSettled(item=item, outcome=outcome, answer=answer, was_words=was_words)
+        )
 
     assert told("answered", "Red") == "The person chose: Red"
     assert told("answered", "Any", was_words=True) == "The person answered: Any"

@@ -10,21 +10,21 @@ from airboss.harness.rules import first, holds, suggest
 from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 from airboss.service.rules import settle
 
 
-def asked(kind: str, **said: Any) -> PermissionWish:
+def asked(kind: str, **said: Any) -> PermissionRequest:
     return wish({"requestId": "req", "permissionRequest": {"kind": kind, **said}})
 
 
-def shell(command: str, *segments: str, **said: Any) -> PermissionWish:
+def shell(command: str, *segments: str, **said: Any) -> PermissionRequest:
     parts = [{"identifier": part.split()[0], "fullCommandText": part} for part in segments]
     told = {"commandSegments": parts} if parts else {}
     return asked("shell", fullCommandText=command, **told, **said)
 
 
-def url(address: str) -> PermissionWish:
+def url(address: str) -> PermissionRequest:
     return asked("url", url=address)
 
 
@@ -59,7 +59,7 @@ def test_of_several_rules_the_first_that_matches_holds(folder: Path) -> None:
         for number, rule in enumerate(rules)
     ]
 
-    def found(asked: PermissionWish) -> str | None:
+    def found(asked: PermissionRequest) -> str | None:
         rule = first(kept, asked, folder)
         return rule and rule.rule.verdict
 

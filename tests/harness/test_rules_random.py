@@ -14,7 +14,7 @@ from airboss.harness.patterns import fits, host_of, literal, plain
 from airboss.harness.rules import holds, suggest
 from airboss.harness.spellings import Spellings
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 
 CWD = Path("/nowhere/work")
 # Few letters, so that patterns and texts meet; many that mean something to a shell.
@@ -111,5 +111,5 @@ def test_an_allowed_host_is_the_one_that_the_address_names(host: str, rest: str)
         assert called == (urlsplit(address).hostname or "").rstrip(".") == host_of(address)
 
 
-def _shell(command: str) -> PermissionWish:
+def _shell(command: str) -> PermissionRequest:
     return wish({"permissionRequest": {"kind": "shell", "fullCommandText": command}})

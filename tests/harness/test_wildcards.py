@@ -6,12 +6,12 @@ import pytest
 
 from airboss.harness.rules import holds, suggest
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 
 CWD = Path("/nowhere/work")
 
 
-def asked(command: str) -> PermissionWish:
+def asked(command: str) -> PermissionRequest:
     told = {"kind": "shell", "fullCommandText": command}
     return wish({"permissionRequest": told})
 

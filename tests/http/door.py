@@ -21,11 +21,11 @@ from starlette.types import Receive, Scope, Send
 from airboss import errors
 from airboss.background import Background
 from airboss.http import problems, signin, static
-from airboss.http.bounds import Bounds
+from airboss.http.bounds import RequestBounds
 from airboss.http.crowd import Crowd
 from airboss.http.perimeter import Perimeter
 from airboss.http.protocol import uvicorn_options
-from airboss.http.refusals import Gate
+from airboss.http.refusals import RefusalExit
 from airboss.service.access import Access
 from airboss.service.sign_ins import SignIns
 from airboss.settings import Settings
@@ -95,8 +95,8 @@ class Door:
     async def status(self, head: str) -> int:
         """The status for a request's head, written out as it goes over the wire."""
         lines = head.strip().splitlines()
-        told = "\r\n".join([*(line.strip() for line in lines), "Connection: close", "", ""])
-        answer = await self.raw(told)
+        said = "\r\n".join([*(line.strip() for line in lines), "Connection: close", "", ""])
+        answer = await self.raw(said)
         return int(answer.split(b" ", 2)[1])
 
     def token_line(self) -> str:
@@ -205,8 +205,8 @@ async def opened(
     place: Path,
     *,
     given: str | None = None,
-    bounds: Bounds | None = None,
-    gate: Gate | None = None,
+    bounds: RequestBounds | None = None,
+    gate: RefusalExit | None = None,
     crowd: Crowd | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Door]:

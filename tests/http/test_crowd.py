@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from airboss.http import crowd as crowds
-from airboss.http.bounds import Bounds
+from airboss.http.bounds import RequestBounds
 from airboss.http.crowd import Crowd
 from tests.http.door import Door, Open, build_pages
 
@@ -132,7 +132,7 @@ async def test_strangers_make_room_for_those_who_are_signed_in(open_door: Open) 
 async def test_a_stranger_has_less_time_for_a_body_than_whoever_has_the_token(
     open_door: Open,
 ) -> None:
-    bounds = Bounds(stranger_body_seconds=0.2, body_seconds=1.0)
+    bounds = RequestBounds(stranger_body_seconds=0.2, body_seconds=1.0)
     async with open_door(bounds=bounds) as door, calling(door, 2) as (stranger, owner):
         head = "Host: 127.0.0.1:PORT\r\nContent-Type: application/json\r\nContent-Length: 16\r\n"
         stranger.send(f"POST /api/v1/signin HTTP/1.1\r\n{head}\r\n{{")

@@ -7,7 +7,7 @@ import time
 import httpx2
 import pytest
 
-from airboss.http.refusals import Gate, Guesses, RefusalLog
+from airboss.http.refusals import Guesses, RefusalExit, RefusalLog
 from airboss.store.tokens import NamedTokens, new_token
 from tests.http.door import Door, Open
 from tests.http.walk import addresses, every_route_needs_the_token
@@ -119,7 +119,7 @@ async def test_a_wrong_token_is_answered_after_a_while_and_a_right_one_at_once(
 
 
 async def test_a_flood_of_wrong_tokens_waits_in_bounded_numbers(open_door: Open) -> None:
-    gate = Gate(Guesses(at_once=2))
+    gate = RefusalExit(Guesses(at_once=2))
     async with open_door(gate=gate) as door, door.client() as client:
         wrong = {"Authorization": f"Bearer {new_token()}"}
         async with asyncio.TaskGroup() as tasks:
@@ -353,7 +353,7 @@ async def test_every_refusal_is_logged_once_without_its_secrets(
 async def test_a_flood_of_refusals_is_counted_instead_of_named(
     open_door: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gate = Gate(log=RefusalLog(burst=3, per_second=0))
+    gate = RefusalExit(log=RefusalLog(burst=3, per_second=0))
     async with open_door(gate=gate) as door, door.client() as client:
         for _ in range(10):
             await client.get("/api/v1/who")

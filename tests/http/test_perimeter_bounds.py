@@ -6,11 +6,13 @@ import time
 
 import pytest
 
-from airboss.http.bounds import Bounds
+from airboss.http.bounds import RequestBounds
 from airboss.http.protocol import BoundedProtocol
 from tests.http.door import Door, Open
 
-SMALL = Bounds(body_bytes=1000, stranger_body_bytes=100, body_seconds=0.3, linger_seconds=0.3)
+SMALL = RequestBounds(
+    body_bytes=1000, stranger_body_bytes=100, body_seconds=0.3, linger_seconds=0.3
+)
 QUERY = "/api/copilot/session/s/query"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from airboss.http.refusals import WRONG_TOKEN_SECONDS, Gate, Guesses
+from airboss.http.refusals import WRONG_TOKEN_SECONDS, Guesses, RefusalExit
 from airboss.service.sign_ins import SIGN_IN_SECONDS
 from airboss.store.tokens import NamedTokens, new_token
 from tests.http.door import Door, Open, opened
@@ -83,7 +83,7 @@ async def test_asking_whether_one_is_in_guesses_no_faster_than_anything_else(
     open_door: Open,
 ) -> None:
     noted: list[tuple[int, str]] = []
-    gate = Gate(Guesses(at_once=1))
+    gate = RefusalExit(Guesses(at_once=1))
     gate.witness = lambda _, status, code: noted.append((status, code))
     async with open_door(gate=gate) as door:
         began = time.monotonic()

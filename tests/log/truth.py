@@ -53,13 +53,13 @@ class Truth:
         return self.other(MessageStarted(block=block))
 
     def delta(self, block: str, text: str) -> Event:
-        told = self._open[block]
+        said = self._open[block]
         self.seq += 1
-        delta = MessageDelta(block=block, offset=len(told.text), text=text)
-        told.text += text
-        told.seqs.append(self.seq)
-        told.ends.append(len(told.text))
-        self.block_of[self.seq] = told
+        delta = MessageDelta(block=block, offset=len(said.text), text=text)
+        said.text += text
+        said.seqs.append(self.seq)
+        said.ends.append(len(said.text))
+        self.block_of[self.seq] = said
         return delta
 
     def end(self, block: str) -> Event:
@@ -81,12 +81,12 @@ class Truth:
         there, event = recorded.seq, recorded.event
         assert there > here, f"{there} came after {here}"
         expected = [seq for seq in self.others if here < seq <= there]
-        moved = [told for told in self.blocks if told.by(here) != told.by(there)]
+        moved = [said for said in self.blocks if said.by(here) != said.by(there)]
         if isinstance(event, BlockDelta):
-            told = self.block_of[there]
-            rest = told.text[told.by(here) : told.by(there)]
-            delta = MessageDelta(block=told.block, offset=told.by(here), text=rest)
-            assert (expected, moved, event) == ([], [told], delta)
+            said = self.block_of[there]
+            rest = said.text[said.by(here) : said.by(there)]
+            delta = MessageDelta(block=said.block, offset=said.by(here), text=rest)
+            assert (expected, moved, event) == ([], [said], delta)
         else:
             assert (expected, moved) == ([there], [])
             assert event == self.others[there]

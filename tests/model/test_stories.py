@@ -6,7 +6,7 @@ import pytest
 
 from airboss.model.digest import canonical, digest
 from airboss.model.events import BlockDelta, MessageEnded, ReasoningEnded, Recorded, ToolEnded
-from airboss.model.states import SessionTold
+from airboss.model.states import FoldedSession
 from tests.model.stories import all_stories, bare, read, recorded, tell
 
 BLOCK_ENDS = (ReasoningEnded, MessageEnded, ToolEnded)
@@ -60,7 +60,7 @@ def test_a_tail_of_any_length_is_tolerated(name: str) -> None:
     events = recorded(story)
     for begin in range(len(events)):
         state = tell(story, events[begin:])
-        assert isinstance(state, SessionTold)
+        assert isinstance(state, FoldedSession)
         assert set(state.order) <= set(state.blocks)
         assert len(list(state.standing())) == len(state.order)
 

@@ -14,8 +14,8 @@ from airboss.model.events import Event
 from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
-from airboss.runtime.session import RuntimeSession, SessionWish, open_session
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
+from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
 from airboss.runtime.signals import RuntimeLost, Signal, TurnIdle
 from tests.runtime.copilot_service import Stage, on_stage
 
@@ -27,20 +27,20 @@ class Listener:
     """Hears one session, and can wait for what it hears."""
 
     told: list[Event | Signal] = field(default_factory=list[Event | Signal])
-    wishes: list[PermissionWish] = field(default_factory=list[PermissionWish])
+    wishes: list[PermissionRequest] = field(default_factory=list[PermissionRequest])
     answer: PermissionAnswer = PermissionAnswer(allowed=True, reason="")  # noqa: RUF009
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, told: Event | Signal) -> None:
-        self.told.append(told)
+    def hear(self, said: Event | Signal) -> None:
+        self.told.append(said)
         self._came.set()
 
-    async def decide(self, wish: PermissionWish) -> PermissionAnswer:
-        self.wishes.append(wish)
+    async def decide(self, request: PermissionRequest) -> PermissionAnswer:
+        self.wishes.append(request)
         return self.answer
 
     def all(self, kind: type[Told]) -> list[Told]:
-        return [told for told in self.told if isinstance(told, kind)]
+        return [said for said in self.told if isinstance(said, kind)]
 
     async def until(self, kind: type[Told], seconds: float = 15) -> Told:
         """The next one of this kind that is told; what came before it is forgotten afterwards."""
@@ -67,7 +67,7 @@ class Flight:
     folder: Path
 
     async def session(self, listener: Listener, **changes: Any) -> RuntimeSession:
-        wish = SessionWish(
+        request = SessionRequest(
             id=new_session_id(),
             cwd=self.folder,
             model="stand-in",
@@ -76,7 +76,7 @@ class Flight:
             redactor=Redactor(),
             provider=self.stage.provider,
         )
-        return await open_session(self.runtime, replace(wish, **changes))
+        return await open_session(self.runtime, replace(request, **changes))
 
 
 @pytest.fixture

@@ -104,8 +104,8 @@ class Stage:
             case "/mcp/readonly" if body:
                 asked = json.loads(body)
                 self.mcp_methods.append(asked["method"])
-                told = mcp_server.answer(asked, self.mcp_calls)
-                await _json(send, told or {}, 202 if told is None else 200)
+                said = mcp_server.answer(asked, self.mcp_calls)
+                await _json(send, said or {}, 202 if said is None else 200)
             case _:
                 await _json(send, {"message": "Not Found"}, 404)
 

@@ -13,7 +13,7 @@ import pytest
 
 from airboss.errors import NotSignedIn, RuntimeMissing, RuntimeUnavailable
 from airboss.model.events import MessageDelta, MessageEnded, ToolEnded, ToolStarted
-from airboss.runtime.agent_runtime import ModelOffer, Runtime, RuntimePlan
+from airboss.runtime.agent_runtime import CopilotModel, Runtime, RuntimePlan
 from airboss.runtime.locate import CLI_VERSION
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from airboss.runtime.sweep import CHILDREN
@@ -217,7 +217,7 @@ async def test_models_are_listed_for_a_token_and_refused_without_a_sign_in(fligh
     with pytest.raises(NotSignedIn):
         await flight.runtime.list_models()
     offers = await flight.runtime.list_models("made-up-token")
-    sonnet = ModelOffer("claude-sonnet-4.5", "claude-sonnet-4.5", 1.0, 112000, "enabled", 128000)
+    sonnet = CopilotModel("claude-sonnet-4.5", "claude-sonnet-4.5", 1.0, 112000, "enabled", 128000)
     assert [offer for offer in offers if offer.id != "auto"] == [sonnet]
     assert not (await flight.runtime.sign_in()).signed_in
 

@@ -13,9 +13,9 @@ from airboss.runtime import session as session_module
 from airboss.runtime.hooks import Pass, Veto
 from airboss.runtime.options import options_of
 from airboss.runtime.origins import Origins
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.runtime_process import RuntimeProcess
-from airboss.runtime.session import SessionWish
+from airboss.runtime.session import SessionRequest
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from tests.runtime import mcp_server
 from tests.runtime.conftest import Flight, Listener, soon
@@ -38,7 +38,7 @@ def deaf(_: Origins, __: Any) -> None:
 
 
 def changed(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    def options(asked: SessionWish, process: RuntimeProcess) -> dict[str, Any]:
+    def options(asked: SessionRequest, process: RuntimeProcess) -> dict[str, Any]:
         return {**options_of(asked, process), **changes}
 
     monkeypatch.setattr(session_module, "options_of", options)
@@ -127,9 +127,9 @@ async def test_what_was_asked_when_the_runtime_died_is_asked_again_as_what_it_wa
 ) -> None:
     notes = flight.folder / "notes"
     changed(monkeypatch, mcp_servers={"files": mcp_server.stdio(notes)})
-    asked: list[PermissionWish] = []
+    asked: list[PermissionRequest] = []
 
-    async def wait(wish: PermissionWish) -> PermissionAnswer:
+    async def wait(wish: PermissionRequest) -> PermissionAnswer:
         asked.append(wish)
         return await listener.until(PermissionAnswer, 60)
 

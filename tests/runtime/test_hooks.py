@@ -40,16 +40,16 @@ class Porter:
         answer = self.answer(use)
         return await answer if asyncio.iscoroutine(answer) else answer
 
-    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
-        self.heard.append(told)
-        if isinstance(told, ToolEnded) and told.text.startswith("broken"):
+    def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
+        self.heard.append(said)
+        if isinstance(said, ToolEnded) and said.text.startswith("broken"):
             raise LookupError("The porter stumbles.")
 
     @property
     def outcomes(self) -> list[tuple[str, ToolOutcome]]:
         """The tools whose calls came to an end, and what came of each."""
-        tools = {told.block: told.name for told in self.heard if isinstance(told, ToolStarted)}
-        ends = [told for told in self.heard if isinstance(told, ToolEnded)]
+        tools = {said.block: said.name for said in self.heard if isinstance(said, ToolStarted)}
+        ends = [said for said in self.heard if isinstance(said, ToolEnded)]
         return [(tools[end.block], outcome_of(tools[end.block], end)) for end in ends]
 
 

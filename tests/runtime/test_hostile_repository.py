@@ -21,7 +21,7 @@ from airboss.runtime import session as session_module
 from airboss.runtime.locate import locate
 from airboss.runtime.options import options_of
 from airboss.runtime.runtime_process import RuntimeProcess
-from airboss.runtime.session import SessionWish
+from airboss.runtime.session import SessionRequest
 from airboss.runtime.signals import TurnIdle
 from tests.runtime.conftest import Flight, Listener, soon
 
@@ -160,7 +160,7 @@ async def test_each_trap_would_be_sprung_if_we_did_not_say_no(
         launching = functools.partial(copilot.CopilotClient, extension_launch_provider=Launcher())
         monkeypatch.setattr(copilot, "CopilotClient", launching)
 
-    def careless(asked: SessionWish, process: RuntimeProcess) -> dict[str, Any]:
+    def careless(asked: SessionRequest, process: RuntimeProcess) -> dict[str, Any]:
         return {**options_of(asked, process), **changes}
 
     monkeypatch.setattr(session_module, "options_of", careless)

@@ -63,8 +63,8 @@ class Gate:
         self.uses.append(use)
         return Pass()
 
-    def hear(self, told: object) -> None:
-        assert told
+    def hear(self, said: object) -> None:
+        assert said
 
 
 @pytest.mark.alone

@@ -1,7 +1,7 @@
 """Reading what an agent asks leave for, as recorded from the runtime."""
 
 from airboss.runtime.hooks import ASKED_BY_THE_GATE
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 
 
 def test_a_shell_command_is_read_with_the_paths_it_may_touch() -> None:
@@ -13,7 +13,7 @@ def test_a_shell_command_is_read_with_the_paths_it_may_touch() -> None:
         "possiblePaths": ["notes.txt"],
         "canOfferSessionApproval": False,
     }
-    assert wish({"requestId": "p1", "permissionRequest": request}) == PermissionWish(
+    assert wish({"requestId": "p1", "permissionRequest": request}) == PermissionRequest(
         request_id="p1",
         call="call_1",
         kind="shell",
@@ -40,11 +40,11 @@ def test_reading_writing_fetching_and_tools_name_what_they_are_about() -> None:
 def test_what_nobody_knows_is_still_a_wish() -> None:
     assert wish({"permissionRequest": {"kind": "telepathy", "path": 3}}).kind == "telepathy"
     assert wish({"requestId": "p1", "permissionRequest": "?"}).kind == "unknown"
-    assert wish({}) == PermissionWish("", None, "unknown", None, (), None, None, "", {})
+    assert wish({}) == PermissionRequest("", None, "unknown", None, (), None, None, "", {})
 
 
 def test_what_our_gate_has_asked_is_a_tool_of_a_server_and_what_another_hook_asks_is_not() -> None:
-    def asked(message: str, server: str | None) -> PermissionWish:
+    def asked(message: str, server: str | None) -> PermissionRequest:
         request = {
             "kind": "hook",
             "toolName": "s-add",

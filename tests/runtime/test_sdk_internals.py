@@ -18,7 +18,7 @@ from copilot._jsonrpc import JsonRpcClient, ProcessExitedError
 
 from airboss.model.events import MessageEnded
 from airboss.runtime import sdk_internals
-from airboss.runtime.sdk_internals import RELIED_ON, Connection, buffered, is_lost, process_of
+from airboss.runtime.sdk_internals import RELIED_ON, SdkConnection, buffered, is_lost, process_of
 from airboss.runtime.sdk_wire import answer_unused_hook
 from airboss.runtime.signals import TurnIdle
 from tests.house.private_use import found, private_use
@@ -102,7 +102,7 @@ def test_a_hook_that_nobody_has_is_answered_only_where_that_does_not_wait(obstac
         rpc = SimpleNamespace(
             process=process, notification_handler=print, _handle_message=print, _write_lock=lock
         )
-        connection = Connection(rpc)
+        connection = SdkConnection(rpc)
         message = {"id": 7, "params": {"hookType": "postToolUse"}}
         match obstacle:
             case "full":

@@ -78,8 +78,8 @@ class Open:
         assert use
         return Pass()
 
-    def hear(self, told: object) -> None:
-        assert told
+    def hear(self, said: object) -> None:
+        assert said
 
 
 async def test_the_sdk_is_spared_the_hooks_that_nobody_has(

@@ -21,7 +21,7 @@ from airboss.model.events import (
     ToolStarted,
 )
 from airboss.model.ids import new_session_id
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.signals import (
     ModelAnswered,
@@ -115,7 +115,7 @@ async def test_a_decision_that_fails_or_is_nonsense_is_a_no(
     """PERM-2, PERM-4: neither an exception nor anything but an exact yes gets through."""
     said: list[object] = [LookupError("gone"), None, True, "allow", _Yes(), {"allowed": True}]
 
-    async def decide(_: PermissionWish) -> object:
+    async def decide(_: PermissionRequest) -> object:
         answer = said[0]
         if isinstance(answer, Exception):
             raise answer

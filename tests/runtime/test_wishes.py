@@ -2,12 +2,12 @@
 
 from airboss.harness.rules import holds, suggest
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.signals import TurnIdle
 from tests.runtime.conftest import Flight, Listener
 
 
-async def wished(flight: Flight, listener: Listener, *prompts: str) -> list[PermissionWish]:
+async def wished(flight: Flight, listener: Listener, *prompts: str) -> list[PermissionRequest]:
     """What is asked for; nothing of it is done."""
     listener.answer = PermissionAnswer(allowed=False, reason="Not now.")
     session = await flight.session(listener)

@@ -16,7 +16,7 @@ from airboss.model.rules import Rule
 from airboss.runtime import session as session_module
 from airboss.runtime.options import options_of
 from airboss.runtime.runtime_process import RuntimeProcess
-from airboss.runtime.session import SessionWish
+from airboss.runtime.session import SessionRequest
 from airboss.settings import Policy
 from tests.runtime import mcp_server
 from tests.service.house import ME, House, house_in
@@ -76,7 +76,7 @@ async def scene(
 ) -> AsyncGenerator[Scene]:
     notes = folder / "notes"
 
-    def with_a_server(asked: SessionWish, process: RuntimeProcess) -> dict[str, Any]:
+    def with_a_server(asked: SessionRequest, process: RuntimeProcess) -> dict[str, Any]:
         servers = {"files": mcp_server.stdio(notes)}
         return {**options_of(asked, process), "mcp_servers": servers}
 

@@ -18,7 +18,7 @@ from airboss.model.task_events import (
 )
 from airboss.model.task_runs import Attempt, FieldCheck, TaskRunView
 from airboss.model.views import SessionView
-from airboss.service.tasks import TaskRuns, TaskWish
+from airboss.service.tasks import NewTaskRun, TaskRuns
 from tests.service.house import ME, House, house_in
 
 SCRIPT = Path(__file__).with_name("errands.yaml").read_text(encoding="utf-8")
@@ -76,10 +76,10 @@ class Story:
     @property
     def said(self) -> list[str]:
         """The decisions, with the sessions' ids as S1, S2 …"""
-        told = [event.text for event in self.only(TaskDecided)]
+        recorded = [event.text for event in self.only(TaskDecided)]
         for number, session in enumerate(self.sessions, 1):
-            told = [text.replace(session.id, f"S{number}") for text in told]
-        return told
+            recorded = [text.replace(session.id, f"S{number}") for text in recorded]
+        return recorded
 
     @property
     def texts(self) -> list[str]:
@@ -104,17 +104,17 @@ class Story:
     def places(self) -> list[str]:
         """How its sessions came and went, as `coder task open`, `coder task closed well`."""
         names: dict[SessionId, str] = {}
-        told: list[str] = []
+        said: list[str] = []
         for event in self.events:
             if isinstance(event, TaskSessionStarted):
                 kind = "driving" if event.is_driving else "task"
                 names[event.session] = f"{event.model} {kind}"
-                told.append(f"{names[event.session]} open")
+                said.append(f"{names[event.session]} open")
             elif isinstance(event, TaskSessionStopped):
                 how = "well" if event.succeeded else "badly"
-                told.append(f"{names.pop(event.session)} closed {how}")
+                said.append(f"{names.pop(event.session)} closed {how}")
         assert not names, "each that came went"
-        return told
+        return said
 
 
 @dataclass
@@ -135,17 +135,17 @@ class TaskHouse(House):
         assert reading.entry is not None, reading.trouble
         await entries.install(reading, "api")
 
-    async def begin(self, name: str = "it", text: str = "", **wish: Any) -> TaskRunView:
-        if "session" not in wish:
-            wish.setdefault("cwd", str(self.work))
-        return await self.tasks.start(TaskWish(name, text, ME, **wish))
+    async def begin(self, name: str = "it", text: str = "", **request: Any) -> TaskRunView:
+        if "session" not in request:
+            request.setdefault("cwd", str(self.work))
+        return await self.tasks.start(NewTaskRun(name, text, ME, **request))
 
     async def perform(self, task: dict[str, Any], text: str = "", **more: Any) -> Story:
         """One task to its end; what is no field of the wish belongs to the entry."""
-        known = TaskWish.__dataclass_fields__
+        known = NewTaskRun.__dataclass_fields__
         await self.install({"it": task}, **{k: v for k, v in more.items() if k not in known})
-        wish = {name: value for name, value in more.items() if name in known}
-        return await self.ended((await self.begin("it", text, **wish)).id)
+        request = {name: value for name, value in more.items() if name in known}
+        return await self.ended((await self.begin("it", text, **request)).id)
 
     async def ended(self, run: str, seconds: float = 20) -> Story:
         """Its story, once it has ended; nothing that it opened is open then."""
@@ -153,13 +153,13 @@ class TaskHouse(House):
             while (view := await self.tasks.show(run)).is_open:
                 await follower.next(1)
             await asyncio.sleep(0)  # it is let go right behind its last word
-        told = await self.tasks.story(run, view.seq)
+        said = await self.tasks.story(run, view.seq)
         page = await self.tasks.events(run, 0, 1000)
         events = [recorded.event for recorded in page.items]
         assert view.sessions == ()
         sessions = await self.opened_by(run)
         assert {session.state for session in sessions} <= {"closed"}
-        return Story(view, events, told.checks, told.attempts, sessions)
+        return Story(view, events, said.checks, said.attempts, sessions)
 
     async def opened_by(self, run: str) -> list[SessionView]:
         """In the order in which they were opened."""

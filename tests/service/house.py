@@ -14,7 +14,7 @@ from airboss.harness.conversation import OpenSession
 from airboss.http.services import Services
 from airboss.model.events import Event
 from airboss.model.views import SessionView
-from airboss.runtime.session import RuntimeSession, SessionWish
+from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.service.access import Access
 from airboss.service.sessions import Sessions
 from airboss.settings import Settings
@@ -40,7 +40,7 @@ class House:
     async def story(self, session: str) -> list[Event]:
         """All events without deltas, when everything is written."""
         page = await self.sessions.events(session, 0, 1000)
-        return [told.event for told in page.items if not told.event.kind.endswith(".delta")]
+        return [said.event for said in page.items if not said.event.kind.endswith(".delta")]
 
     async def kinds(self, session: str) -> list[str]:
         return [event.kind for event in await self.story(session)]
@@ -62,8 +62,8 @@ class House:
         """From now on the runtime dies between opening a session and saying so."""
         opened = self.sessions.open_session
 
-        async def open_session(wish: SessionWish) -> RuntimeSession:
-            agent = await opened(wish)
+        async def open_session(request: SessionRequest) -> RuntimeSession:
+            agent = await opened(request)
             self.kill_runtime()
             async with asyncio.timeout(5):
                 while agent.alive:  # noqa: ASYNC110 - it has no event for this

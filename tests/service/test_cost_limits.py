@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from airboss.model.events import TurnUsage
-from airboss.model.limits import Limits
+from airboss.model.limits import UsageLimits
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, house_in
 from tests.service.test_limits import LimitHouse
@@ -26,7 +26,7 @@ async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerat
 
 async def test_the_cost_is_what_the_runtime_says_and_a_limit_of_it_holds(house: LimitHouse) -> None:
     """The service gives all its answers the same id: they are calls of their own all the same."""
-    limits = Limits(cost=2)
+    limits = UsageLimits(cost=2)
     session = (await house.sessions.start("gpt-5-mini", str(house.work), ME, limits=limits)).id
     await house.say(session, "shell touch {cwd}/made")
     view = await house.until(session, "idle", turns=1)

@@ -12,7 +12,7 @@ import yaml
 
 from airboss.errors import Conflict, NotFound, SettingsInvalid
 from airboss.model.redaction import MASK
-from airboss.service.entry_desk import EntryDesk
+from airboss.service.entry_checks import EntryChecks
 from tests.service.repo import ENTRY, Repo, named, task_of, used
 
 
@@ -311,7 +311,7 @@ async def test_the_digest_is_of_the_content_and_not_of_how_it_is_written(repo: R
 async def test_an_installed_entry_stays_until_the_server_ends(repo: Repo) -> None:
     repo.write(named("own"))
     async with repo.served() as entries:
-        desk = EntryDesk(entries)
+        desk = EntryChecks(entries)
         made = await desk.install_request(f'{{"entry": {named("given")}}}'.encode())
         assert (made.source, made.path, task_of(made)) == ("api", None, "given")
         repo.write(named("changed"))

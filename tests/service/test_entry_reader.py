@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from airboss.entry import apart
-from airboss.entry.apart import SMALL_BYTES, Bounds
+from airboss.entry.apart import SMALL_BYTES, ReadingBounds
 from airboss.entry.load import check_text
 from airboss.entry.violations import EntryUnparsed
 from airboss.service.entry_reader import EntryReader
@@ -103,10 +103,10 @@ async def test_what_takes_too_long_or_too_much_is_refused_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = many_keys(150_000)
-    monkeypatch.setattr(apart, "ORDINARY", Bounds(1, 2048))
+    monkeypatch.setattr(apart, "ORDINARY", ReadingBounds(1, 2048))
     with pytest.raises(EntryUnparsed, match="Takes more than 1 seconds to be read"):
         await EntryReader().find(text, "yaml")
-    monkeypatch.setattr(apart, "ORDINARY", Bounds(60, 120))
+    monkeypatch.setattr(apart, "ORDINARY", ReadingBounds(60, 120))
     with pytest.raises(EntryUnparsed, match="Needs more than 120 MiB of memory to be read"):
         await EntryReader().find(text, "yaml")
     assert processes() == []

@@ -239,9 +239,9 @@ async def test_what_was_shown_before_a_restart_decides_about_nothing_else(house:
     shown = item.asked
     assert isinstance(shown, ApprovalAsked)
     talk = await house.sessions._talk(item.session)  # pyright: ignore[reportPrivateUsage]
-    talk.people.keep([item])
+    talk.pending.keep([item])
     other = {"kind": "shell", "fullCommandText": "rm -r /", "toolCallId": shown.call}
-    deciding = asyncio.create_task(talk.people.decide(wish({"permissionRequest": other})))
+    deciding = asyncio.create_task(talk.pending.decide(wish({"permissionRequest": other})))
     items = {one.id: one for one in await waiting(house, 2)}
     del items[item.id]
     [second] = items.values()
@@ -316,7 +316,7 @@ async def test_a_question_waits_although_nobody_could_be_told_of_it(
         logged.append(words)
 
     monkeypatch.setattr(inbox, "arrived", broken)
-    monkeypatch.setattr("airboss.harness.people._log.exception", log)
+    monkeypatch.setattr("airboss.harness.pending_items._log.exception", log)
     session = await house.start()
     await house.sessions.prompt(session.id, "what name", ME)
     async with asyncio.timeout(15), house.sessions.follow(session.id, 0) as follower:

@@ -11,11 +11,11 @@ import pytest
 from airboss.errors import Conflict
 from airboss.model.events import PermissionDecided, SessionError, TurnEnded, TurnUsage
 from airboss.model.inbox_events import InboxItem, ItemSettled, LimitReached
-from airboss.model.limits import Limits
+from airboss.model.limits import UsageLimits
 from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
-from airboss.service.run_wish import RunWish
-from airboss.service.tasks import TaskWish
+from airboss.service.run_request import NewRun
+from airboss.service.tasks import NewTaskRun
 from tests.service.house import ME, House, house_in
 from tests.service.test_inbox import waiting
 
@@ -103,7 +103,7 @@ class LimitHouse(House):
     """With a few more words."""
 
     async def session(self, **limits: float) -> str:
-        given = Limits(**limits)
+        given = UsageLimits(**limits)
         view = await self.sessions.start("rehearsal", str(self.work), ME, limits=given)
         return view.id
 
@@ -124,10 +124,10 @@ class LimitHouse(House):
 
     async def install(self, **more: Any) -> None:
         body = json.dumps({"entry": {**ENTRY, **more}}).encode()
-        await self.services.entry_desk.install_request(body)
+        await self.services.entry_checks.install_request(body)
 
     async def job(self, name: str) -> str:
-        return (await self.services.runs.start(RunWish(name, "", str(self.work), ME))).id
+        return (await self.services.runs.start(NewRun(name, "", str(self.work), ME))).id
 
     async def run_until(self, run: str, *states: str) -> RunView:
         async with asyncio.timeout(20), self.services.log.follow(run, 0) as follower:
@@ -136,8 +136,8 @@ class LimitHouse(House):
         return view
 
     async def task(self, name: str, **more: Any) -> TaskRunView:
-        wish = TaskWish(name, "", ME, cwd=None if more else str(self.work), **more)
-        return await self.services.tasks.start(wish)
+        request = NewTaskRun(name, "", ME, cwd=None if more else str(self.work), **more)
+        return await self.services.tasks.start(request)
 
     async def task_until_over(self, run: str) -> TaskRunView:
         async with asyncio.timeout(20), self.services.log.follow(run, 0) as follower:

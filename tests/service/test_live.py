@@ -191,15 +191,15 @@ async def test_what_was_read_ahead_of_many_streams_is_forgotten_and_read_again(h
     for expected in ("trn_1", "trn_2", "t"):
         for name in names:
             assert await hall.call(name) == expected
-    kept = hall.live._desks  # pyright: ignore[reportPrivateUsage]
-    assert not any(desk.ahead for desk in kept.values())
+    kept = hall.live._streams  # pyright: ignore[reportPrivateUsage]
+    assert not any(kept.ahead for kept in kept.values())
 
 
 async def test_nothing_stays_of_ids_that_were_never_used(hall: Hall) -> None:
     for number in range(5):
         with pytest.raises(NeverUsed):
             await hall.call(f"ses_never_{number}")
-    assert hall.live._desks == {}  # pyright: ignore[reportPrivateUsage]
+    assert hall.live._streams == {}  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_tasks_requests_are_told_and_a_persons_are_not(hall: Hall) -> None:

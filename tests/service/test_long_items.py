@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airboss.harness.people import People
+from airboss.harness.pending_items import PendingItems
 from airboss.model.events import PermissionDecided
 from airboss.model.ids import new_item_id
 from airboss.model.inbox_events import (
@@ -17,7 +17,7 @@ from airboss.model.inbox_events import (
     Subject,
 )
 from airboss.runtime.hooks import ToolUse
-from airboss.runtime.permission import PermissionWish, wish
+from airboss.runtime.permission import PermissionRequest, wish
 from airboss.service.export import Exports
 from tests.service.house import House, house_in
 from tests.service.test_inbox import waiting
@@ -32,43 +32,43 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         yield house
 
 
-async def people_in(house: House) -> People:
+async def pending_in(house: House) -> PendingItems:
     session = await house.start()
     talk = await house.sessions._talk(session.id)  # pyright: ignore[reportPrivateUsage]
-    return talk.people
+    return talk.pending
 
 
-def shell(command: str, **request: Any) -> PermissionWish:
+def shell(command: str, **request: Any) -> PermissionRequest:
     asked = {"kind": "shell", "fullCommandText": command, "toolCallId": "call_1", **request}
     return wish({"requestId": "req_1", "permissionRequest": asked})
 
 
-async def decided(house: House, people: People) -> list[PermissionDecided]:
-    await people.writer.settle()
-    story = await house.story(people.session)
+async def decided(house: House, pending: PendingItems) -> list[PermissionDecided]:
+    await pending.writer.settle()
+    story = await house.story(pending.session)
     return [event for event in story if isinstance(event, PermissionDecided)]
 
 
 async def test_what_is_too_long_is_refused_with_a_reason_and_asked_of_nobody(house: House) -> None:
-    people = await people_in(house)
-    answer = await people.decide(shell("x" * 2_000_000))
+    pending = await pending_in(house)
+    answer = await pending.decide(shell("x" * 2_000_000))
     assert not answer.allowed
     assert answer.reason.startswith("Nobody was asked: ")
-    (told,) = await decided(house, people)
+    (told,) = await decided(house, pending)
     assert (told.allowed, told.by, told.reason) == (False, "size", answer.reason)
     assert (await house.services.inbox.show()).items == ()
 
 
 async def test_a_check_of_the_gate_cannot_ask_for_more_than_is_shown_either(house: House) -> None:
-    people = await people_in(house)
+    pending = await pending_in(house)
     use = ToolUse(tool="deploy", arguments={"text": "x" * 2_000_000})
-    assert await people.permit(use, "It costs money.") is False
-    (told,) = await decided(house, people)
+    assert await pending.permit(use, "It costs money.") is False
+    (told,) = await decided(house, pending)
     assert (told.allowed, told.by) == (False, "size")
     assert (await house.services.inbox.show()).items == ()
 
 
-def cut_item(people: People, asked: PermissionWish) -> InboxItem:
+def cut_item(pending: PendingItems, asked: PermissionRequest) -> InboxItem:
     """As an earlier version wrote it."""
     cut = ApprovalAsked(
         item=new_item_id(),
@@ -81,26 +81,26 @@ def cut_item(people: People, asked: PermissionWish) -> InboxItem:
         subject=Subject(command=(asked.command or "")[:CUT]),
         fingerprint="",
     )
-    return InboxItem(id=cut.item, session=people.session, asked=cut, asked_at=0)
+    return InboxItem(id=cut.item, session=pending.session, asked=cut, asked_at=0)
 
 
 async def test_what_an_earlier_version_showed_a_part_of_is_asked_again_whole(house: House) -> None:
-    people = await people_in(house)
+    pending = await pending_in(house)
     asked = shell(LONG)
-    old = cut_item(people, asked)
-    await people.writer.commit(old.asked)
-    people.keep([old])
+    old = cut_item(pending, asked)
+    await pending.writer.commit(old.asked)
+    pending.keep([old])
     async with asyncio.TaskGroup() as group:
-        deciding = group.create_task(people.decide(asked))
+        deciding = group.create_task(pending.decide(asked))
         (item,) = await waiting(house)
         assert isinstance(item.asked, ApprovalAsked)
         assert item.id != old.id
         assert item.asked.subject.command == LONG
         await house.services.decisions.decide(item.id, "allow-once", "ada")
     assert deciding.result().allowed
-    story = await house.story(people.session)
+    story = await house.story(pending.session)
     exports = Exports(house.services.log)
-    view = await house.sessions.show(people.session)
+    view = await house.sessions.show(pending.session)
     for form in ("markdown", "html", "jsonl"):
         assert LONG in "".join([piece async for piece in exports.write(view, form)])
     settled = {one.item: one.outcome for one in story if isinstance(one, ItemSettled)}
@@ -108,11 +108,11 @@ async def test_what_an_earlier_version_showed_a_part_of_is_asked_again_whole(hou
 
 
 async def test_what_an_earlier_version_cut_and_is_too_long_waits_no_longer(house: House) -> None:
-    people = await people_in(house)
+    pending = await pending_in(house)
     asked = shell("x" * 2_000_000)
-    old = cut_item(people, asked)
-    await people.writer.commit(old.asked)
-    people.keep([old])
-    assert not (await people.decide(asked)).allowed
-    await people.writer.settle()
-    assert (await house.sessions.show(people.session)).items == ()
+    old = cut_item(pending, asked)
+    await pending.writer.commit(old.asked)
+    pending.keep([old])
+    assert not (await pending.decide(asked)).allowed
+    await pending.writer.settle()
+    assert (await house.sessions.show(pending.session)).items == ()

@@ -64,12 +64,12 @@ class Desk:
         return item
 
     async def arrive(self, item: ItemId, asked: Asked) -> None:
-        told = InboxItem(id=item, session=SESSION, asked=asked, asked_at=1)
-        self.said = (await self.writer.commit(InboxArrived(item=told))).seq
+        said = InboxItem(id=item, session=SESSION, asked=asked, asked_at=1)
+        self.said = (await self.writer.commit(InboxArrived(item=said))).seq
 
     async def settle(self, item: str) -> None:
-        told = InboxSettled(item=ItemId(item), session=SESSION, outcome="answered", who="me")
-        self.said = (await self.writer.commit(told)).seq
+        said = InboxSettled(item=ItemId(item), session=SESSION, outcome="answered", who="me")
+        self.said = (await self.writer.commit(said)).seq
 
     async def until_done(self, channel: str = "webhook") -> None:
         """Everything that was said so far is delivered or given up."""

@@ -13,7 +13,7 @@ from airboss.errors import NotFound
 from airboss.log.writer import now_ms
 from airboss.model.runs import RunView
 from airboss.service.retention import Retention, ended_in
-from airboss.service.run_wish import RunWish
+from airboss.service.run_request import NewRun
 from tests.contract.job_guest import ref
 from tests.service.errands import TaskHouse, task, task_house_in
 
@@ -46,7 +46,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[TaskHouse]:
 
 
 async def begun(house: TaskHouse, job: str = "it") -> RunView:
-    wish = RunWish(job, "", str(house.work), "me", key=f"a key for {job}")
+    wish = NewRun(job, "", str(house.work), "me", key=f"a key for {job}")
     return await house.services.runs.start(wish)
 
 

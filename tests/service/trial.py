@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from airboss.model.events import ToolStarted
 from airboss.model.task_runs import Attempt, TaskRunView
-from airboss.service.tasks import TaskWish
+from airboss.service.tasks import NewTaskRun
 from tests.entry.repositories import Repository
 from tests.service.house import ME, House, house_in
 
@@ -148,9 +148,11 @@ class Trial:
     told: list[TaskRunView] = field(default_factory=list[TaskRunView])
 
     async def run(self, task: str, text: str = "", *, skips: bool = True) -> TaskRunView:
-        wish = TaskWish(task, text, ME, cwd=str(self.repository.path), skips_availability=skips)
+        request = NewTaskRun(
+            task, text, ME, cwd=str(self.repository.path), skips_availability=skips
+        )
         tasks = self.house.services.tasks
-        view = await tasks.start(wish)
+        view = await tasks.start(request)
         async with asyncio.timeout(30), tasks.log.follow(view.id, 0) as follower:
             while not view.is_over:
                 await follower.next(1)

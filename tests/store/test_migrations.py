@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog
 from airboss.model.events import SessionOpened
-from airboss.model.states import SessionTold
+from airboss.model.states import FoldedSession
 from airboss.model.views import SessionView
 from airboss.service.retention import ended_in
 from airboss.store import migrations
@@ -80,7 +80,7 @@ async def test_a_session_named_after_its_task_gets_it_as_a_field(tmp_path: Path)
             view = await log.view(name)
             assert isinstance(view, SessionView)
             owners[name] = view.task
-            state = SessionTold(name)
+            state = FoldedSession(name)
             for recorded in await log.after(name, 0, 10):
                 state.tell(recorded)
             assert state.view == view, "the events say the same"

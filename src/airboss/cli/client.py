@@ -230,7 +230,7 @@ class Client:
 
 def _problem(answer: httpx2.Response) -> Json:
     try:
-        told: object = json.loads(answer.content)
+        said: object = json.loads(answer.content)
     except ValueError:
         return {}
-    return cast("Json", told) if isinstance(told, dict) else {}
+    return cast("Json", said) if isinstance(said, dict) else {}

@@ -61,7 +61,7 @@ def _opened(file: Path, *, force: bool) -> Generator[BinaryIO]:
             yield opened
         part.replace(file)
     except OSError as error:
-        told = visible_line(str(file))
-        raise Trouble(f"{told} cannot be written: {error.strerror or error}.") from None
+        said = visible_line(str(file))
+        raise Trouble(f"{said} cannot be written: {error.strerror or error}.") from None
     finally:
         part.unlink(missing_ok=True)

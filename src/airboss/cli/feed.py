@@ -253,14 +253,14 @@ def _why_gone(client: Client, stream: str) -> Trouble:
 
 def _parsed(data: str) -> Json:
     try:
-        told: object = json.loads(data)
+        said: object = json.loads(data)
     except ValueError:
         return {}
-    return cast("Json", told) if isinstance(told, dict) else {}
+    return cast("Json", said) if isinstance(said, dict) else {}
 
 
-def _record(told: Json, stream: str) -> Record | None:
+def _record(said: Json, stream: str) -> Record | None:
     try:
-        return Record(int(told["seq"]), int(told["at"]), dict(told["event"]), stream)
+        return Record(int(said["seq"]), int(said["at"]), dict(said["event"]), stream)
     except (ValueError, KeyError, TypeError):
         return None

@@ -63,51 +63,51 @@ def items_of(
 
 
 def show_models(client: Client, *, is_json: bool) -> None:
-    told = waited("Asking for the models", lambda: client.get("/api/v1/models"))
+    said = waited("Asking for the models", lambda: client.get("/api/v1/models"))
     if is_json:
-        print_json(told)
+        print_json(said)
         return
-    items = cast("list[Json]", told["items"])
+    items = cast("list[Json]", said["items"])
     rows = [(i["id"], i["name"], f"{i['multiplier']:g}", str(i["source"])) for i in items]
     print_table(("Model", "Name", "Multiplier", "From"), rows, out())
     if not items:
         aside().line("No models. Sign in to Copilot, or add a provider; airboss doctor says how.")
-    for problem in told.get("problems", ()):
+    for problem in said.get("problems", ()):
         aside().line(visible_line(str(problem)))
 
 
 def show_status(client: Client, *, is_json: bool) -> None:
-    told = client.get("/api/v1/status")
+    said = client.get("/api/v1/status")
     if is_json:
-        print_json(told)
+        print_json(said)
         return
     pen = out()
-    for name, value in _status_lines(told):
+    for name, value in _status_lines(said):
         pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(value)}")
-    if told.get("trouble"):
-        pen.line(pen.styled(visible_line(str(told["trouble"])), "red"))
+    if said.get("trouble"):
+        pen.line(pen.styled(visible_line(str(said["trouble"])), "red"))
 
 
-def _status_lines(told: Json) -> list[tuple[str, str]]:
-    runtime = cast("Json", told["runtime"])
-    copilot = cast("Json", told["copilot"])
-    sessions = cast("Json", told["sessions"])
-    rehearsal = cast("Json", told["rehearsal"])
+def _status_lines(said: Json) -> list[tuple[str, str]]:
+    runtime = cast("Json", said["runtime"])
+    copilot = cast("Json", said["copilot"])
+    sessions = cast("Json", said["sessions"])
+    rehearsal = cast("Json", said["rehearsal"])
     lines = [
-        ("Server", f"{told['url']} (version {told['version']})"),
-        ("Since", moment(told["started_at"])),
-        ("Data", str(told["data_folder"])),
-        ("You are", f"{told['who']} (role {told['role']})"),
-        ("Permissions", str(told["policy"])),
-        ("Folders", ", ".join(told["roots"])),
+        ("Server", f"{said['url']} (version {said['version']})"),
+        ("Since", moment(said["started_at"])),
+        ("Data", str(said["data_folder"])),
+        ("You are", f"{said['who']} (role {said['role']})"),
+        ("Permissions", str(said["policy"])),
+        ("Folders", ", ".join(said["roots"])),
         ("Runtime", " ".join(_known(runtime, "state", "version", "path", "detail"))),
         ("Copilot", str(copilot.get("detail") or _signed_in(copilot))),
         ("Sessions", f"{sessions['open']} open, {sessions['working']} working"),
     ]
-    for provider in told.get("providers", ()):
+    for provider in said.get("providers", ()):
         models = ", ".join(provider["models"])
         lines.append(("Provider", f"{provider['name']}: {models} (key: {provider['key']})"))
-    if entry := cast("Json | None", told.get("entry")):
+    if entry := cast("Json | None", said.get("entry")):
         counts = f"(tasks: {entry['tasks']}, jobs: {entry['jobs']})"
         lines.append(("Entry", f"{entry['path'] or entry['source']} {counts}"))
         if entry["problem"]:
@@ -118,8 +118,8 @@ def _status_lines(told: Json) -> list[tuple[str, str]]:
     return lines
 
 
-def _known(told: Json, *names: str) -> list[str]:
-    return [str(told[name]) for name in names if told.get(name)]
+def _known(said: Json, *names: str) -> list[str]:
+    return [str(said[name]) for name in names if said.get(name)]
 
 
 def _signed_in(copilot: Json) -> str:

@@ -9,8 +9,8 @@ from airboss.model.task_events import Mission, TaskChecked, TaskDecided, TaskRet
 
 
 @dataclass(frozen=True)
-class Open:
-    """Open a session of the task's own. Answered by `Opened`, `Crashed` or `Refused`."""
+class OpenAct:
+    """Open a session of the task's own. Answered by `Opened`, `Crashed` or `ActRefused`."""
 
     model: str
     is_driving: bool
@@ -18,7 +18,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Put:
-    """Put a mission to a session. Answered by `Done`, `Crashed` or `Refused`."""
+    """Put a mission to a session. Answered by `Done`, `Crashed` or `ActRefused`."""
 
     session: SessionId
     mission: Mission
@@ -61,30 +61,30 @@ class Crashed:
 
 
 @dataclass(frozen=True)
-class Refused:
+class ActRefused:
     """A failure that is not worth another try. Where a person wanted it, the task fails with it."""
 
     reason: str
     by_person: bool = False
 
 
-Act: TypeAlias = Open | Put | Close | Tell
-Answer: TypeAlias = Opened | Done | Crashed | Refused | None
+Act: TypeAlias = OpenAct | Put | Close | Tell
+Answer: TypeAlias = Opened | Done | Crashed | ActRefused | None
 
 _T = TypeVar("_T")
 Acts: TypeAlias = Generator[Act, Answer, _T]
 
 
-def open_session(wanted: Open) -> Acts[Opened | Crashed | Refused]:
+def open_session(wanted: OpenAct) -> Acts[Opened | Crashed | ActRefused]:
     answer = yield wanted
-    if not isinstance(answer, Opened | Crashed | Refused):
+    if not isinstance(answer, Opened | Crashed | ActRefused):
         raise _unexpected(wanted, answer)
     return answer
 
 
-def put(mission: Put) -> Acts[Done | Crashed | Refused]:
+def put(mission: Put) -> Acts[Done | Crashed | ActRefused]:
     answer = yield mission
-    if not isinstance(answer, Done | Crashed | Refused):
+    if not isinstance(answer, Done | Crashed | ActRefused):
         raise _unexpected(mission, answer)
     return answer
 

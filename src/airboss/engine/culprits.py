@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 
 from airboss.engine.walk import (
     Branch,
-    Ended,
     Endings,
     RunBranches,
     RunTask,
+    TaskOutcome,
     Walk,
     Walked,
     decides,
@@ -48,7 +48,7 @@ def _walked(steps: Walk, ended: Mapping[str, bool]) -> Walked:
 
 
 def _branches(step: RunBranches, ended: Mapping[str, bool]) -> Endings:
-    answers: list[Ended | Walked] = []
+    answers: list[TaskOutcome | Walked] = []
     culprits: list[str] = []
     is_whole = True
     for part in step.branches:
@@ -68,7 +68,7 @@ def _branches(step: RunBranches, ended: Mapping[str, bool]) -> Endings:
     return tuple(answers)
 
 
-def _ended(task: RunTask, ended: Mapping[str, bool]) -> Ended:
+def _ended(task: RunTask, ended: Mapping[str, bool]) -> TaskOutcome:
     if task.path not in ended:
         raise _NotRun
-    return Ended(ended[task.path])
+    return TaskOutcome(ended[task.path])

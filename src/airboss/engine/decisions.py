@@ -6,7 +6,7 @@ Words of others, such as an agent's reason or a crash, stand at the end and as t
 from dataclasses import dataclass
 from typing import Final
 
-from airboss.engine.acts import Open
+from airboss.engine.acts import OpenAct
 from airboss.entry.tools import PREREQUISITE_FAILED
 from airboss.model.ids import SessionId
 from airboss.model.task_events import MissionKind, TaskChecked, TaskDecided, TaskRetrying
@@ -36,17 +36,17 @@ def operation(kind: MissionKind, tried: Tried, retry: int, of: int) -> TaskDecid
     return TaskDecided(text=f"[OPERATION] {', '.join(parts)}.")
 
 
-def session_started(wanted: Open, session: SessionId) -> TaskDecided:
+def session_started(wanted: OpenAct, session: SessionId) -> TaskDecided:
     kind = _kind(wanted).capitalize()
     return TaskDecided(text=f"[SESSION STARTED] {kind} session {session} on {wanted.model}.")
 
 
-def session_not_opened(wanted: Open, reason: str) -> TaskDecided:
+def session_not_opened(wanted: OpenAct, reason: str) -> TaskDecided:
     what = f"No {_kind(wanted)} session on {wanted.model} could be opened"
     return TaskDecided(text=f"[SESSION CRASHED] {what}: {reason}")
 
 
-def session_crashed(wanted: Open, session: SessionId, reason: str) -> TaskDecided:
+def session_crashed(wanted: OpenAct, session: SessionId, reason: str) -> TaskDecided:
     kind = _kind(wanted).capitalize()
     return TaskDecided(text=f"[SESSION CRASHED] {kind} session {session}: {reason}")
 
@@ -55,7 +55,7 @@ def borrowed_crashed(session: SessionId, reason: str) -> TaskDecided:
     return TaskDecided(text=f"[SESSION CRASHED] Borrowed session {session}: {reason}")
 
 
-def _kind(wanted: Open) -> str:
+def _kind(wanted: OpenAct) -> str:
     return "driving" if wanted.is_driving else "task"
 
 
@@ -64,8 +64,8 @@ def checked(check: TaskChecked) -> TaskDecided:
     prefix = "[AVAILABILITY]" if check.field.startswith("availability.") else "[CRITERIA]"
     if check.holds:
         return TaskDecided(text=f"{prefix} {check.field} holds: {check.reason}")
-    told = f"{check.field} {_outcome(check)}.\nIt says: {check.content or 'nothing'}"
-    return TaskDecided(text=f"{prefix} {told}\nReason: {check.reason}")
+    said = f"{check.field} {_outcome(check)}.\nIt says: {check.content or 'nothing'}"
+    return TaskDecided(text=f"{prefix} {said}\nReason: {check.reason}")
 
 
 def not_available(reason: str) -> TaskDecided:

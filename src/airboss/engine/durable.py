@@ -19,16 +19,16 @@ from weakref import WeakValueDictionary
 from airboss.background import Background
 from airboss.engine import wire
 from airboss.engine.acts import Tell
-from airboss.engine.hands import ConditionUnasked, Hands, RunOver, TaskPlay
-from airboss.engine.ledger import Ledger
+from airboss.engine.executor import ConditionUnasked, Executor, RunOver, TaskPlay
+from airboss.engine.ledger import SlotLedger
 from airboss.engine.task import Verdict
 from airboss.engine.walk import (
     ROOT,
     Branch,
-    Ended,
     Endings,
     RunTask,
     Step,
+    TaskOutcome,
     Walk,
     Walked,
     walk,
@@ -53,9 +53,9 @@ T = TypeVar("T")
 class Engine:
     """Lives in one event loop. DBOS is loaded when the first run starts or is taken up."""
 
-    def __init__(self, folder: Path, hands: Hands) -> None:
-        self._hands = hands
-        self._ledger = Ledger(folder / FILE)
+    def __init__(self, folder: Path, executor: Executor) -> None:
+        self._executor = executor
+        self._ledger = SlotLedger(folder / FILE)
         self._flows: Workflows | None = None
         self._door = asyncio.Lock()
         self._closing = False
@@ -198,7 +198,7 @@ class Engine:
         # First what works beside it: to tell of it takes as long as the disk does.
         await _let_go(self._local.get(run, ()))
         try:
-            await self._hands.crash_run(run, path, error)
+            await self._executor.crash_run(run, path, error)
         except Exception:  # noqa: BLE001 (logged, and the run is stopped all the same)
             _log.exception("The crash of %s at %s could not be told.", run, path)
         await self._give_up(run)
@@ -209,9 +209,9 @@ class Engine:
             await self.stop(run)
 
     async def _run_job(self, run: str) -> bool:
-        work = await self._hands.work_of(run)
+        work = await self._executor.work_of(run)
         walked = await self._walk(run, walk(work))
-        await self._hands.end_run(run, succeeded=walked.succeeded)
+        await self._executor.end_run(run, succeeded=walked.succeeded)
         return walked.succeeded
 
     async def _walk(self, run: str, steps: Walk) -> Walked:
@@ -222,7 +222,7 @@ class Engine:
         except StopIteration as end:
             return end.value
 
-    async def _answer(self, run: str, step: Step) -> Ended | Endings:
+    async def _answer(self, run: str, step: Step) -> TaskOutcome | Endings:
         if isinstance(step, RunTask):
             return await self._ending(step, await self._begin(run, step))
         # One after the other: DBOS counts what a workflow starts.
@@ -238,12 +238,12 @@ class Engine:
 
     async def _ending(self, part: RunTask | Branch, handle: "Handle") -> Any:
         kept = await self._working().result(handle)
-        return Ended(kept) if isinstance(part, RunTask) else wire.walked_of_wire(kept)
+        return TaskOutcome(kept) if isinstance(part, RunTask) else wire.walked_of_wire(kept)
 
     async def _run_task(self, run: str, task: RunTask) -> bool:
-        play = await self._hands.begin_task(run, task)
+        play = await self._executor.begin_task(run, task)
         verdict = await self._play(play)
-        await self._hands.end_task(run, task.path, verdict)
+        await self._executor.end_task(run, task.path, verdict)
         if verdict.unasked and task.decides:
             name = task.ref.task_id
             raise ConditionUnasked(f"The condition {name} could not be asked: {verdict.reason}")
@@ -259,7 +259,7 @@ class Engine:
                     await play.tell(number, act.event)
                     answer = None
                 else:
-                    # Kept by the hands, and by them alone: DBOS as a second keeper costs twice as
+                    # Kept by the executor, and by it alone: DBOS as a second keeper costs twice as
                     # much as all the rest, for an act that is asked for again after a crash.
                     answer = await play.do(number, act)
         except StopIteration as end:

@@ -11,13 +11,13 @@ from typing import Final
 
 from airboss.engine import checks, decisions
 from airboss.engine.acts import (
+    ActRefused,
     Acts,
     Crashed,
     Done,
-    Open,
+    OpenAct,
     Opened,
     Put,
-    Refused,
     close,
     open_session,
     put,
@@ -65,13 +65,13 @@ class Tries:
     Rounds go over the list, one try on each whose budget is not yet zero, until all are zero.
     """
 
-    budgets: tuple[tuple[Open | SessionId, int], ...]
+    budgets: tuple[tuple[OpenAct | SessionId, int], ...]
 
     @property
     def total(self) -> int:
         return sum(budget for _, budget in self.budgets)
 
-    def __iter__(self) -> Iterator[Open | SessionId]:
+    def __iter__(self) -> Iterator[OpenAct | SessionId]:
         for spent in range(max((budget for _, budget in self.budgets), default=0)):
             yield from (where for where, budget in self.budgets if budget > spent)
 
@@ -98,7 +98,7 @@ class Missions:
             raise Exhausted(decisions.no_try())
         last, attempts = "", count(1)
         for spent, where in enumerate(tries):
-            answer: Done | Crashed | Refused = Crashed("", is_restart=True)
+            answer: Done | Crashed | ActRefused = Crashed("", is_restart=True)
             while isinstance(answer, Crashed) and answer.is_restart:
                 attempt = next(attempts)
                 said = decisions.Tried(attempt > 1, spent + 1, tries.total)
@@ -108,7 +108,7 @@ class Missions:
                 answer = yield from self._attempt(mission, where, asked, operation)
             if isinstance(answer, Done):
                 return answer.calls
-            if isinstance(answer, Refused):
+            if isinstance(answer, ActRefused):
                 raise Stopped(answer.reason) if answer.by_person else Unasked(answer.reason)
             last = answer.reason
         raise Exhausted(decisions.exhausted(kind, tries.total, last))
@@ -120,9 +120,9 @@ class Missions:
             yield from close(session, succeeded=succeeded)
 
     def _attempt(
-        self, mission: Mission, where: Open | SessionId, text: str, operation: TaskDecided
-    ) -> Acts[Done | Crashed | Refused]:
-        if isinstance(where, Open):
+        self, mission: Mission, where: OpenAct | SessionId, text: str, operation: TaskDecided
+    ) -> Acts[Done | Crashed | ActRefused]:
+        if isinstance(where, OpenAct):
             return (yield from self._in_own(mission, where, text, operation))
         yield from tell(operation)
         answer = yield from put(Put(where, mission, text))
@@ -132,8 +132,8 @@ class Missions:
         return answer
 
     def _in_own(
-        self, mission: Mission, wanted: Open, text: str, operation: TaskDecided
-    ) -> Acts[Done | Crashed | Refused]:
+        self, mission: Mission, wanted: OpenAct, text: str, operation: TaskDecided
+    ) -> Acts[Done | Crashed | ActRefused]:
         is_told = not self.opens_first
         if is_told:
             yield from tell(operation)
@@ -157,7 +157,7 @@ class Missions:
 
 
 def _not_opened(
-    wanted: Open, opened: Crashed | Refused, operation: TaskDecided | None
+    wanted: OpenAct, opened: Crashed | ActRefused, operation: TaskDecided | None
 ) -> Acts[None]:
     if operation is not None:
         yield from tell(operation)
@@ -165,6 +165,6 @@ def _not_opened(
         yield from tell(decisions.session_not_opened(wanted, opened.reason))
 
 
-def _went_well(kind: MissionKind, answer: Done | Refused) -> bool:
+def _went_well(kind: MissionKind, answer: Done | ActRefused) -> bool:
     """Of a session for one mission: it did what it was asked for, or its condition holds."""
     return isinstance(answer, Done) and (kind == "prompt" or checks.said_yes(answer.calls))

@@ -14,7 +14,7 @@ class CalledAway(Exception):
 
 
 @dataclass
-class Place:
+class SlotPlace:
     """One slot for one worker, who may give it back for a while. Leaving it gives it back."""
 
     slots: "Slots"
@@ -32,7 +32,7 @@ class Place:
             self._is_taken = False
             self.slots.give_back()
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "SlotPlace":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,9 +54,9 @@ class Slots:
     def taken_count(self) -> int:
         return self._taken
 
-    def place(self, key: str, on_wait: Callable[[], None]) -> "Place":
+    def place(self, key: str, on_wait: Callable[[], None]) -> "SlotPlace":
         """A place for one, not taken yet. `on_wait` hears when it has to wait."""
-        return Place(self, key, on_wait)
+        return SlotPlace(self, key, on_wait)
 
     async def take(self, key: str, on_wait: Callable[[], None]) -> None:
         if self._held or self._taken >= self.count:

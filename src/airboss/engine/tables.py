@@ -28,7 +28,8 @@ def prepare(path: Path) -> None:
 
 class Relaxed(sqlite3.Connection):
     """What is committed survives our death, and waits for no disk. A loss of power may take the
-    last places of a run: it is played again from the one before, and the hands know the rest."""
+    last places of a run: it is played again from the one before, and the executor knows
+    the rest."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)

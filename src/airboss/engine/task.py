@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from airboss.engine import checks, decisions
-from airboss.engine.acts import Act, Acts, Answer, Open, tell
+from airboss.engine.acts import Act, Acts, Answer, OpenAct, tell
 from airboss.engine.missions import (
     CRASHES,
     BorrowedCrashed,
@@ -265,14 +265,16 @@ def _missions(plan: TaskPlan, retries: int) -> Missions:
         one = Tries(((plan.borrowed, 1),))
         return Missions(one, one, keeps=True, retries=retries, opens_first=opens_first)
     if criteria is None or criteria.run_condition_in_same_session is not False:
-        own = Tries(((Open(plan.task_model, is_driving=True), CRASHES),))
+        own = Tries(((OpenAct(plan.task_model, is_driving=True), CRASHES),))
         return Missions(own, own, keeps=True, retries=retries, opens_first=opens_first)
     driving = [(plan.driving_model, CRASHES)]
     if plan.driving_retries is not None:
         driving = [(given.model_id, given.retries) for given in plan.driving_retries]
     return Missions(
-        prompt=Tries(((Open(plan.task_model, is_driving=False), CRASHES),)),
-        condition=Tries(tuple((Open(model, is_driving=True), tries) for model, tries in driving)),
+        prompt=Tries(((OpenAct(plan.task_model, is_driving=False), CRASHES),)),
+        condition=Tries(
+            tuple((OpenAct(model, is_driving=True), tries) for model, tries in driving)
+        ),
         keeps=False,
         retries=retries,
         opens_first=opens_first,

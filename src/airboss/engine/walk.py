@@ -19,7 +19,7 @@ _CONDITIONS: Final = frozenset({"cond", "pre", "post"})
 
 @dataclass(frozen=True)
 class RunTask:
-    """Run a task. Answered by `Ended`."""
+    """Run a task. Answered by `TaskOutcome`."""
 
     path: str
     ref: Ref
@@ -50,7 +50,7 @@ class RunBranches:
 
 
 @dataclass(frozen=True)
-class Ended:
+class TaskOutcome:
     """What came of a task."""
 
     succeeded: bool
@@ -66,8 +66,8 @@ class Walked:
 
 
 Step: TypeAlias = RunTask | RunBranches
-Endings: TypeAlias = tuple[Ended | Walked, ...]
-Walk: TypeAlias = Generator[Step, Ended | Endings, Walked]
+Endings: TypeAlias = tuple[TaskOutcome | Walked, ...]
+Walk: TypeAlias = Generator[Step, TaskOutcome | Endings, Walked]
 
 
 def decides(path: str) -> bool:
@@ -126,8 +126,8 @@ def _branch(work: Work, path: str, previous: tuple[str, ...]) -> RunTask | Branc
     return Branch(path, work, previous)
 
 
-def _ending(of: RunTask | Branch, end: Ended | Walked | None) -> Walked:
-    if isinstance(of, RunTask) and isinstance(end, Ended):
+def _ending(of: RunTask | Branch, end: TaskOutcome | Walked | None) -> Walked:
+    if isinstance(of, RunTask) and isinstance(end, TaskOutcome):
         failed = () if end.succeeded else (of.path,)
         return Walked(end.succeeded, previous=(of.ref.task_id,), culprits=failed)
     if isinstance(of, Branch) and isinstance(end, Walked):

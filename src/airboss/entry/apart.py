@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import BinaryIO, Final, cast
 
-from airboss.entry.found import Form, Found, find, taken_up, written
+from airboss.entry.found import Form, FoundViolations, find, taken_up, written
 from airboss.entry.python_file import our_program
 from airboss.entry.violations import ROOT, EntryUnparsed, Violation
 from airboss.tuning import unsearched
@@ -23,7 +23,7 @@ _STOPPED_FOR_MEMORY: Final = (_NO_MEMORY, -signal.SIGABRT, -getattr(signal, "SIG
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ReadingBounds:
     """Of computing time, and of memory."""
 
     seconds: int
@@ -36,20 +36,20 @@ class Bounds:
 
 
 # What 8 MiB of anything need: at most 25 s and 1.3 GiB were seen.
-ORDINARY: Final = Bounds(60, 2048)
+ORDINARY: Final = ReadingBounds(60, 2048)
 # Of what a server has used before, and is to use again, however large it is.
-STORED: Final = Bounds(600, 16 * 1024)
+STORED: Final = ReadingBounds(600, 16 * 1024)
 
 
 def command(
-    form: Form, bounds: Bounds, code: int | None = None
+    form: Form, bounds: ReadingBounds, code: int | None = None
 ) -> tuple[list[str], dict[str, str]]:
     """How the process is started, and in which environment. It reads the text from its input."""
     words = (form, bounds.seconds, bounds.mebibytes, "" if code is None else code)
     return our_program("airboss.entry.apart", *map(str, words))
 
 
-def told_by(output: bytes, code: int | None, bounds: Bounds) -> Found:
+def told_by(output: bytes, code: int | None, bounds: ReadingBounds) -> FoundViolations:
     """What the process found, or why it found nothing."""
     if code == 0:
         return taken_up(output)
@@ -60,7 +60,7 @@ def told_by(output: bytes, code: int | None, bounds: Bounds) -> Found:
     raise EntryUnparsed([Violation(ROOT, f"Cannot be read: its reader ended with {code}.")])
 
 
-def too_slow(bounds: Bounds) -> EntryUnparsed:
+def too_slow(bounds: ReadingBounds) -> EntryUnparsed:
     return _unread(f"Takes more than {bounds.seconds} seconds to be read")
 
 
@@ -69,7 +69,7 @@ def _unread(reason: str) -> EntryUnparsed:
     return EntryUnparsed([Violation(ROOT, f"{reason}. {advice}")])
 
 
-def _limit(bounds: Bounds) -> None:
+def _limit(bounds: ReadingBounds) -> None:
     if sys.platform == "win32":
         return
     import resource
@@ -87,7 +87,7 @@ def _limit(bounds: Bounds) -> None:
 
 def main(given: BinaryIO, output: BinaryIO) -> int:
     form, seconds, mebibytes, code = sys.argv[1:5]
-    _limit(Bounds(int(seconds), int(mebibytes)))
+    _limit(ReadingBounds(int(seconds), int(mebibytes)))
     try:
         with unsearched():
             found = find(given.read(), cast("Form", form), code=int(code) if code else None)

@@ -39,9 +39,9 @@ def granted_policy(
     server: Policy, entry: Policy | None, task: Policy | None, *, trusted: bool
 ) -> Policy:
     """What holds for a task. Only a file that a person trusts may widen the server's policy."""
-    wish = entry or task
-    if trusted and wish:
-        return narrowest_policy(wish, task)
+    request = entry or task
+    if trusted and request:
+        return narrowest_policy(request, task)
     return narrowest_policy(server, entry, task)
 
 
@@ -63,12 +63,12 @@ class Ungranted:
 def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungranted]:
     """Every policy in an entry that is wider than the server's."""
     root = At(f"{prefix}entry")
-    wishes: list[tuple[Policy | None, At]] = [(entry.permissions, root.field("permissions"))]
+    requests: list[tuple[Policy | None, At]] = [(entry.permissions, root.field("permissions"))]
     for name, task in entry.tasks.items():
-        wishes.append((task.permissions, root.field("tasks").key(name).field("permissions")))
-    for wish, place in wishes:
-        if wish and POLICIES.index(wish) > POLICIES.index(server):
-            yield Ungranted(place, wish, server)
+        requests.append((task.permissions, root.field("tasks").key(name).field("permissions")))
+    for request, place in requests:
+        if request and POLICIES.index(request) > POLICIES.index(server):
+            yield Ungranted(place, request, server)
 
 
 def limited_in(entry: Entry) -> Iterator[str]:

@@ -47,19 +47,19 @@ def _choose(offered: tuple[str, ...]) -> dict[str, str]:
     """A model for each category. Reviewers are different ones while there are others."""
     named = tuple(model for model in offered if model != _ANY) or offered
     chosen: dict[str, str] = {}
-    for category, wishes in PREFERRED.items():
+    for category, requests in PREFERRED.items():
         taken = {chosen[other] for other in REVIEWERS if other in chosen}
         others = tuple(model for model in named if model not in taken)
         is_reviewer = category in REVIEWERS
-        chosen[category] = _first(wishes, others if is_reviewer and others else named)
+        chosen[category] = _first(requests, others if is_reviewer and others else named)
     return chosen
 
 
-def _first(wishes: Sequence[str], offered: tuple[str, ...]) -> str:
-    hits = (model for wish in wishes for model in offered if _is(wish, model))
+def _first(requests: Sequence[str], offered: tuple[str, ...]) -> str:
+    hits = (model for request in requests for model in offered if _is(request, model))
     return next(hits, offered[0])
 
 
-def _is(wish: str, model: str) -> bool:
+def _is(request: str, model: str) -> bool:
     """Whether it is the wished one, from Copilot or as `provider/model` from one's own provider."""
-    return fnmatchcase(model, wish) or fnmatchcase(model.partition("/")[2], wish)
+    return fnmatchcase(model, request) or fnmatchcase(model.partition("/")[2], request)

@@ -50,14 +50,14 @@ class ChartGraph(_Drawn):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ChartPart:
     """The part of a chart that one work became: where one enters it and leaves it."""
 
     kind: Kind
     first: int
     last: int
     # A loop's: before, body, after. An alternative's: condition, true, false. None is absent.
-    parts: tuple["Block | None", ...] = ()
+    parts: tuple["ChartPart | None", ...] = ()
 
 
 @dataclass
@@ -73,7 +73,7 @@ def generate_chart_nodes(work: Work) -> ChartGraph:
     return draw(work)[0]
 
 
-def draw(work: Work) -> tuple[ChartGraph, Block]:
+def draw(work: Work) -> tuple[ChartGraph, ChartPart]:
     """The chart, and which part of it each work became: what a layout needs."""
     drafts = _Drafts()
     block = drafts.work(work)
@@ -106,7 +106,7 @@ class _Drafts:
     ) -> None:
         self.nodes[start].arrows.append(Arrow(to=end, loop_back=back, label=label))
 
-    def work(self, work: Work) -> Block:
+    def work(self, work: Work) -> ChartPart:
         match work:
             case Ref():
                 return self._ref(work, "TaskNode")
@@ -119,34 +119,34 @@ class _Drafts:
             case Alt():
                 return self._alt(work)
 
-    def _ref(self, ref: Ref, hint: Literal["TaskNode", "CondNode"]) -> Block:
+    def _ref(self, ref: Ref, hint: Literal["TaskNode", "CondNode"]) -> ChartPart:
         model = ref.model_override
         label = f"{ref.task_id} ({model.name})" if model else ref.task_id
         node = self._add((hint, ref.work_id_in_job or 0), label)
-        return Block("node", node, node)
+        return ChartPart("node", node, node)
 
-    def _seq(self, seq: Seq) -> Block:
+    def _seq(self, seq: Seq) -> ChartPart:
         parts = self._parts(seq)
         for before, after in pairwise(parts):
             self._join(before.last, after.first)
-        return Block("seq", parts[0].first, parts[-1].last, tuple(parts))
+        return ChartPart("seq", parts[0].first, parts[-1].last, tuple(parts))
 
-    def _parts(self, group: Seq | Par) -> list[Block]:
+    def _parts(self, group: Seq | Par) -> list[ChartPart]:
         if not group.works:
             place = At("work").field("works")
             raise EntryInvalid([wrong(place, "should have at least one element.")])
         return [self.work(part) for part in group.works]
 
-    def _par(self, par: Par) -> Block:
+    def _par(self, par: Par) -> ChartPart:
         begin = self._add("ParBegin")
         parts = self._parts(par)
         end = self._add("ParEnd")
         for part in parts:
             self._join(begin, part.first)
             self._join(part.last, end)
-        return Block("par", begin, end, tuple(parts))
+        return ChartPart("par", begin, end, tuple(parts))
 
-    def _condition(self, work: Work) -> Block:
+    def _condition(self, work: Work) -> ChartPart:
         if isinstance(work, Seq) and len(work.works) == 1 and isinstance(work.works[0], Ref):
             work = work.works[0]
         if isinstance(work, Ref):
@@ -158,9 +158,9 @@ class _Drafts:
         end = self._add("CondEnd")
         self._join(begin, inside.first)
         self._join(inside.last, end)
-        return Block("cond", begin, end, (inside,))
+        return ChartPart("cond", begin, end, (inside,))
 
-    def _loop(self, loop: Loop) -> Block:
+    def _loop(self, loop: Loop) -> ChartPart:
         before = self._condition(loop.pre_condition[1]) if loop.pre_condition else None
         body = self.work(loop.body)
         after = self._condition(loop.post_condition[1]) if loop.post_condition else None
@@ -177,9 +177,9 @@ class _Drafts:
             self._join(after.last, end, _opposite(label))
         else:
             self._join(body.last, end)
-        return Block("loop", first, end, (before, body, after))
+        return ChartPart("loop", first, end, (before, body, after))
 
-    def _alt(self, alt: Alt) -> Block:
+    def _alt(self, alt: Alt) -> ChartPart:
         condition = self._condition(alt.condition)
         yes = self.work(alt.true_work) if alt.true_work else None
         no = self.work(alt.false_work) if alt.false_work else None
@@ -189,7 +189,7 @@ class _Drafts:
         for branch in (yes, no):
             if branch:
                 self._join(branch.last, end)
-        return Block("alt", condition.first, end, (condition, yes, no))
+        return ChartPart("alt", condition.first, end, (condition, yes, no))
 
 
 def _label(value: bool) -> Literal["true", "false"]:

@@ -22,7 +22,7 @@ _PARTS: Final = {"tasks": Task, "jobs": Job}
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundViolations:
     """Of very many violations the first in the text; `mistakes` counts all, and `first` is the
     first by the rules. What is no text of its form at all `is_unparsed`."""
 
@@ -33,11 +33,13 @@ class Found:
     is_unparsed: bool = False
 
 
-def find(content: bytes, form: Form, most_parts: int = MAX_PARTS, code: int | None = None) -> Found:
+def find(
+    content: bytes, form: Form, most_parts: int = MAX_PARTS, code: int | None = None
+) -> FoundViolations:
     """Of what has more parts than that nothing is known: TooManyParts. `code` is a program's."""
     try:
         if form == "stored":
-            return Found(Entry.model_validate_json(content))
+            return FoundViolations(Entry.model_validate_json(content))
         if form == "program":
             checked = check_entry(told_entry(content, code), most_parts=most_parts)
         elif form == "request":
@@ -47,7 +49,7 @@ def find(content: bytes, form: Form, most_parts: int = MAX_PARTS, code: int | No
             checked = check_text(text, form, most_parts=most_parts)
     except EntryInvalid as error:
         return _refused(error.violations, is_unparsed=isinstance(error, EntryUnparsed))
-    return Found(checked.entry) if checked.entry else _refused(checked.violations)
+    return FoundViolations(checked.entry) if checked.entry else _refused(checked.violations)
 
 
 def _requested(content: bytes) -> object:
@@ -60,19 +62,19 @@ def _requested(content: bytes) -> object:
     return cast("dict[str, object]", data)["entry"]
 
 
-def _refused(violations: tuple[Violation, ...], *, is_unparsed: bool = False) -> Found:
-    told = tuple(in_order_of_text(violations)[:MOST_VIOLATIONS])
-    return Found(None, told, len(violations), str(violations[0]), is_unparsed)
+def _refused(violations: tuple[Violation, ...], *, is_unparsed: bool = False) -> FoundViolations:
+    said = tuple(in_order_of_text(violations)[:MOST_VIOLATIONS])
+    return FoundViolations(None, said, len(violations), str(violations[0]), is_unparsed)
 
 
 # Over a pipe: a line for what is short, then two for each task and each job.
 
 
-def written(found: Found) -> Iterator[bytes]:
+def written(found: FoundViolations) -> Iterator[bytes]:
     if found.entry is None:
         yield _line(
             {
-                "violations": [told.to_wire() for told in found.violations],
+                "violations": [said.to_wire() for said in found.violations],
                 "mistakes": found.mistakes,
                 "first": found.first,
                 "is_unparsed": found.is_unparsed,
@@ -88,13 +90,13 @@ def written(found: Found) -> Iterator[bytes]:
             yield part.model_dump_json(exclude_none=True).encode() + b"\n"
 
 
-def taken_up(output: bytes) -> Found:
+def taken_up(output: bytes) -> FoundViolations:
     """What was written; an error for what ends too early."""
     lines = iter(output.split(b"\n"))
     head = cast("dict[str, Any]", json.loads(next(lines)))
     if "entry" not in head:
-        violations = tuple(Violation(**told) for told in head.pop("violations"))
-        return Found(None, violations, **head)
+        violations = tuple(Violation(**said) for said in head.pop("violations"))
+        return FoundViolations(None, violations, **head)
     parts = {
         field: {
             str(json.loads(next(lines))): kind.model_validate_json(next(lines))
@@ -103,8 +105,8 @@ def taken_up(output: bytes) -> Found:
         for field, kind in _PARTS.items()
     }
     entry = Entry.model_validate(head["entry"]).model_copy(update=parts)
-    return Found(entry)
+    return FoundViolations(entry)
 
 
-def _line(told: object) -> bytes:
-    return json.dumps(told).encode() + b"\n"
+def _line(said: object) -> bytes:
+    return json.dumps(said).encode() + b"\n"

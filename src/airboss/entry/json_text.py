@@ -45,10 +45,10 @@ def quick_json(text: str) -> tuple[object] | None:
 
 def parse_json(text: str, prefix: str = "") -> Source:
     """The data and its places; not JSON is an error with its own place."""
-    return _Reader(text, prefix).read()
+    return _JsonReader(text, prefix).read()
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str, prefix: str) -> None:
         self._text = text
         self._prefix = prefix

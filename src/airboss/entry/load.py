@@ -86,12 +86,12 @@ def _checked(text: str, form: Format, prefix: str, most_parts: int) -> Checked:
     except EntryInvalid as too_deep:
         return Checked(None, too_deep.violations)
     checked = check_entry(source.data, prefix, most_parts=most_parts)
-    violations = (*source.faults, *(source.placed(told) for told in checked.violations))
+    violations = (*source.faults, *(source.placed(said) for said in checked.violations))
     return Checked(None if violations else checked.entry, violations)
 
 
 def in_order_of_text(violations: tuple[Violation, ...]) -> list[Violation]:
-    return sorted(violations, key=lambda told: (told.line or 0, told.column or 0))
+    return sorted(violations, key=lambda said: (said.line or 0, said.column or 0))
 
 
 def read_content(path: Path) -> bytes:

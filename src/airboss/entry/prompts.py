@@ -76,9 +76,9 @@ class Expander:
         return text, self._found
 
     def _tell(self, place: At, reason: str, hint: str | None = None) -> None:
-        told = wrong(place, reason, hint)
-        if told not in self._found:
-            self._found.append(told)
+        said = wrong(place, reason, hint)
+        if said not in self._found:
+            self._found.append(said)
 
     def _expand(
         self, lines: Sequence[str], place: At, loc: Loc, reached: tuple[str, ...]

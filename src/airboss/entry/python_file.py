@@ -79,14 +79,14 @@ def told_entry(output: bytes, code: int | None, prefix: str = "") -> object:
     """What the process found: the entry, or an error that says why there is none."""
     where = prefix + ROOT
     try:
-        told = json.loads(output)
+        said = json.loads(output)
     except ValueError:
         reason = f"The program ended with exit code {code}, without an entry."
         raise EntryUnparsed([Violation(where, reason)]) from None
-    if "reason" in told:
-        place = told.get("line")
-        raise EntryUnparsed([Violation(where, told["reason"], line=place, column=place and 1)])
-    return told["entry"]
+    if "reason" in said:
+        place = said.get("line")
+        raise EntryUnparsed([Violation(where, said["reason"], line=place, column=place and 1)])
+    return said["entry"]
 
 
 def _run(path: str, digest: str) -> dict[str, Any]:

@@ -33,13 +33,13 @@ def _plain(schema: Any, place: tuple[str, ...], work: Any) -> Any:
         return [_plain(part, place, work) for part in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    told = cast("dict[str, Any]", schema)
-    if told.get("oneOf") == work["oneOf"]:
+    said = cast("dict[str, Any]", schema)
+    if said.get("oneOf") == work["oneOf"]:
         return {"$ref": "#/$defs/Work"}
     is_properties = bool(place) and place[-1] in ("properties", "$defs")
     plain = {
         name: _plain(part, (*place, name), work)
-        for name, part in told.items()
+        for name, part in said.items()
         if is_properties or name not in ("title", "default")
     }
     choices = plain.get("anyOf")

@@ -90,11 +90,11 @@ def read_shape(data: object, prefix: str, hints: Hints, *, has_null: bool) -> Pa
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=True)
         found = [_violation(fault, data, prefix, hints) for fault in faults]
-    told = {violation.loc for violation in found}
+    said = {violation.loc for violation in found}
     found += [
         wrong(at(loc, prefix), "Should not be null; leave it out.")
         for loc in (_nulls(data) if has_null else ())
-        if loc not in told
+        if loc not in said
     ]
     return (None, found) if found else (entry, [])
 
@@ -200,12 +200,12 @@ def _violation(fault: ErrorDetails, data: object, prefix: str, hints: Hints) -> 
         return _unknown_kind((*loc, "kind"), fault["input"], prefix, hints)
     if kind == "union_tag_not_found":
         loc = (*loc, "kind")
-    told = wrong(at(loc, prefix), _reason(fault))
+    said = wrong(at(loc, prefix), _reason(fault))
     if kind != "extra_forbidden":
-        return told
+        return said
     known = _owner(fault["loc"], loc).model_fields.values()
     hint = hints.near(str(loc[-1]), (field.alias or "" for field in known))
-    return replace(told, hint=hint, of_name=True)
+    return replace(said, hint=hint, of_name=True)
 
 
 def _reason(fault: ErrorDetails) -> str:
@@ -240,11 +240,11 @@ def _steps(loc: tuple[int | str, ...], data: object) -> Loc:
     return tuple(steps)
 
 
-def _owner(told: tuple[int | str, ...], loc: Loc) -> type[Part]:
+def _owner(said: tuple[int | str, ...], loc: Loc) -> type[Part]:
     """The part that an unknown field stands in."""
     parent = loc[:-1]
     names = [step for step in parent if isinstance(step, str)]
-    tag = told[-2] if len(told) > 1 else None
+    tag = said[-2] if len(said) > 1 else None
     if isinstance(tag, str) and tag in WORKS and parent[-1] != tag:
         return WORKS[tag]
     if not names:

@@ -103,8 +103,8 @@ class Growing:
         if len(self._open) > MAX_DEPTH:
             steps = [around.step for around in self._open[:3]]
             reason = f"Is nested more than {MAX_DEPTH} levels deep."
-            told = wrong(at(steps, self._prefix), reason)
-            raise EntryInvalid([told.placed(*self._position(spot))])
+            said = wrong(at(steps, self._prefix), reason)
+            raise EntryInvalid([said.placed(*self._position(spot))])
         self._open.append(_Open(container, marks))
         return marks
 
@@ -116,8 +116,8 @@ class Growing:
             return
         if name in around.marks.names:
             steps = [parent.step for parent in self._open]
-            told = wrong(at(steps, self._prefix), TWICE)
-            self._faults.append(told.placed(*self._position(spot)))
+            said = wrong(at(steps, self._prefix), TWICE)
+            self._faults.append(said.placed(*self._position(spot)))
         around.marks.names[name] = spot
 
     def put(self, value: object, marks: Marks) -> None:

@@ -197,8 +197,8 @@ class _Rules:
     def _needs(self, given: object, needs: set[bool | None], place: At) -> Iterator[Violation]:
         computed = True in needs
         if isinstance(given, bool) and given != computed and (computed or None not in needs):
-            told = f"Should be {_js(computed)} but is {_js(given)}."
-            yield wrong(place.field("requireUserInput"), told)
+            said = f"Should be {_js(computed)} but is {_js(given)}."
+            yield wrong(place.field("requireUserInput"), said)
 
     def _ref(self, ref: Raw, place: At) -> Iterator[Violation]:
         name = ref.get("taskId")
@@ -207,8 +207,8 @@ class _Rules:
         yield from self._model(ref.get("modelOverride"), override)
         task = self._tasks.get(name) if self._tasks and isinstance(name, str) else None
         if isinstance(task, Mapping) and "model" not in task and "modelOverride" not in ref:
-            told = f'must be defined because task "{name}" has no specified model.'
-            yield wrong(override, told)
+            said = f'must be defined because task "{name}" has no specified model.'
+            yield wrong(override, said)
 
 
 def _js(value: bool) -> str:

@@ -88,14 +88,14 @@ class Violation:
         return replace(self, line=line, column=column)
 
     def to_wire(self) -> dict[str, Any]:
-        told = {
+        said = {
             "where": mended(self.where),
             "reason": mended(self.reason),
             "hint": mended(self.hint) if self.hint else None,
             "line": self.line,
             "column": self.column,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in said.items() if value is not None}
 
 
 def wrong(place: At, reason: str, hint: str | None = None) -> Violation:

@@ -35,7 +35,7 @@ _LOADER: Final = cast("Any", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 def parse_yaml(text: str, prefix: str = "", most_parts: int = MAX_PARTS) -> Source:
     """The data and its places; not YAML is an error with its own place."""
-    return _Reader(prefix, most_parts).read(text)
+    return _YamlReader(prefix, most_parts).read(text)
 
 
 def _position(spot: Spot) -> tuple[int, int]:
@@ -46,7 +46,7 @@ def _spot(mark: Any) -> Spot:
     return int(mark.line) * _LINE + int(mark.column)
 
 
-class _Reader:
+class _YamlReader:
     def __init__(self, prefix: str, most_parts: int) -> None:
         self._prefix = prefix
         self._most_parts = most_parts

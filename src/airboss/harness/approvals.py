@@ -15,7 +15,7 @@ from airboss.model.ids import PromptId, new_item_id
 from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 
 _TITLE: Final = 80
 _DESCRIPTION: Final = 512
@@ -39,7 +39,7 @@ _CLOSED: Final = "Nobody can decide any more."
 
 
 def approval_of(
-    wish: PermissionWish,
+    requested: PermissionRequest,
     *,
     why: str,
     rule: Rule | None,
@@ -48,21 +48,21 @@ def approval_of(
     redactor: Redactor,
 ) -> ApprovalAsked:
     """Raises `TooLarge` where it is more than a person is shown."""
-    redactor = redactor.sparing(file_names(wish))
-    intention = wish.raw.get("intention")
+    redactor = redactor.sparing(file_names(requested))
+    intention = requested.raw.get("intention")
     said = visible_line(redactor.text(intention)) if isinstance(intention, str) else ""
     about = shortened(said, _INTENTION)
     return ApprovalAsked(
         item=new_item_id(),
-        request=wish.request_id,
-        call=wish.call,
-        wish=wish.kind,
-        tool=wish.tool,
-        title=title_of(wish, redactor),
+        request=requested.request_id,
+        call=requested.call,
+        wish=requested.kind,
+        tool=requested.tool,
+        title=title_of(requested, redactor),
         description=shortened(_sentences(about, visible_line(why)), _DESCRIPTION),
-        severity=severity_of(wish),
-        subject=subject_of(wish, redactor),
-        fingerprint=fingerprint(wish),
+        severity=severity_of(requested),
+        subject=subject_of(requested, redactor),
+        fingerprint=fingerprint(requested),
         choices=ONCE if rule is None else ("allow-once", "allow-always", "deny"),
         rule=rule,
         prompt=prompt,
@@ -70,9 +70,9 @@ def approval_of(
     )
 
 
-def title_of(wish: PermissionWish, redactor: Redactor) -> str:
+def title_of(request: PermissionRequest, redactor: Redactor) -> str:
     """On one line, and short: what is decided about is shown beside it."""
-    lines = visible(redactor.text(_title(wish))).split("\n")
+    lines = visible(redactor.text(_title(request))).split("\n")
     whole = _LINE_END.join(" ".join(line.split()) for line in lines)
     return shortened(whole, _TITLE)
 
@@ -83,26 +83,26 @@ def _sentences(*said: str) -> str:
     return " ".join(whole)
 
 
-def fingerprint(wish: PermissionWish) -> str:
+def fingerprint(request: PermissionRequest) -> str:
     """The same for the same kind, tool and arguments, whenever it is asked."""
-    raw = wish.raw
-    if wish.kind in _TELLING:
-        told = {name: raw.get(name) for name in _TELLING[wish.kind]}
+    raw = request.raw
+    if request.kind in _TELLING:
+        said = {name: raw.get(name) for name in _TELLING[request.kind]}
     else:
-        told = {name: value for name, value in raw.items() if name not in _PASSING}
+        said = {name: value for name, value in raw.items() if name not in _PASSING}
     # Who wants out of a sandbox wants something else, although it is the same command.
     more = [name for name in MORE if raw.get(name)]
-    text = json.dumps([wish.kind, wish.tool, told, *more], sort_keys=True, default=str)
+    text = json.dumps([request.kind, request.tool, said, *more], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def severity_of(wish: PermissionWish) -> Severity:
-    match wish.kind:
+def severity_of(request: PermissionRequest) -> Severity:
+    match request.kind:
         case "read":
             return "low"
         case "write" | "url" | "memory":
             return "medium"
-        case "shell" if _only_reads(wish.raw):
+        case "shell" if _only_reads(request.raw):
             return "medium"
         case _:
             return "high"
@@ -122,48 +122,48 @@ def answer_of(settled: ItemSettled) -> PermissionAnswer:
             return PermissionAnswer(False, _CLOSED)
 
 
-def _title(wish: PermissionWish) -> str:
-    return _TITLES.get(wish.kind, _of_unknown)(wish)
+def _title(request: PermissionRequest) -> str:
+    return _TITLES.get(request.kind, _of_unknown)(request)
 
 
-def _of_unknown(wish: PermissionWish) -> str:
-    return f"Allow “{wish.kind}”: {wish.about}?"
+def _of_unknown(request: PermissionRequest) -> str:
+    return f"Allow “{request.kind}”: {request.about}?"
 
 
-def _of_tool(wish: PermissionWish) -> str:
-    server = _text(wish.raw, "serverName")
-    return f"Call {wish.tool} of {server}?" if server else f"Call {wish.tool}?"
+def _of_tool(request: PermissionRequest) -> str:
+    server = _text(request.raw, "serverName")
+    return f"Call {request.tool} of {server}?" if server else f"Call {request.tool}?"
 
 
-def _of_address(wish: PermissionWish) -> str:
+def _of_address(request: PermissionRequest) -> str:
     try:
-        host = urlsplit(wish.url or "").hostname
+        host = urlsplit(request.url or "").hostname
     except ValueError:
         host = None
-    return f"Fetch from {host or wish.url}?"
+    return f"Fetch from {host or request.url}?"
 
 
-def _of_path(verb: str) -> Callable[[PermissionWish], str]:
-    return lambda wish: f"{verb} {_name(wish.paths[0]) if wish.paths else 'a file'}?"
+def _of_path(verb: str) -> Callable[[PermissionRequest], str]:
+    return lambda request: f"{verb} {_name(request.paths[0]) if request.paths else 'a file'}?"
 
 
 def _name(path: str) -> str:
     return visible_whole(PurePath(path).name or path)
 
 
-def _of_change(wish: PermissionWish) -> str:
+def _of_change(request: PermissionRequest) -> str:
     """A file may also go, or get another name."""
-    edits: Any = wish.raw.get("fileEdits")
+    edits: Any = request.raw.get("fileEdits")
     match edits:
         case [{"before": {"path": str(before)}, "after": {"path": str(after)}}] if before != after:
             return f"Change {_name(before)}, and move it to {_name(after)}?"
         case [{"before": {"path": str(before)}, **rest}] if not rest.get("after"):
             return f"Delete {_name(before)}?"
         case _:
-            return _of_path("Change")(wish)
+            return _of_path("Change")(request)
 
 
-_TITLES: Final[Mapping[str, Callable[[PermissionWish], str]]] = {
+_TITLES: Final[Mapping[str, Callable[[PermissionRequest], str]]] = {
     "shell": lambda wish: f"Run {wish.command}?",
     "write": _of_change,
     "read": _of_path("Read"),

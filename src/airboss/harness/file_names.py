@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from airboss.harness.command_words import texts
 from airboss.harness.patterns import is_assignment, pieces
-from airboss.runtime.permission import PermissionWish
+from airboss.runtime.permission import PermissionRequest
 
 # What follows them is a file that is run.
 _INTERPRETERS: Final = frozenset(
@@ -15,15 +15,15 @@ _INTERPRETERS: Final = frozenset(
 )
 
 
-def file_names(wish: PermissionWish) -> Iterator[str]:
-    yield from wish.paths
-    edits: Any = wish.raw.get("fileEdits")
+def file_names(request: PermissionRequest) -> Iterator[str]:
+    yield from request.paths
+    edits: Any = request.raw.get("fileEdits")
     for edit in cast("list[Any]", edits) if isinstance(edits, list) else []:
         for side in ("before", "after"):
             path = _field(_field(edit, side), "path")
             if isinstance(path, str):
                 yield path
-    for piece in pieces(wish.command or ""):
+    for piece in pieces(request.command or ""):
         yield from _run_by(list(dropwhile(is_assignment, texts(piece))))
 
 

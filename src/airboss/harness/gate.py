@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from airboss.background import Background, ignore_failure
 from airboss.harness.builtin_tools import is_asked_for
-from airboss.harness.loops import Call, Finding, Loops, Stint
-from airboss.harness.pending import Open, Pending
+from airboss.harness.loops import Finding, Loops, PassedCall, Stint
+from airboss.harness.pending import OpenCall, PendingCalls
 from airboss.harness.turn import Turn
 from airboss.model.events import ToolEnded, ToolStarted
 from airboss.model.gate_events import Denied, GateEvent, LoopNoticed, ToolVetoed
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class GateRefusal:
     """No, and why."""
 
     reason: str
@@ -77,8 +77,8 @@ class Finished:
 
 
 # Both see the call with its arguments; none is a yes. Only a hook may change something.
-Policy: TypeAlias = Callable[[ToolUse], Awaitable[Block | NeedsApproval | None]]
-Hook: TypeAlias = Callable[[ToolUse], Awaitable[Block | NeedsApproval | Change | None]]
+Policy: TypeAlias = Callable[[ToolUse], Awaitable[GateRefusal | NeedsApproval | None]]
+Hook: TypeAlias = Callable[[ToolUse], Awaitable[GateRefusal | NeedsApproval | Change | None]]
 AfterHook: TypeAlias = Callable[[Finished], Awaitable[None]]
 # Asks a person; only an exact True is a yes.
 Ask: TypeAlias = Callable[[ToolUse, str], Awaitable[bool]]
@@ -117,13 +117,13 @@ class Gate:
     clean: Callable[[str], str] = str
     checks: Checks = field(default_factory=Checks)
     ours: Container[str] = ()
-    _pending: Pending = field(init=False)
+    _pending: PendingCalls = field(init=False)
     _blocked: "OrderedDict[str, None]" = field(default_factory=OrderedDict["str", None])
     # Policies and hooks at work, also those that were left behind.
     _asked: Background = field(init=False)
 
     def __post_init__(self) -> None:
-        self._pending = Pending(self.clean)
+        self._pending = PendingCalls(self.clean)
         self._asked = Background("gate", self.session)
 
     async def before(self, use: ToolUse) -> Pass | Veto:
@@ -150,17 +150,17 @@ class Gate:
         going.final = replace(use, arguments=use.arguments if changed is None else changed)
         return Pass(changed, found.text if found else None, must_ask)
 
-    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+    def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
         """A call as the session's events tell it: its name, and what came of it."""
-        match told:
+        match said:
             case Compacted():
                 self.loops.compacted()
             case ToolStarted():
-                if self._pending.started(told):
-                    self._remember(told.block)
+                if self._pending.started(said):
+                    self._remember(said.block)
             case ToolEnded():
-                if going := self._pending.ended(told.block):
-                    self._settle(going, outcome_of(going.use.tool, told))
+                if going := self._pending.ended(said.block):
+                    self._settle(going, outcome_of(going.use.tool, said))
 
     def was_blocked(self, block: str) -> bool:
         """Whether this call was refused before it was made; the last 1,024 are remembered."""
@@ -225,7 +225,7 @@ class Gate:
         match said:
             case None:
                 return
-            case Block(reason=str(reason)):
+            case GateRefusal(reason=str(reason)):
                 raise Vetoed(who, reason)
             case NeedsApproval(reason=str(reason)):
                 await self._approved(use, reason)
@@ -247,14 +247,14 @@ class Gate:
 
     # What came of it.
 
-    def _stop_loop(self, going: Open, found: Finding) -> Veto:
+    def _stop_loop(self, going: OpenCall, found: Finding) -> Veto:
         self._notice(found)
         veto = self._veto(going, "tool-loop", found.text)
         if found.ends_turn:
             self.end_turn(TOOL_LOOP, found.text)
         return veto
 
-    def _veto(self, going: Open, denied: Denied, reason: str) -> Veto:
+    def _veto(self, going: OpenCall, denied: Denied, reason: str) -> Veto:
         use = going.use
         self._pending.refuse(going)
         if going.block is not None:
@@ -273,14 +273,14 @@ class Gate:
         if len(self._blocked) > _MOST_BLOCKED:
             self._blocked.popitem(last=False)
 
-    def _settle(self, going: Open, outcome: ToolOutcome) -> None:
+    def _settle(self, going: OpenCall, outcome: ToolOutcome) -> None:
         use = going.final or going.use
         if going.call is not None:
             self._note(going.stint, going.call, use, outcome)
         status = "completed" if outcome.error is None else "failed"
         self._say_after(going, use, status, outcome)
 
-    def _note(self, stint: Stint, call: Call, use: ToolUse, outcome: ToolOutcome) -> None:
+    def _note(self, stint: Stint, call: PassedCall, use: ToolUse, outcome: ToolOutcome) -> None:
         if found := self.loops.settle(stint, call, use.arguments, outcome):
             self._notice(found)
             self.end_turn(TOOL_LOOP, found.text)
@@ -296,7 +296,9 @@ class Gate:
             )
         )
 
-    def _say_after(self, going: Open, use: ToolUse, status: Status, outcome: ToolOutcome) -> None:
+    def _say_after(
+        self, going: OpenCall, use: ToolUse, status: Status, outcome: ToolOutcome
+    ) -> None:
         """In the background: no call waits for it, and none is changed by it."""
         if not self.checks.after or self._asked.is_closed:
             return

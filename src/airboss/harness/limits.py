@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.model.limits import Granted, Limits
+from airboss.model.limits import Granted, UsageLimits
 from airboss.model.usage import Usage
 
 TURNS: Final = "turns"
@@ -34,7 +34,7 @@ class Budget:
     """What one session, task or job may use, shared by all that works for it."""
 
     scope: str
-    limits: Limits
+    limits: UsageLimits
     used: Usage = field(default_factory=Usage)
     # Others wait while one of its sessions asks a person.
     is_asked: bool = False

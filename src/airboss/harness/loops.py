@@ -1,7 +1,7 @@
 """Whether an agent repeats itself, and what is done about it: warned, refused, stopped. Pure.
 
-It knows calls by their likeness only. A stint is what one agent does in one turn; stints are never
-compared with each other.
+It knows calls by their fingerprint only. A stint is what one agent does in one turn; stints are
+never compared with each other.
 """
 
 from collections import OrderedDict, deque
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from airboss.harness.builtin_tools import is_poll
-from airboss.harness.likeness import outcome_hash, signature
+from airboss.harness.call_fingerprint import outcome_hash, signature
 from airboss.runtime.hooks import ToolOutcome
 from airboss.settings import LoopDetection
 
@@ -40,7 +40,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Call:
+class PassedCall:
     """A call that was let through. Without an outcome it is under way, or was cut off."""
 
     tool: str
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(slots=True)
 class _Stint:
-    calls: deque[Call]
+    calls: deque[PassedCall]
     made: int = 0
     # When calls were refused, counted in calls.
     refused: deque[int] = field(default_factory=deque[int])
@@ -98,15 +98,15 @@ class Loops:
                 return warning
         return None
 
-    def begin(self, stint: Stint, tool: str, arguments: Mapping[str, Any]) -> Call:
+    def begin(self, stint: Stint, tool: str, arguments: Mapping[str, Any]) -> PassedCall:
         """It is let through."""
-        state, call = self._stint(stint), Call(tool, signature(tool, arguments))
+        state, call = self._stint(stint), PassedCall(tool, signature(tool, arguments))
         state.made += 1
         state.calls.append(call)
         return call
 
     def settle(
-        self, stint: Stint, call: Call, arguments: Mapping[str, Any], outcome: ToolOutcome
+        self, stint: Stint, call: PassedCall, arguments: Mapping[str, Any], outcome: ToolOutcome
     ) -> Finding | None:
         """What came of it; `arguments` are those that it was made with in the end."""
         call.outcome = outcome_hash(call.tool, arguments, outcome)
@@ -198,7 +198,7 @@ class Loops:
 
     # Behind a compaction.
 
-    def _observe(self, call: Call) -> Finding | None:
+    def _observe(self, call: PassedCall) -> Finding | None:
         if self._after is None or call.outcome is None:
             return None
         self._after.append((call.signature, call.outcome))
@@ -220,7 +220,7 @@ class Loops:
         return state
 
 
-def _streak(calls: "deque[Call]", mark: str) -> int:
+def _streak(calls: "deque[PassedCall]", mark: str) -> int:
     """How often this very call brought the same, newest first; others in between do not count."""
     count, first = 0, None
     for call in reversed(calls):
@@ -233,7 +233,7 @@ def _streak(calls: "deque[Call]", mark: str) -> int:
     return count
 
 
-def _in_a_row(calls: "deque[Call]", is_one: Callable[[Call], bool]) -> int:
+def _in_a_row(calls: "deque[PassedCall]", is_one: Callable[[PassedCall], bool]) -> int:
     count = 0
     for call in reversed(calls):
         if not is_one(call):
@@ -242,7 +242,7 @@ def _in_a_row(calls: "deque[Call]", is_one: Callable[[Call], bool]) -> int:
     return count
 
 
-def _alternation(calls: "deque[Call]", mark: str) -> tuple[int, Call | None, bool]:
+def _alternation(calls: "deque[PassedCall]", mark: str) -> tuple[int, PassedCall | None, bool]:
     """How long two calls took turns, this one among them; with whom; and whether both brought the
     same each time. No partner where they do not take turns."""
     if len(calls) < 2 or calls[-1].signature == mark or calls[-2].signature != mark:
@@ -282,7 +282,7 @@ def _stuck(tool: str, count: int) -> str:
     )
 
 
-def _to_and_fro(tool: str, partner: Call, count: int) -> str:
+def _to_and_fro(tool: str, partner: PassedCall, count: int) -> str:
     return (
         f"{tool} and {partner.tool} were called in turn {count} times, always with the same "
         "arguments. If that brings nothing new, go another way, or say what is in the way."

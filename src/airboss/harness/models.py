@@ -128,8 +128,8 @@ class Catalog:
             if offer.id == model:
                 token = self.identity.token
                 return Route(model, github_token=token, multiplier=offer.multiplier)
-        told = f"No model {model} is offered. `airboss models` lists those that are."
-        raise ModelIdNotFound(f"{told} {self.problem}" if self.problem else told)
+        said = f"No model {model} is offered. `airboss models` lists those that are."
+        raise ModelIdNotFound(f"{said} {self.problem}" if self.problem else said)
 
     async def default(self) -> str:
         offers = await self.offers()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from airboss.harness.loops import Call, Stint
+from airboss.harness.loops import PassedCall, Stint
 from airboss.model.events import ToolStarted
 from airboss.model.redaction import cleaned
 from airboss.runtime.hooks import BARE, ToolUse
@@ -22,82 +22,82 @@ One = TypeVar("One")
 
 
 @dataclass(slots=True, eq=False)
-class Open:
+class OpenCall:
     """A call on its way. `final` is how it was let through."""
 
     use: ToolUse
     stint: Stint
     began: float = field(default_factory=time.time)
     block: str | None = None
-    call: Call | None = None
+    call: PassedCall | None = None
     final: ToolUse | None = None
 
 
-class Pending:
+class PendingCalls:
     """The calls of one session that are not over. Events have been cleaned by `clean`."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
-        self._open: deque[Open] = deque(maxlen=_MOST)
+        self._open: deque[OpenCall] = deque(maxlen=_MOST)
         # Those that an event told of before a hook did.
         self._told: deque[ToolStarted] = deque(maxlen=_MOST)
         # Without a name so far.
-        self._refused: deque[Open] = deque(maxlen=_MOST)
+        self._refused: deque[OpenCall] = deque(maxlen=_MOST)
 
-    def begin(self, use: ToolUse, stint: Stint) -> Open:
+    def begin(self, use: ToolUse, stint: Stint) -> OpenCall:
         for left in (self._open, self._refused):
             for going in [going for going in left if going.stint[0] != stint[0]]:
                 left.remove(going)  # its turn is over: nobody says more of it
-        going = Open(use, stint)
-        same = [told for told in self._told if told.name == use.tool]
-        if told := _closest(same, lambda told: self._likeness(told, use)):
-            self._told.remove(told)
-            going.block = told.block
+        going = OpenCall(use, stint)
+        same = [said for said in self._told if said.name == use.tool]
+        if said := _closest(same, lambda said: self._likeness(said, use)):
+            self._told.remove(said)
+            going.block = said.block
         self._open.append(going)
         return going
 
-    def started(self, told: ToolStarted) -> bool:
+    def started(self, said: ToolStarted) -> bool:
         """Whether it is the name of a call that was refused."""
         unnamed = [going for going in (*self._refused, *self._open) if going.block is None]
-        same = [going for going in unnamed if going.use.tool == told.name]
-        going = _closest(same, lambda going: self._likeness(told, going.use))
+        same = [going for going in unnamed if going.use.tool == said.name]
+        going = _closest(same, lambda going: self._likeness(said, going.use))
         if going is None:
-            self._told.append(told)
+            self._told.append(said)
             return False
-        going.block = told.block
+        going.block = said.block
         if going in self._refused:
             self._refused.remove(going)
             return True
         return False
 
-    def ended(self, block: str) -> Open | None:
+    def ended(self, block: str) -> OpenCall | None:
         """The call that is over, where it was let through."""
-        if told := next((one for one in self._told if one.block == block), None):
-            self._told.remove(told)
+        if said := next((one for one in self._told if one.block == block), None):
+            self._told.remove(said)
         going = next((going for going in self._open if going.block == block), None)
         if going is not None:
             self._open.remove(going)
         return going
 
-    def drop(self, going: Open) -> None:
+    def drop(self, going: OpenCall) -> None:
         if going in self._open:
             self._open.remove(going)
 
-    def refuse(self, going: Open) -> None:
+    def refuse(self, going: OpenCall) -> None:
         """It will not be made. Its name may still come."""
         self.drop(going)
         if going.block is None:
             self._refused.append(going)
 
-    def _likeness(self, told: ToolStarted, use: ToolUse) -> tuple[bool, bool]:
+    def _likeness(self, said: ToolStarted, use: ToolUse) -> tuple[bool, bool]:
         given = use.arguments[BARE] if use.is_bare else dict(use.arguments)
-        is_below = told.parent is not None
-        return _parsed(told.arguments) == cleaned(given, self._clean), is_below == bool(use.agent)
+        is_below = said.parent is not None
+        return _parsed(said.arguments) == cleaned(given, self._clean), is_below == bool(use.agent)
 
 
-def _closest(same: list[One], likeness: Callable[[One], tuple[bool, bool]]) -> One | None:
+def _closest(same: list[One], fingerprint: Callable[[One], tuple[bool, bool]]) -> One | None:
     """Of calls of one tool the oldest among those that are most alike."""
-    return max(same, key=likeness) if len(same) > 1 else next(iter(same), None)
+    return max(same, key=fingerprint) if len(same) > 1 else next(iter(same), None)
 
 
 def _parsed(arguments: str) -> object:

@@ -18,7 +18,7 @@ from airboss.model.excerpt import excerpt
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.frames import TOO_LARGE
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.settings import Policy
 
 # The kinds that are about files; which ones a command touches can be told in part only.
@@ -63,25 +63,25 @@ class PolicyRule:
     # inside a protected place.
     own: tuple[Path, ...] = ()
 
-    def decide(self, wish: PermissionWish, rules: Rules = ()) -> Ruling:
+    def decide(self, request: PermissionRequest, rules: Rules = ()) -> Ruling:
         by = f"policy {self.policy}"
         if self.policy == "deny-all":
             return Ruling(self._refuse("The policy deny-all refuses every wish."), by)
-        if wish.kind not in UNDERSTOOD:
-            no = f"Airboss does not know what “{wish.kind}” would do, so it is refused."
+        if request.kind not in UNDERSTOOD:
+            no = f"Airboss does not know what “{request.kind}” would do, so it is refused."
             return Ruling(PermissionAnswer(False, no), by)
-        about = _About(wish, self)
-        kept = first([kept for kept in rules if about.lets_speak(kept.rule)], wish, self.cwd)
+        about = _About(request, self)
+        kept = first([kept for kept in rules if about.lets_speak(kept.rule)], request, self.cwd)
         if kept is not None:
             spoken = self._by_rule(kept)
             if spoken is not None:
                 return Ruling(_with_links(spoken, about), f"rule {kept.id}")
         return Ruling(_with_links(self._by_policy(about), about), by)
 
-    def suggest(self, wish: PermissionWish, redactor: Redactor) -> Rule | None:
+    def suggest(self, request: PermissionRequest, redactor: Redactor) -> Rule | None:
         """The rule that “always allow this” writes down, where it would count."""
-        rule = suggest(wish, self.cwd, redactor)
-        return rule if rule and _About(wish, self).lets_speak(rule) else None
+        rule = suggest(request, self.cwd, redactor)
+        return rule if rule and _About(request, self).lets_speak(rule) else None
 
     def _by_rule(self, kept: KeptRule) -> PermissionAnswer | MustAsk | None:
         """None where a rule would widen what is no more than reading."""
@@ -118,7 +118,7 @@ class PolicyRule:
 class _About:
     """The files that a wish is about; looked up when they count, and once."""
 
-    wish: PermissionWish
+    wish: PermissionRequest
     rule: PolicyRule
 
     @cached_property
@@ -165,21 +165,21 @@ def _with_links(answer: PermissionAnswer | MustAsk, about: _About) -> Permission
     return MustAsk(f"A link leads to {places}. {answer.why}")
 
 
-def unread(wish: PermissionWish, ruling: Ruling) -> PermissionAnswer | None:
+def unread(request: PermissionRequest, ruling: Ruling) -> PermissionAnswer | None:
     """The answer to a wish that was too long to be read whole: nobody decides about what is not
     seen. What a file becomes may be, where nobody looks at it, or the change itself is there."""
     seen = _UNSEEN | {"diff"} if ruling.by == "policy approve-all" else _UNSEEN
-    return PermissionAnswer(False, TOO_LARGE) if wish.gaps - seen else None
+    return PermissionAnswer(False, TOO_LARGE) if request.gaps - seen else None
 
 
 def record(
-    wish: PermissionWish, answer: PermissionAnswer, by: str, redactor: Redactor
+    requested: PermissionRequest, answer: PermissionAnswer, by: str, redactor: Redactor
 ) -> PermissionDecided:
     """What was decided, as it is written down."""
     return PermissionDecided(
-        request=wish.request_id,
-        wish=wish.kind,
-        about=excerpt(redactor, wish.about),
+        request=requested.request_id,
+        wish=requested.kind,
+        about=excerpt(redactor, requested.about),
         allowed=answer.allowed,
         by=by,
         reason=answer.reason,

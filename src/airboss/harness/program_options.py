@@ -27,7 +27,7 @@ def any_free(arguments: Sequence[Argument]) -> bool:
     return any(one.is_free for one in arguments)
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """What is no option, and the values of options by their names."""
 
     operands: list[Argument]
@@ -67,10 +67,10 @@ class Options:
     long_valued: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()
 
-    def read(self, arguments: Sequence[Argument], *, stops: bool = False) -> Reading | None:
+    def read(self, arguments: Sequence[Argument], *, stops: bool = False) -> ReadOptions | None:
         """None where a wildcard stands for an option that is not harmless, or for the value of one.
         With `stops` all behind the first operand belongs to somebody else."""
-        found, at = Reading([], []), 0
+        found, at = ReadOptions([], []), 0
         while at < len(arguments):
             one = arguments[at]
             if one.text == "--":
@@ -120,7 +120,7 @@ def _is_option(text: str) -> bool:
     return len(text) > 1 and text.startswith("-")
 
 
-def _with_rest(found: Reading, rest: Sequence[Argument]) -> Reading | None:
+def _with_rest(found: ReadOptions, rest: Sequence[Argument]) -> ReadOptions | None:
     """Behind `--` nothing is an option, but what is made of it in turn nobody knows."""
     if any(one.is_free and _is_option(one.text) for one in rest):
         return None

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from airboss.harness.patterns import plain
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionWish
+from airboss.runtime.permission import PermissionRequest
 
 _Identity: TypeAlias = tuple[int, int]
 
@@ -70,12 +70,12 @@ def is_inside(real: Path, places: Iterable[Path]) -> bool:
     return any(real.is_relative_to(place) for place in places)
 
 
-def names(rule: Rule, wish: PermissionWish, touched: Iterable[Touched], cwd: Path) -> bool:
+def names(rule: Rule, request: PermissionRequest, touched: Iterable[Touched], cwd: Path) -> bool:
     """Whether the rule speaks of exactly this, without `*` or `?`. What lies above a place is not
     the place: no rule names that."""
-    if wish.kind == "shell":
-        return rule.command is not None and plain(rule.command) == wish.command
-    path = None if rule.path is None or rule.wish != wish.kind else plain(rule.path)
+    if request.kind == "shell":
+        return rule.command is not None and plain(rule.command) == request.command
+    path = None if rule.path is None or rule.wish != request.kind else plain(rule.path)
     if path is None:
         return False
     meant = Path(os.path.join(cwd, path))

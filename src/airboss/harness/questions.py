@@ -124,7 +124,7 @@ def read_answer(asked: QuestionAsked, text: str) -> Given:
     return Given(said, was_words=True)
 
 
-def told_of(settled: ItemSettled) -> str:
+def answer_text_of(settled: ItemSettled) -> str:
     """What the agent is told."""
     match settled.outcome:
         case "answered" if settled.was_words:

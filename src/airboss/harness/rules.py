@@ -22,7 +22,7 @@ from airboss.harness.spellings import Spellings
 from airboss.harness.wildcards import are_harmless
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionWish
+from airboss.runtime.permission import PermissionRequest
 
 # What can be allowed. A kind that a newer runtime adds is not, until it is understood.
 UNDERSTOOD: Final = frozenset(
@@ -47,49 +47,51 @@ _LONGEST: Final = 2000
 _LONGEST_PATH: Final = 4096
 
 
-def first(rules: Iterable[KeptRule], wish: PermissionWish, cwd: Path) -> KeptRule | None:
+def first(rules: Iterable[KeptRule], request: PermissionRequest, cwd: Path) -> KeptRule | None:
     """The first that speaks for the wish of a session that works in `cwd`."""
-    asked = _Asked(wish, cwd)
+    asked = _Asked(request, cwd)
     return next((kept for kept in rules if _holds(kept.rule, asked)), None)
 
 
-def holds(rule: Rule, wish: PermissionWish, cwd: Path) -> bool:
-    return _holds(rule, _Asked(wish, cwd))
+def holds(rule: Rule, request: PermissionRequest, cwd: Path) -> bool:
+    return _holds(rule, _Asked(request, cwd))
 
 
-def paths_of(wish: PermissionWish, cwd: Path) -> tuple[str | None, ...]:
+def paths_of(request: PermissionRequest, cwd: Path) -> tuple[str | None, ...]:
     """The files that a wish is about, where links lead; of a command all that its words may be.
     None is one that nobody can tell."""
-    asked = _Asked(wish, cwd)
-    if wish.kind != "shell":
+    asked = _Asked(request, cwd)
+    if request.kind != "shell":
         return asked.real_paths
-    unknown = (None,) if has_unknown_path(wish.command or "") else ()
+    unknown = (None,) if has_unknown_path(request.command or "") else ()
     return (*asked.guessed_paths, *unknown)
 
 
-def suggest(wish: PermissionWish, cwd: Path, redactor: Redactor = NOTHING_SECRET) -> Rule | None:
+def suggest(
+    request: PermissionRequest, cwd: Path, redactor: Redactor = NOTHING_SECRET
+) -> Rule | None:
     """What “always allow this” writes down: this wish and hardly another. None where no words
     would be narrow enough, or where one of them is a secret."""
-    asked = _Asked(wish, cwd)
-    rule = _narrowest(wish, asked)
+    asked = _Asked(request, cwd)
+    rule = _narrowest(request, asked)
     if rule is None or not _holds(rule, asked):
         return None
     words = rule.model_dump(exclude={"verdict"}, exclude_none=True).values()
     return None if any(redactor.count(text) for text in words) else rule
 
 
-def _narrowest(wish: PermissionWish, asked: "_Asked") -> Rule | None:
-    match wish.kind:
-        case "shell" if wish.command and len(wish.command) <= _LONGEST:
+def _narrowest(request: PermissionRequest, asked: "_Asked") -> Rule | None:
+    match request.kind:
+        case "shell" if request.command and len(request.command) <= _LONGEST:
             # The same words do something else in another folder.
-            command, folder = literal(wish.command), asked.folder
+            command, folder = literal(request.command), asked.folder
             return Rule(verdict="allow", wish="shell", command=command, folder=folder)
         case "read" | "write" if len(asked.real_paths) == 1 and (path := asked.real_paths[0]):
-            return Rule(verdict="allow", wish=wish.kind, path=literal(path))
+            return Rule(verdict="allow", wish=request.kind, path=literal(path))
         case "url" if len(asked.hosts) == 1 and (host := asked.hosts[0]):
             return Rule(verdict="allow", wish="url", host=host)
         case "mcp" | "custom-tool" if asked.tool:
-            return Rule(verdict="allow", wish=wish.kind, tool=literal(asked.tool))
+            return Rule(verdict="allow", wish=request.kind, tool=literal(asked.tool))
         case _:
             return None
 
@@ -199,7 +201,7 @@ class _Asked:
     """A wish, read with care: where links lead, which hosts, which commands; each looked up once,
     however many rules there are."""
 
-    wish: PermissionWish
+    wish: PermissionRequest
     cwd: Path
 
     @cached_property
@@ -222,18 +224,18 @@ class _Asked:
     @cached_property
     def segments(self) -> tuple[str, ...] | None:
         """The commands as the runtime tells them apart; None where they cannot be read."""
-        told = self.wish.raw.get("commandSegments")
-        if told is None:
+        said = self.wish.raw.get("commandSegments")
+        if said is None:
             return ()
-        texts = [_field(part, "fullCommandText") for part in _list(told)]
-        clear = isinstance(told, list) and all(isinstance(text, str) for text in texts)
+        texts = [_field(part, "fullCommandText") for part in _list(said)]
+        clear = isinstance(said, list) and all(isinstance(text, str) for text in texts)
         return tuple(text for text in texts if text) if clear else None
 
     @cached_property
     def is_too_long(self) -> bool:
         """Whether the command is longer than anybody looks through, so that it is unclear."""
-        told = sum(map(len, self.segments or ()))
-        return len(self.wish.command or "") > LONGEST_COMMAND or told > 4 * LONGEST_COMMAND
+        said = sum(map(len, self.segments or ()))
+        return len(self.wish.command or "") > LONGEST_COMMAND or said > 4 * LONGEST_COMMAND
 
     @cached_property
     def spellings(self) -> Spellings:
@@ -299,8 +301,8 @@ class _Asked:
     @cached_property
     def hosts(self) -> tuple[str | None, ...]:
         """Of the wish, and those that a command may call; None is one that is not beyond doubt."""
-        told = [_field(part, "url") for part in _list(self.wish.raw.get("possibleUrls"))]
-        urls = [url for url in (self.wish.url, *told) if isinstance(url, str)]
+        said = [_field(part, "url") for part in _list(self.wish.raw.get("possibleUrls"))]
+        urls = [url for url in (self.wish.url, *said) if isinstance(url, str)]
         return tuple(dict.fromkeys(host_of(url) for url in urls))
 
     @cached_property

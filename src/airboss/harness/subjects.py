@@ -10,7 +10,7 @@ from airboss.model.excerpt import length_of
 from airboss.model.inbox_events import ApprovalAsked, Subject
 from airboss.model.redaction import Redactor
 from airboss.runtime.frames import TOO_LARGE, has_gap
-from airboss.runtime.permission import PermissionWish
+from airboss.runtime.permission import PermissionRequest
 
 # Command, change, path, address and arguments together, in bytes as UTF-8.
 MOST_BYTES: Final = 1024 * 1024
@@ -21,21 +21,21 @@ _MOST_PARTS: Final = 100
 _ONCE_CUT_AT: Final = 64_000
 
 
-def subject_of(wish: PermissionWish, redactor: Redactor) -> Subject:
+def subject_of(request: PermissionRequest, redactor: Redactor) -> Subject:
     """Raises `TooLarge` where it is more than a person is shown."""
 
     def clean(text: str | None) -> str | None:
         return None if text is None else redactor.text(text)
 
-    diff = _diff(wish.raw)
-    said = _each_once(dict(wish.raw), wish.command, diff)
-    if has_gap([wish.command, diff, said]):  # some of it was never read: nobody can see it
+    diff = _diff(request.raw)
+    said = _each_once(dict(request.raw), request.command, diff)
+    if has_gap([request.command, diff, said]):  # some of it was never read: nobody can see it
         raise TooLarge(TOO_LARGE)
     subject = Subject(
-        command=clean(wish.command),
+        command=clean(request.command),
         diff=clean(diff),
-        path=clean(wish.paths[0] if wish.paths else None),
-        address=clean(wish.url),
+        path=clean(request.paths[0] if request.paths else None),
+        address=clean(request.url),
         arguments=redactor.text(json.dumps(said, ensure_ascii=False, sort_keys=True, default=str)),
     )
     size = sum(len(part.encode()) for part in _parts(subject))

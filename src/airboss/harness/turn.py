@@ -57,7 +57,7 @@ class TurnReport:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AcceptedPrompt:
     """A request that is on disk, and a word on what comes of it."""
 
     receipt: Receipt
@@ -134,29 +134,29 @@ class Turn:
         """A task writes down what came of its turn: with the turn's end, and waits for both."""
         return self.request is not None and self.request.task is not None
 
-    def note(self, told: ModelAnswered | Retrying) -> TurnRetrying | None:
+    def note(self, said: ModelAnswered | Retrying) -> TurnRetrying | None:
         """What is known of it, and what is to be told of that."""
-        match told:
+        match said:
             case Retrying():
-                return TurnRetrying(turn=self.id, reason=told.reason)
+                return TurnRetrying(turn=self.id, reason=said.reason)
             case ModelAnswered():
-                self.models[told.model] = None
+                self.models[said.model] = None
         return None
 
-    def note_tool(self, told: ToolStarted | ToolEnded) -> None:
+    def note_tool(self, said: ToolStarted | ToolEnded) -> None:
         """A sub-agent's calls count like the agent's own: the agent handed that work to it, and
         the id of a call's block is one of a kind in the session."""
-        match told:
+        match said:
             case ToolStarted():
-                if told.name in JOB_TOOLS and (call := _job_call(told)):
-                    self._called[told.block] = call
+                if said.name in JOB_TOOLS and (call := _job_call(said)):
+                    self._called[said.block] = call
             case ToolEnded():
-                if told.block in self._called and told.error is None and not told.cut:
-                    self._completed.add(told.block)
+                if said.block in self._called and said.error is None and not said.cut:
+                    self._completed.add(said.block)
 
-    def cut_short(self, outcome: Outcome, told: TurnReport) -> None:
+    def cut_short(self, outcome: Outcome, said: TurnReport) -> None:
         """The session ends; a failure that was told before stays the reason."""
-        self.outcome, self._fate = outcome, told
+        self.outcome, self._fate = outcome, said
 
     def end(self, outcome: Outcome | None) -> TurnEnded:
         """It is over: whoever waits is told. `outcome` is for one that went well so far."""
@@ -164,8 +164,8 @@ class Turn:
         if self.request is not None:
             report = self._fate or TurnReport(ended)
             error = self.error or report.error
-            told = replace(report, error=error, calls=self._calls(), usage=self.usage)
-            self.request.settle(told)
+            said = replace(report, error=error, calls=self._calls(), usage=self.usage)
+            self.request.settle(said)
         self.over.set()
         self.stirred.set()
         models = tuple(self.models)

@@ -26,7 +26,7 @@ def known(scope: Scope) -> Actor:
     """Of a request that was let in."""
     before = acting.get() or Actor(via="api")
     caller: Caller | None = scope.get("airboss.caller")
-    told: dict[str, str] = {"who": scope["airboss.who"]}
+    said: dict[str, str] = {"who": scope["airboss.who"]}
     if caller is not None and caller.sign_in is not None:
-        told["via"] = "page"
-    return before.model_copy(update=told)
+        said["via"] = "page"
+    return before.model_copy(update=said)

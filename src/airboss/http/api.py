@@ -19,7 +19,7 @@ from airboss.http.description import REFUSALS, describe, operation_id
 from airboss.http.heads import HeadAnswers
 from airboss.http.lists import ListVersions
 from airboss.http.perimeter import Perimeter
-from airboss.http.refusals import Gate
+from airboss.http.refusals import RefusalExit
 from airboss.http.roles import check_role
 from airboss.http.services import Services
 from airboss.http.v1 import (
@@ -55,8 +55,8 @@ def build_routes(use: Services | None) -> FastAPI:
         dependencies=[Depends(check_role)],  # for whatever does not come from a `Router`
     )
     app.state.services = use
-    told = [status, sessions, entries, task_runs, runs, trust, rules, inbox]
-    v1 = [*told, feed, history, digests, exports, audit]
+    said = [status, sessions, entries, task_runs, runs, trust, rules, inbox]
+    v1 = [*said, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
@@ -74,5 +74,5 @@ def build_api(use: Services, settings: Settings, port: int) -> ASGIApp:
         by = acting.get() or Actor(via="api")
         use.refusals.add(by, status, code, scope.get("method", scope["type"]), scope["path"])
 
-    app, gate = ListVersions(HeadAnswers(build_routes(use)), use.log), Gate(witness=witness)
+    app, gate = ListVersions(HeadAnswers(build_routes(use)), use.log), RefusalExit(witness=witness)
     return Perimeter(app, use.access, use.sign_ins, use.background, settings, port, gate=gate)

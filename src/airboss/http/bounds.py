@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from starlette.types import Message, Receive, Scope
 
 from airboss.http.crowd import STRANGER_SECONDS
-from airboss.http.refusals import Refused
+from airboss.http.refusals import RefusedAnswer
 
 Headers = Mapping[bytes, Sequence[bytes]]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RequestBounds:
     """The server below refuses a head of more than 64 KiB by itself, without our words."""
 
     address_bytes: int = 8 * 1024
@@ -42,29 +42,31 @@ def gather(scope: Scope) -> dict[bytes, list[bytes]]:
     return found
 
 
-def check_head(scope: Scope, headers: Headers, bounds: Bounds, body_bytes: int) -> None:
+def check_head(scope: Scope, headers: Headers, bounds: RequestBounds, body_bytes: int) -> None:
     address = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if address > bounds.address_bytes:
-        raise Refused(
+        raise RefusedAnswer(
             414, "address_too_long", f"An address has up to {bounds.address_bytes} bytes."
         )
     if len(scope["headers"]) > bounds.headers:
-        raise Refused(431, "too_many_headers", f"A request has up to {bounds.headers} headers.")
+        raise RefusedAnswer(
+            431, "too_many_headers", f"A request has up to {bounds.headers} headers."
+        )
     if sum(len(name) + len(value) for name, value in scope["headers"]) > bounds.header_bytes:
-        raise Refused(
+        raise RefusedAnswer(
             431,
             "headers_too_large",
             f"The headers have up to {bounds.header_bytes} bytes together. In a browser, cookies "
             "of every program on this host count: delete those of this site.",
         )
     if not scope["path"].startswith("/"):
-        raise Refused(400, "bad_target", "The address of a request begins with a slash.")
+        raise RefusedAnswer(400, "bad_target", "The address of a request begins with a slash.")
     lengths = headers.get(b"content-length", ())
     if len(lengths) > 1 or not all(length.isdigit() and len(length) < 20 for length in lengths):
-        raise Refused(400, "bad_length", "Content-Length is one number.")
+        raise RefusedAnswer(400, "bad_length", "Content-Length is one number.")
     # A proxy in front might go by the other one, and take the rest for a request of its own.
     if lengths and b"transfer-encoding" in headers:
-        raise Refused(
+        raise RefusedAnswer(
             400, "bad_length", "A body has Content-Length or Transfer-Encoding, and not both."
         )
     if lengths and int(lengths[0]) > body_bytes:
@@ -89,7 +91,7 @@ async def read_body(receive: Receive, body_bytes: int, seconds: float) -> bytes:
                     raise _too_large(body_bytes)
                 more = message.get("more_body", False)
     except TimeoutError:
-        raise Refused(
+        raise RefusedAnswer(
             408, "body_too_slow", f"The body did not come within {seconds:g} seconds."
         ) from None
     return bytes(body)
@@ -116,5 +118,5 @@ async def linger(receive: Receive, seconds: float) -> None:
         pass
 
 
-def _too_large(body_bytes: int) -> Refused:
-    return Refused(413, "body_too_large", f"A body has up to {body_bytes} bytes here.")
+def _too_large(body_bytes: int) -> RefusedAnswer:
+    return RefusedAnswer(413, "body_too_large", f"A body has up to {body_bytes} bytes here.")

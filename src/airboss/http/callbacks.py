@@ -200,5 +200,5 @@ def _error(event: SessionError | SessionInterrupted | TaskError | RunError) -> C
     if isinstance(event, SessionInterrupted):
         event = SessionError(name="SessionInterrupted", message=event.reason)
     what = _ERRORS.get(event.kind, "sessionError")
-    told = event.model_dump(include={"name", "message", "stack", "cause"}, exclude_none=True)
-    return {what: json.dumps(told)}
+    said = event.model_dump(include={"name", "message", "stack", "cause"}, exclude_none=True)
+    return {what: json.dumps(said)}

@@ -24,13 +24,13 @@ class ServerCollector(Collector):
         starts = use.status.runtime.starts
         yield CounterMetricFamily("airboss_runtime_starts", "Starts of the agent runtime.", starts)
         for name, count in use.log.counts.items():
-            told = f"The log's {name} since the start."
-            yield CounterMetricFamily(f"airboss_log_{name}", told, count)
+            said = f"The log's {name} since the start."
+            yield CounterMetricFamily(f"airboss_log_{name}", said, count)
         digests = use.digests
-        told = "Digests that pages asked for."
-        yield CounterMetricFamily("airboss_page_digests", told, digests.asked)
-        told = "Pages that showed something else than the log says."
-        yield CounterMetricFamily("airboss_page_differences", told, digests.differences)
+        said = "Digests that pages asked for."
+        yield CounterMetricFamily("airboss_page_digests", said, digests.asked)
+        said = "Pages that showed something else than the log says."
+        yield CounterMetricFamily("airboss_page_differences", said, digests.differences)
         trouble = int(use.log.trouble is not None)
         yield GaugeMetricFamily("airboss_log_trouble", "1 while the log cannot write.", trouble)
 
@@ -39,8 +39,8 @@ class BackgroundCollector(Collector):
     """What failed beside the requests: nobody waited for it, so nobody else was told."""
 
     def collect(self) -> Iterator[Metric]:
-        told = "Work in the background that failed; the log says why."
-        failed = CounterMetricFamily("airboss_background_failures", told, labels=["owner"])
+        said = "Work in the background that failed; the log says why."
+        failed = CounterMetricFamily("airboss_background_failures", said, labels=["owner"])
         for owner, count in FAILURES.items():
             failed.add_metric([owner], count)
         yield failed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.types import Scope
 
 from airboss.http.bounds import Headers
-from airboss.http.refusals import Refused
+from airboss.http.refusals import RefusedAnswer
 from airboss.model.ids import SignInId
 from airboss.model.roles import Role
 from airboss.service.access import Access
@@ -83,17 +83,17 @@ class Doorkeeper:
         role = functools.partial(self.access.role, name)
         return Caller(name, None, lambda: self.access.fingerprint(name) == fingerprint, role)
 
-    def refusal(self, shown: Credentials) -> Refused:
+    def refusal(self, shown: Credentials) -> RefusedAnswer:
         """Why nobody was found, and the way in."""
         if len(shown.bearers) == 1 and self.access.is_past(shown.bearers[0]):
-            return Refused(401, "token_ended", _ENDED)
+            return RefusedAnswer(401, "token_ended", _ENDED)
         return _unknown(shown)
 
 
-def _unknown(shown: Credentials) -> Refused:
+def _unknown(shown: Credentials) -> RefusedAnswer:
     """What a cookie alone is worth is not told."""
     if shown.bearers:
-        return Refused(
+        return RefusedAnswer(
             401,
             "wrong_token",
             "This token is not, or no longer, one of this server's. "
@@ -101,7 +101,7 @@ def _unknown(shown: Credentials) -> Refused:
             guessed=True,
         )
     if not shown.cookies:
-        return Refused(
+        return RefusedAnswer(
             401,
             "token_needed",
             "This needs the token: as `Authorization: Bearer …`, or by the address that "
@@ -109,27 +109,29 @@ def _unknown(shown: Credentials) -> Refused:
         )
     # Signed, not random: the form of the cookies that earlier versions gave.
     if all(cookie.startswith("v1.") for cookie in shown.cookies):
-        return Refused(
+        return RefusedAnswer(
             401,
             "sign_in_outdated",
             "This browser was signed in by an earlier version of Airboss, whose sign-ins are no "
             f"longer accepted. {_SIGN_IN_AGAIN}",
         )
     if not shown.keys:
-        return Refused(
+        return RefusedAnswer(
             401,
             "key_needed",
             "The cookie came without the key of its sign-in, which the pages of this address keep "
             f"in the browser's storage; it may have been cleared. {_SIGN_IN_AGAIN}",
         )
-    return Refused(401, "signed_out", f"This sign-in has ended. {_SIGN_IN_AGAIN}", guessed=True)
+    return RefusedAnswer(
+        401, "signed_out", f"This sign-in has ended. {_SIGN_IN_AGAIN}", guessed=True
+    )
 
 
 def peer(scope: Scope, headers: Headers, *, is_proxied: bool) -> str:
     """From where, for people to read. Nothing is decided by it: a proxy's word is only as good as
     the proxy."""
-    if is_proxied and (told := headers.get(b"x-forwarded-for", ())):
-        last = told[-1].decode("latin-1").rpartition(",")[2].strip()
+    if is_proxied and (said := headers.get(b"x-forwarded-for", ())):
+        last = said[-1].decode("latin-1").rpartition(",")[2].strip()
         try:
             return str(ipaddress.ip_address(last))
         except ValueError:
@@ -158,6 +160,6 @@ def _cookies(headers: Headers, name: str) -> tuple[str, ...]:
 
 def _keys(headers: Headers) -> tuple[str, ...]:
     """A page has those of all servers that were at its address, one after the other."""
-    told = (value.decode("latin-1") for value in headers.get(KEY_HEADER, ()))
-    keys = (key.strip() for line in told for key in line.split(","))
+    said = (value.decode("latin-1") for value in headers.get(KEY_HEADER, ()))
+    keys = (key.strip() for line in said for key in line.split(","))
     return tuple(key for key in keys if key)[:_MOST_KEYS]

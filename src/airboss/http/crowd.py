@@ -23,7 +23,7 @@ CONNECTION: Final = "airboss.connection"
 _log = logging.getLogger("airboss.perimeter")
 
 
-class Connection(Protocol):
+class CrowdConnection(Protocol):
     """What the crowd knows of one."""
 
     @property
@@ -44,7 +44,7 @@ class Connection(Protocol):
 
 
 @dataclass
-class _Reader:
+class _CrowdReader:
     taken: int
     since: float
 
@@ -56,9 +56,11 @@ class Crowd:
     most: int
     most_strangers: int = MOST_STRANGERS
     # In the order in which they came.
-    _strangers: dict[Connection, None] = field(default_factory=dict[Connection, None])
-    _known: dict[Connection, None] = field(default_factory=dict[Connection, None])
-    _behind: dict[Connection, _Reader] = field(default_factory=dict[Connection, _Reader])
+    _strangers: dict[CrowdConnection, None] = field(default_factory=dict[CrowdConnection, None])
+    _known: dict[CrowdConnection, None] = field(default_factory=dict[CrowdConnection, None])
+    _behind: dict[CrowdConnection, _CrowdReader] = field(
+        default_factory=dict[CrowdConnection, _CrowdReader]
+    )
     _looking: asyncio.TimerHandle | None = None
     _too_many: int = 0
 
@@ -70,7 +72,7 @@ class Crowd:
             most_strangers=max(1, min(MOST_STRANGERS, descriptors // 4)),
         )
 
-    def enter(self, connection: Connection) -> None:
+    def enter(self, connection: CrowdConnection) -> None:
         """Somebody comes; where there are too many, somebody else goes."""
         self._strangers[connection] = None
         if len(self._strangers) > self.most_strangers:
@@ -80,33 +82,33 @@ class Crowd:
         if self._looking is None:
             self._look_later()
 
-    def recognise(self, connection: Connection) -> None:
+    def recognise(self, connection: CrowdConnection) -> None:
         """It has shown a token that counts."""
         if connection in self._strangers:
             del self._strangers[connection]
             self._known[connection] = None
 
-    def is_known(self, connection: Connection) -> bool:
+    def is_known(self, connection: CrowdConnection) -> bool:
         return connection in self._known
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: CrowdConnection) -> None:
         for those in (self._strangers, self._known, self._behind):
             those.pop(connection, None)
 
-    def _make_room(self, connection: Connection) -> None:
+    def _make_room(self, connection: CrowdConnection) -> None:
         self._too_many += 1
         self._cut(connection)
 
-    def _cut(self, connection: Connection) -> None:
+    def _cut(self, connection: CrowdConnection) -> None:
         self.leave(connection)
         connection.cut()
 
-    def _oldest_stranger(self, newcomer: Connection) -> Connection:
+    def _oldest_stranger(self, newcomer: CrowdConnection) -> CrowdConnection:
         """Rather one that makes us wait than one that waits for us."""
         others = [one for one in self._strangers if one is not newcomer]
         return next((one for one in others if not one.is_served), (others or [newcomer])[0])
 
-    def _least_needed(self, newcomer: Connection) -> Connection:
+    def _least_needed(self, newcomer: CrowdConnection) -> CrowdConnection:
         if len(self._strangers) > 1:
             return self._oldest_stranger(newcomer)
         return next((one for one in self._known if one.is_idle), newcomer)
@@ -131,14 +133,14 @@ class Crowd:
         if self._strangers or self._known:
             self._look_later()
 
-    def _is_stuck(self, connection: Connection, now: float) -> bool:
+    def _is_stuck(self, connection: CrowdConnection, now: float) -> bool:
         taken = connection.taken()
         if taken is None:
             self._behind.pop(connection, None)
             return False
         reader = self._behind.get(connection)
         if reader is None or taken > reader.taken:
-            self._behind[connection] = _Reader(taken, now)
+            self._behind[connection] = _CrowdReader(taken, now)
             return False
         return now - reader.since >= UNREAD_SECONDS
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from airboss.errors import StoreUnavailable
 from airboss.http.server_sent import ServerSentResponse, ServerSentWriter, note, now_ms, pieces
-from airboss.log.changes import UNLISTED, Changes
+from airboss.log.changes import UNLISTED, ChangedStreams
 from airboss.log.log import PAGE_CHARACTERS, EventLog, Follower
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
@@ -123,7 +123,7 @@ class Feed(ServerSentResponse):
                         task.cancel()
 
     async def _listen(
-        self, changes: Changes, reading: "Sequence[asyncio.Task[None]]", row: _Row
+        self, changes: ChangedStreams, reading: "Sequence[asyncio.Task[None]]", row: _Row
     ) -> None:
         """Tells what changed elsewhere; and the end, behind the last words of all streams."""
         while not changes.is_over:

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from airboss.http import problems
 from airboss.http.bounds import Headers
 from airboss.http.credentials import Credentials
-from airboss.http.refusals import Refused
+from airboss.http.refusals import RefusedAnswer
 
 NOT_A_PAGE = "not_a_page"
 
@@ -51,14 +51,16 @@ def check_is_no_navigation(path: str, headers: Headers, shown: Credentials) -> N
         or any(kind != b"empty" for kind in shown_as)
         or (b"none" in sites and shown.is_cookie_at_most)
     ):
-        raise Refused(403, NOT_A_PAGE, _HOW_TO_STOP if path == _STOP else _GENERALLY)
+        raise RefusedAnswer(403, NOT_A_PAGE, _HOW_TO_STOP if path == _STOP else _GENERALLY)
 
 
-def in_words(path: str, headers: Headers, refused: Refused, told: Mapping[str, str]) -> Response:
+def in_words(
+    path: str, headers: Headers, refused: RefusedAnswer, said: Mapping[str, str]
+) -> Response:
     """For whoever reads it: a person gets a page, without script and style."""
     if any(b"text/html" in kinds for kinds in headers.get(b"accept", ())):
         page = "settings.html#about" if path == _STOP else ""
         detail = re.sub("`(.+?)`", r"<code>\1</code>", escape(refused.detail, quote=False))
         words = _PAGE.format(detail=detail, page=page)
-        return HTMLResponse(words, refused.status, {"Cache-Control": "no-store", **told})
-    return problems.answer(path, refused.status, refused.code, refused.detail, told)
+        return HTMLResponse(words, refused.status, {"Cache-Control": "no-store", **said})
+    return problems.answer(path, refused.status, refused.code, refused.detail, said)

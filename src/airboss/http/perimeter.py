@@ -15,9 +15,9 @@ from airboss.background import Background
 from airboss.http import navigation, problems
 from airboss.http.actors import known, stranger
 from airboss.http.bounds import (
-    Bounds,
     CallerGone,
     Headers,
+    RequestBounds,
     check_head,
     gather,
     has_body,
@@ -29,7 +29,7 @@ from airboss.http.credentials import Doorkeeper, peer
 from airboss.http.crowd import recognise
 from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
-from airboss.http.refusals import Gate, Refused
+from airboss.http.refusals import RefusalExit, RefusedAnswer
 from airboss.http.stays import Patrol, Stay
 from airboss.service.access import Access
 from airboss.service.audit import acting
@@ -62,8 +62,8 @@ class Perimeter:
         background: Background,
         settings: Settings,
         port: int,
-        bounds: Bounds | None = None,
-        gate: Gate | None = None,
+        bounds: RequestBounds | None = None,
+        gate: RefusalExit | None = None,
     ) -> None:
         self._app = app
         self._access = access
@@ -73,8 +73,8 @@ class Perimeter:
         self._patrol = Patrol(self._look, background)
         self._needs_token = not settings.no_token
         self._names = served_names(settings, port)
-        self._bounds = bounds or Bounds(body_bytes=settings.max_body_bytes)
-        self._gate = gate or Gate()
+        self._bounds = bounds or RequestBounds(body_bytes=settings.max_body_bytes)
+        self._gate = gate or RefusalExit()
         # Its own thread: whoever has the right token does not wait for the database's.
         self._disk = ThreadPoolExecutor(1, "airboss-access")
         self._looked = 0.0
@@ -96,7 +96,7 @@ class Perimeter:
         answer = DressedAnswer(send, request_id)
         try:
             receive = await self._admit(scope, headers, receive)
-        except Refused as refused:
+        except RefusedAnswer as refused:
             refused = await self._gate.refuse(scope, refused)
             await self._say_no(_in_words(scope, headers, refused), headers, receive, answer)
             return
@@ -145,14 +145,16 @@ class Perimeter:
         body = await read_body(receive, most, seconds)
         caller = scope.get("airboss.caller")
         if caller is not None and not caller.is_in():  # a body may take its time
-            raise Refused(401, "signed_out", "This token or this sign-in was ended meanwhile.")
+            raise RefusedAnswer(
+                401, "signed_out", "This token or this sign-in was ended meanwhile."
+            )
         return replay(body, receive)
 
     def _origin(self, headers: Headers) -> str:
         hosts = headers.get(b"host", ())
         origin = self._names.origin_of(hosts[0]) if len(hosts) == 1 else None
         if origin is None:
-            raise Refused(
+            raise RefusedAnswer(
                 421,
                 "unknown_host",
                 "This server does not go by that name. Names beside loopback's are given to it by "
@@ -243,13 +245,13 @@ async def _send_whole(response: Response, answer: DressedAnswer, more: bool = Fa
     await answer.send({"type": "http.response.body", "body": response.body, "more_body": more})
 
 
-def _in_words(scope: Scope, headers: Headers, refused: Refused) -> Response:
-    told = {"Connection": "close"} if has_body(headers) else {}
+def _in_words(scope: Scope, headers: Headers, refused: RefusedAnswer) -> Response:
+    said = {"Connection": "close"} if has_body(headers) else {}
     if refused.code == navigation.NOT_A_PAGE:
-        return navigation.in_words(scope["path"], headers, refused, told)
+        return navigation.in_words(scope["path"], headers, refused, said)
     if refused.status == 401:
-        told["WWW-Authenticate"] = "Bearer"
-    return problems.answer(scope["path"], refused.status, refused.code, refused.detail, told)
+        said["WWW-Authenticate"] = "Bearer"
+    return problems.answer(scope["path"], refused.status, refused.code, refused.detail, said)
 
 
 def _is_open(path: str, method: str) -> bool:
@@ -264,4 +266,4 @@ def _check_same_origin(headers: Headers, origin: str) -> None:
     if any(site not in (b"same-origin", b"none") for site in sites) or any(
         named != ours for named in origins
     ):
-        raise Refused(403, "foreign_origin", "A page of another origin may not ask this.")
+        raise RefusedAnswer(403, "foreign_origin", "A page of another origin may not ask this.")

@@ -18,11 +18,11 @@ test_router = Router(prefix="/api", include_in_schema=False)
 
 @test_router.api_route("/copilot/test/installJobsEntry", methods=BOTH)
 async def install_jobs_entry(request: Request, use: Use) -> dict[str, str]:
-    done = await use.entry_desk.install_for_test(await body_text(request))
+    done = await use.entry_checks.install_for_test(await body_text(request))
     if done.error is None:
         await use.audit.write(EntryInstalled(by=actor(), source="test", digest=""))
-    told = {"result": str(done.result)}
-    return told if done.error is None else {**told, "error": done.error}
+    said = {"result": str(done.result)}
+    return said if done.error is None else {**said, "error": done.error}
 
 
 @router.api_route("/copilot/task", methods=BOTH)

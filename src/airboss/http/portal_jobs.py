@@ -8,7 +8,7 @@ from airboss.errors import NotFound
 from airboss.http.portal import BOTH, FORESEEN, body_text, in_the_seeds_words, live_response
 from airboss.http.roles import Router
 from airboss.http.services import Use, UseRuns, Who
-from airboss.service.run_wish import RunWish
+from airboss.service.run_request import NewRun
 
 router = Router(prefix="/api/copilot/job", include_in_schema=False)
 
@@ -17,9 +17,9 @@ router = Router(prefix="/api/copilot/job", include_in_schema=False)
 async def start_job(job_name: str, request: Request, runs: UseRuns, who: Who) -> dict[str, str]:
     """The first line of the body is the folder, the rest the input."""
     folder, _, user_input = (await body_text(request)).partition("\n")
-    wish = RunWish(job_name, user_input, folder.strip(), who, is_exact=False)
+    requested = NewRun(job_name, user_input, folder.strip(), who, is_exact=False)
     try:
-        view = await runs.start(wish)
+        view = await runs.start(requested)
     except NotFound:
         return {"error": "JobNotFound"}
     except FORESEEN as error:

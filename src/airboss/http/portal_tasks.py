@@ -8,7 +8,7 @@ from airboss.errors import NotFound
 from airboss.http.portal import BOTH, body_text, live_response
 from airboss.http.roles import Router
 from airboss.http.services import Use, UseTasks, Who
-from airboss.service.tasks import TaskWish
+from airboss.service.tasks import NewTaskRun
 
 router = Router(prefix="/api/copilot/task", include_in_schema=False)
 
@@ -18,7 +18,7 @@ async def start_task(
     task_name: str, session_id: str, request: Request, tasks: UseTasks, who: Who
 ) -> dict[str, str]:
     """On a session that is open, which is kept; what must hold before is not asked."""
-    wish = TaskWish(
+    requested = NewTaskRun(
         task=task_name,
         user_input=await body_text(request),
         who=who,
@@ -27,7 +27,7 @@ async def start_task(
         is_exact=False,
     )
     try:
-        view = await tasks.start(wish)
+        view = await tasks.start(requested)
     except NotFound as error:
         return {"error": "TaskNotFound" if error.kind == "task" else "SessionNotFound"}
     return {"taskId": view.id}

@@ -78,7 +78,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
     suggestion: str | None = None,
 ) -> Response:
-    told = Problem(
+    said = Problem(
         title=HTTPStatus(status).phrase,
         status=status,
         code=code,
@@ -87,7 +87,7 @@ def problem(
         retryable=status in _RETRYABLE if retryable is None else retryable,
         suggestion=suggestion,
     )
-    body = told.model_dump_json(exclude_none=True)
+    body = said.model_dump_json(exclude_none=True)
     return Response(body, status, headers, "application/problem+json")
 
 
@@ -133,8 +133,8 @@ def install(app: FastAPI) -> None:
 async def _foreseen(request: Request, error: Exception) -> Response:
     refusal = cast("errors.AirbossError", error)
     meant = refusal.suggestion if isinstance(refusal, errors.WorkingDirectoryMissing) else None
-    told = (status_of(refusal), refusal.code, str(refusal))
-    return answer(_path(request), *told, suggestion=meant)
+    said = (status_of(refusal), refusal.code, str(refusal))
+    return answer(_path(request), *said, suggestion=meant)
 
 
 async def _not_valid(request: Request, error: Exception) -> Response:

@@ -15,7 +15,7 @@ WRONG_TOKEN_SECONDS = 0.3
 _log = logging.getLogger("airboss.perimeter")
 
 
-class Refused(Exception):
+class RefusedAnswer(Exception):
     """An answer instead of what was asked for. `guessed`: a secret was shown, and it was wrong."""
 
     def __init__(self, status: int, code: str, detail: str, *, guessed: bool = False) -> None:
@@ -26,7 +26,7 @@ class Refused(Exception):
         self.guessed = guessed
 
 
-TOO_MANY_GUESSES = Refused(
+TOO_MANY_GUESSES = RefusedAnswer(
     429,
     "too_many_guesses",
     "Too many wrong tokens or codes at once. A right one is let in at any time.",
@@ -103,7 +103,7 @@ class RefusalLog:
 
 
 @dataclass
-class Gate:
+class RefusalExit:
     """How every refusal leaves: late, when something was guessed, and never without its line."""
 
     guesses: Guesses = field(default_factory=Guesses)
@@ -111,7 +111,7 @@ class Gate:
     # Who else hears of it: the scope, the status and the code.
     witness: Callable[[Scope, int, str], None] | None = None
 
-    async def refuse(self, scope: Scope, refused: Refused) -> Refused:
+    async def refuse(self, scope: Scope, refused: RefusedAnswer) -> RefusedAnswer:
         """What to answer, when it is time to."""
         if refused.guessed and not await self.guesses.hold():
             refused = TOO_MANY_GUESSES

@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from airboss.errors import RoleNeeded
 from airboss.http.credentials import Caller
-from airboss.http.refusals import Gate
+from airboss.http.refusals import RefusalExit
 from airboss.model.roles import ROLES, Role, includes
 
 ROLE_NEEDED: Final = RoleNeeded.code
@@ -115,7 +115,7 @@ class Asker:
 
     def must_have(self, needed: Role, why: str = "") -> None:
         if self.role is None or not includes(self.role, needed):
-            gate: Gate | None = self.scope.get("airboss.gate")
+            gate: RefusalExit | None = self.scope.get("airboss.gate")
             if gate is not None:
                 gate.note(self.scope, 403, ROLE_NEEDED)
             raise RoleNeeded(needed, self.role or "none any more", self.name, why)

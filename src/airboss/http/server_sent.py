@@ -33,14 +33,14 @@ class ServerSentWriter:
     def seconds_to_heartbeat(self) -> float:
         return max(0.0, self._beat - time.monotonic())
 
-    async def heartbeat(self, **told: object) -> None:
+    async def heartbeat(self, **said: object) -> None:
         """Where one is due."""
         if time.monotonic() >= self._beat:
-            await self.note("heartbeat", **told)
+            await self.note("heartbeat", **said)
             self._beat = time.monotonic() + self._heartbeat_seconds
 
-    async def note(self, name: str, **told: object) -> None:
-        await self.write(note(name, **told))
+    async def note(self, name: str, **said: object) -> None:
+        await self.write(note(name, **said))
 
     async def write(self, body: bytes) -> None:
         """Piece by piece: what is given to be sent is held once more until it is."""
@@ -72,10 +72,10 @@ class ServerSentResponse(Response):
 async def _while_read(receive: Receive, telling: Coroutine[Any, Any, None]) -> None:
     try:
         async with asyncio.TaskGroup() as group:
-            told = group.create_task(telling)
+            said = group.create_task(telling)
             left = group.create_task(_left(receive))
-            await asyncio.wait({told, left}, return_when=asyncio.FIRST_COMPLETED)
-            told.cancel()
+            await asyncio.wait({said, left}, return_when=asyncio.FIRST_COMPLETED)
+            said.cancel()
             left.cancel()
     except ExceptionGroup as failed:
         raise _first(failed) from None
@@ -93,9 +93,9 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-def note(name: str, **told: object) -> bytes:
+def note(name: str, **said: object) -> bytes:
     """A frame with a name, that tells of the connection and not of an event."""
-    return f"event: {name}\ndata: {json.dumps(told, separators=(',', ':'))}\n\n".encode()
+    return f"event: {name}\ndata: {json.dumps(said, separators=(',', ':'))}\n\n".encode()
 
 
 def now_ms() -> int:

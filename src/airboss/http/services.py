@@ -15,7 +15,7 @@ from airboss.service.audit import Audit
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.entries import Entries
-from airboss.service.entry_desk import EntryDesk
+from airboss.service.entry_checks import EntryChecks
 from airboss.service.folders import Folders
 from airboss.service.history import History
 from airboss.service.inbox import Inbox
@@ -25,7 +25,7 @@ from airboss.service.rules import Rules
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.sign_ins import SignIns
-from airboss.service.status import StatusDesk
+from airboss.service.status import ServerStatus
 from airboss.service.tasks import TaskRuns
 
 
@@ -43,9 +43,9 @@ class Services:
     catalog: Catalog
     folders: Folders
     entries: Entries
-    entry_desk: EntryDesk
+    entry_checks: EntryChecks
     history: History
-    status: StatusDesk
+    status: ServerStatus
     access: Access
     sign_ins: SignIns
     audit: Audit

@@ -12,7 +12,7 @@ from airboss.http.callers import caller
 from airboss.http.credentials import Caller
 from airboss.http.description import refused
 from airboss.http.devices import device
-from airboss.http.refusals import Gate, Refused
+from airboss.http.refusals import RefusalExit, RefusedAnswer
 from airboss.http.roles import Router, asker
 from airboss.model.ids import SignInId
 from airboss.model.roles import Role
@@ -109,13 +109,13 @@ Who = Annotated[str, Depends(caller)]
 @router.get("/signin", response_model=SignInState)
 async def show_sign_in(request: Request) -> Response | SignInState:
     """For everybody, so that a page can ask before somebody has signed in."""
-    refusal: Refused | None = request.scope.get("airboss.refusal")
+    refusal: RefusedAnswer | None = request.scope.get("airboss.refusal")
     if refusal is None:
         who = await asker(request)
         hosts = request.scope["airboss.hosts"]
         return SignInState(signed_in=True, who=who.name, role=who.role, hosts=hosts)
     if refusal.guessed:  # as slowly as everywhere, and written down
-        gate: Gate = request.scope["airboss.gate"]
+        gate: RefusalExit = request.scope["airboss.gate"]
         refusal = await gate.refuse(request.scope, refusal)
     if refusal.status != 401:
         return _problem(request, refusal)
@@ -199,8 +199,8 @@ async def make_link(request: Request, access: UseAccess, origin: UseOrigin, who:
 
 
 async def _wrong_code(request: Request) -> Response:
-    gate: Gate = request.scope["airboss.gate"]
-    wrong = Refused(
+    gate: RefusalExit = request.scope["airboss.gate"]
+    wrong = RefusedAnswer(
         401,
         "wrong_code",
         "This code was used already, is older than ten minutes, or is another server's. "
@@ -210,7 +210,7 @@ async def _wrong_code(request: Request) -> Response:
     return _problem(request, await gate.refuse(request.scope, wrong))
 
 
-def _problem(request: Request, refusal: Refused) -> Response:
+def _problem(request: Request, refusal: RefusedAnswer) -> Response:
     return problems.answer(request.scope["path"], refusal.status, refusal.code, refusal.detail)
 
 

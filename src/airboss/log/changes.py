@@ -9,7 +9,7 @@ from airboss.model.inbox_events import INBOX
 UNLISTED = frozenset({INBOX, AUDIT})
 
 
-class Changes:
+class ChangedStreams:
     """One listener's: the streams that were told something since it was last asked."""
 
     def __init__(self) -> None:

@@ -31,9 +31,9 @@ def page(
         .order_by(events.c.seq)
         .limit(limit)
     )
-    with connection.execute(asked) as told:
-        found = filling(told, characters)
-        more = len(found) == limit or told.fetchone() is not None
+    with connection.execute(asked) as said:
+        found = filling(said, characters)
+        more = len(found) == limit or said.fetchone() is not None
     return list(_joined(found)), more
 
 
@@ -80,7 +80,7 @@ def _one(deltas: Sequence[Any]) -> Recorded:
     final = deltas[-1]
     if len(deltas) == 1:
         return Recorded(final.seq, final.at, final.body)
-    told = [json.loads(row.body) for row in deltas]
-    whole = told[0] | {"text": "".join(delta["text"] for delta in told)}
+    said = [json.loads(row.body) for row in deltas]
+    whole = said[0] | {"text": "".join(delta["text"] for delta in said)}
     body = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     return Recorded(final.seq, final.at, body)

@@ -10,7 +10,7 @@ from airboss.log import rows
 from airboss.log.journal import Journal
 from airboss.log.portion import Portion
 from airboss.log.rows import Batch
-from airboss.log.stream import Stream
+from airboss.log.stream import LiveStream
 from airboss.store.database import Database
 
 _log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class Flusher:
         self._journal = journal
         # Hears of every stream that was told more than deltas.
         self._changed = changed
-        self._touched: dict[str, Stream] = {}
+        self._touched: dict[str, LiveStream] = {}
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
         self._ending = asyncio.Event()
@@ -47,7 +47,7 @@ class Flusher:
         self.deltas = 0
         self.flushes = 0
 
-    def touch(self, stream: Stream, *, urgent: bool) -> None:
+    def touch(self, stream: LiveStream, *, urgent: bool) -> None:
         """The stream has something to write; what is urgent does not wait for the batch's end."""
         self._touched[stream.name] = stream
         self._dirty.set()
@@ -63,7 +63,7 @@ class Flusher:
         if self.is_stopped:
             raise StoreUnavailable(_CLOSED)
 
-    async def settle(self, stream: Stream) -> None:
+    async def settle(self, stream: LiveStream) -> None:
         """Wait until all that the stream said is on disk."""
         while stream.is_busy:
             self.must_run()
@@ -109,7 +109,7 @@ class Flusher:
                 await self._wait_for_the_disk(streams, error)
             self._end_round()
 
-    async def _write(self, streams: Sequence[Stream], full: int) -> None:
+    async def _write(self, streams: Sequence[LiveStream], full: int) -> None:
         try:
             await self._write_together(streams)
         except StoreUnavailable:
@@ -121,9 +121,9 @@ class Flusher:
             self.trouble = None
         self._journal.empty(full)
 
-    async def _write_together(self, streams: Sequence[Stream], *, first: bool = False) -> None:
+    async def _write_together(self, streams: Sequence[LiveStream], *, first: bool = False) -> None:
         """All that these streams have to say in one transaction, or nothing of it."""
-        taken: list[tuple[Stream, Portion]] = []
+        taken: list[tuple[LiveStream, Portion]] = []
         try:
             for stream in streams:
                 taken.append((stream, stream.take(first=first)))  # noqa: PERF401 - kept when one fails
@@ -140,26 +140,26 @@ class Flusher:
             if any(item.text is None for item in portion.items):
                 self._changed(stream.name)
 
-    async def _write_singly(self, streams: Sequence[Stream]) -> None:
+    async def _write_singly(self, streams: Sequence[LiveStream]) -> None:
         """A fault of ours is in one of them: it is told and left out, and all others go on."""
-        told: StoreUnavailable | None = None
+        said: StoreUnavailable | None = None
         for stream in streams:
             last = stream.head
             while stream.waits_for(last):
-                told = await self._write_first(stream) or told
-        if told is None:
+                said = await self._write_first(stream) or said
+        if said is None:
             self.trouble = None
 
-    async def _write_first(self, stream: Stream) -> StoreUnavailable | None:
+    async def _write_first(self, stream: LiveStream) -> StoreUnavailable | None:
         """The first event of a stream, with all that was said in one call with it, in whatever
         streams: what those said before goes first. A call says all at once, so that no two calls
         wait for each other."""
         group = stream.first_group
         streams = group.streams if group else (stream,)
-        told: StoreUnavailable | None = None
+        said: StoreUnavailable | None = None
         for other in streams:
             while other.first_group is not group:
-                told = await self._write_first(other) or told
+                said = await self._write_first(other) or said
         try:
             await self._write_together(streams, first=True)
         except StoreUnavailable:
@@ -167,12 +167,14 @@ class Flusher:
         except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
             names = ", ".join(one.name for one in streams)
             _log.exception("An event of %s cannot be written", names)
-            self.trouble = told = _in_words(error)
+            self.trouble = said = _in_words(error)
             for one in streams:
-                one.drop_first(str(told))
-        return told
+                one.drop_first(str(said))
+        return said
 
-    async def _wait_for_the_disk(self, streams: Sequence[Stream], error: StoreUnavailable) -> None:
+    async def _wait_for_the_disk(
+        self, streams: Sequence[LiveStream], error: StoreUnavailable
+    ) -> None:
         if self.trouble is None:
             _log.error("The log cannot be written: %s", error)
         self.trouble = error

@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from airboss.background import Background
 from airboss.errors import StoreUnavailable
 from airboss.log import compact, newest, rows, transcript
-from airboss.log.changes import UNLISTED, Changes
+from airboss.log.changes import UNLISTED, ChangedStreams
 from airboss.log.flusher import Flusher
 from airboss.log.journal import Journal, Note
 from airboss.log.rows import Batch, OpenBlock, Row
-from airboss.log.stream import Stream
-from airboss.log.writer import Line, Writer, commit, say
+from airboss.log.stream import LiveStream
+from airboss.log.writer import LogLine, Writer, commit, say
 from airboss.model.events import EVENT, BlockDelta, Recorded
 from airboss.model.views import SessionView, View
 from airboss.store.database import Database
@@ -45,8 +45,8 @@ class EventLog:
         self._flusher = Flusher(database, journal, self._changed)
         # A stream is in memory once, as long as a writer, a follower or the flusher holds it: two
         # of one name would give a number twice.
-        self._streams: WeakValueDictionary[str, Stream] = WeakValueDictionary()
-        self._listeners: set[Changes] = set()
+        self._streams: WeakValueDictionary[str, LiveStream] = WeakValueDictionary()
+        self._listeners: set[ChangedStreams] = set()
         # Grows with every change that a list may show. A later server begins with a larger one.
         self.lists_version = time.time_ns() // 1000
         self._loading = asyncio.Lock()
@@ -107,14 +107,14 @@ class EventLog:
         if fresh:
             await self._database.write(lambda c: rows.write(c, Batch(fresh)))
 
-    async def _stream(self, name: str) -> Stream:
+    async def _stream(self, name: str) -> LiveStream:
         async with self._loading:
             stream = self._streams.get(name)
             if stream is None:
                 head, view = await self._database.read(
                     lambda c: (rows.head(c, name), rows.view(c, name))
                 )
-                stream = self._streams[name] = Stream(name, head, view, self._note)
+                stream = self._streams[name] = LiveStream(name, head, view, self._note)
             return stream
 
     def _note(self, name: str, recorded: Recorded) -> bool:
@@ -138,15 +138,15 @@ class EventLog:
 
     def new_writer(self, name: str) -> Writer:
         """Of a stream whose name is new: there is nothing to read before something is said."""
-        stream = self._streams[name] = Stream(name, 0, None, self._note)
+        stream = self._streams[name] = LiveStream(name, 0, None, self._note)
         return Writer(self._flusher, stream)
 
-    async def commit(self, *lines: Line) -> list[Recorded]:
+    async def commit(self, *lines: LogLine) -> list[Recorded]:
         """What belongs together across streams: on disk together, or StoreUnavailable and nothing
         of it was said. Answers each as it was said first."""
         return await commit(*lines)
 
-    def say(self, *lines: Line) -> list[Recorded]:
+    def say(self, *lines: LogLine) -> list[Recorded]:
         """The same without waiting: on disk together, with what is committed next at the latest."""
         return say(*lines)
 
@@ -166,9 +166,9 @@ class EventLog:
             listener.add(name)
 
     @contextlib.contextmanager
-    def changes(self) -> Generator[Changes]:
+    def changes(self) -> Generator[ChangedStreams]:
         """Every stream that is told more than deltas from now on, or forgotten."""
-        listener = Changes()
+        listener = ChangedStreams()
         self._listeners.add(listener)
         if self._closing:
             listener.end()
@@ -246,7 +246,7 @@ class EventLog:
         yield Follower(self, await self._stream(name), after)
 
     async def next_of(
-        self, stream: Stream, after: int, wait: float, limit: int = PAGE
+        self, stream: LiveStream, after: int, wait: float, limit: int = PAGE
     ) -> list[Recorded]:
         deadline = time.monotonic() + wait
         while True:
@@ -266,7 +266,7 @@ class Follower:
     """One reader's place in a stream."""
 
     _log: EventLog
-    _stream: Stream
+    _stream: LiveStream
     seq: int
 
     async def next(self, wait: float) -> list[Recorded]:

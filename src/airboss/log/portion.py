@@ -19,7 +19,7 @@ from airboss.model.events import (
 from airboss.model.views import View, fold
 
 if TYPE_CHECKING:
-    from airboss.log.stream import Stream
+    from airboss.log.stream import LiveStream
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class OpenText:
 class Group:
     """Events that are written in one transaction or not at all, in these streams; and who waits."""
 
-    streams: "tuple[Stream, ...]"
+    streams: "tuple[LiveStream, ...]"
     done: "asyncio.Future[None] | None" = None
 
 

@@ -174,8 +174,8 @@ def page(
         .order_by(events.c.seq)
         .limit(limit)
     )
-    with connection.execute(wanted) as told:
-        found = filling(told, characters)
+    with connection.execute(wanted) as said:
+        found = filling(said, characters)
     text_of = _texts(connection, stream, {row.end_seq for row in found if row.role == "merged"})
     return [
         _rest_of(row, text_of[row.end_seq], after)
@@ -185,11 +185,11 @@ def page(
     ]
 
 
-def filling(told: Iterable[Any], characters: int | None) -> list[Any]:
+def filling(said: Iterable[Any], characters: int | None) -> list[Any]:
     """The first rows, until they have so many characters: the rest is not even read."""
     found: list[Any] = []
     size = 0
-    for row in told:
+    for row in said:
         found.append(row)
         size += Marks.unpack(row.marks).said if row.role == "merged" else len(row.body)
         if characters is not None and size >= characters:

@@ -26,7 +26,7 @@ TAIL_EVENTS = 256
 TAIL_CHARACTERS = 128 * 1024
 
 
-class Stream:
+class LiveStream:
     """The live end of a stream. There is one for each name, as long as anybody holds it."""
 
     def __init__(self, name: str, head: int, view: View | None, note: NoteDelta) -> None:

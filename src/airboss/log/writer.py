@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from airboss.log.flusher import Flusher
 from airboss.log.portion import Group
 from airboss.log.rows import OpenBlock
-from airboss.log.stream import Stream
+from airboss.log.stream import LiveStream
 from airboss.model.events import BlockDelta, Event, Recorded
 from airboss.model.views import View
 
@@ -26,7 +26,7 @@ class Writer:
     """The one voice of a stream."""
 
     flusher: Flusher
-    stream: Stream
+    stream: LiveStream
     left_open: tuple[OpenBlock, ...] = ()
 
     async def commit(self, *events: Event, origin: str | None = None) -> Recorded:
@@ -55,9 +55,9 @@ class Writer:
         """Once, however often it is said from there."""
         say(self.line(event, origin))
 
-    def line(self, event: Event, origin: str | None = None) -> "Line":
+    def line(self, event: Event, origin: str | None = None) -> "LogLine":
         """To be committed, or said, together with lines of other streams."""
-        return Line(self, event, origin)
+        return LogLine(self, event, origin)
 
     def said_from(self, origin: str) -> Event | None:
         found = self.stream.said_from(origin)
@@ -77,7 +77,7 @@ class Writer:
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """An event for a stream. What is worked on again after a crash says it again from the same
     origin: the first time counts."""
 
@@ -86,7 +86,7 @@ class Line:
     origin: str | None = None
 
 
-async def commit(*lines: Line) -> list[Recorded]:
+async def commit(*lines: LogLine) -> list[Recorded]:
     """All of it on disk together, or StoreUnavailable and nothing of it was said. Answers each as
     it was said first."""
     flusher = lines[0].writer.flusher
@@ -102,21 +102,21 @@ async def commit(*lines: Line) -> list[Recorded]:
     return said
 
 
-def say(*lines: Line, urgent: bool = False) -> list[Recorded]:
+def say(*lines: LogLine, urgent: bool = False) -> list[Recorded]:
     """On disk together, at the latest with what is committed next."""
     said, fresh = _say_together(lines, None)
     _touch(lines[0].writer.flusher, fresh, urgent=urgent)
     return said
 
 
-def _touch(flusher: Flusher, streams: Sequence[Stream], *, urgent: bool) -> None:
+def _touch(flusher: Flusher, streams: Sequence[LiveStream], *, urgent: bool) -> None:
     for stream in streams:
         flusher.touch(stream, urgent=urgent)
 
 
 def _say_together(
-    lines: Sequence[Line], done: "asyncio.Future[None] | None"
-) -> tuple[list[Recorded], list[Stream]]:
+    lines: Sequence[LogLine], done: "asyncio.Future[None] | None"
+) -> tuple[list[Recorded], list[LiveStream]]:
     at = now_ms()
     # What cannot be put into words fails here, before anything of it was said.
     drafts = [Recorded.of(0, at, line.event) for line in lines]

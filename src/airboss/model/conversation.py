@@ -35,7 +35,7 @@ from airboss.model.views import SessionView, fold
 _Ended: TypeAlias = ReasoningEnded | MessageEnded | ToolEnded
 
 
-class Conversation:
+class FoldedConversation:
     """A session as of the last event that it was told: its view and its blocks."""
 
     def __init__(self, stream: str) -> None:

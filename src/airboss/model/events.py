@@ -9,7 +9,7 @@ from airboss.model.audit_events import AuditEvent
 from airboss.model.gate_events import GateEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
-from airboss.model.limits import Limits
+from airboss.model.limits import UsageLimits
 from airboss.model.run_events import RunEvent
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
@@ -47,7 +47,7 @@ class SessionOpened(Frozen):
     # For whom it works, where no person opened it: nobody sits in front of it.
     task: TaskRunId | None = None
     run: RunId | None = None
-    limits: Limits = Limits()
+    limits: UsageLimits = UsageLimits()
 
 
 class SessionReady(Frozen):

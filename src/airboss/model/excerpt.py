@@ -25,7 +25,7 @@ _MARK_ROOM = 64
 _PIECE = 64 * 1024
 
 
-class Stream(Protocol):
+class TextStream(Protocol):
     """One text that arrives in pieces and is said without its secrets."""
 
     def feed(self, text: str) -> str: ...
@@ -36,7 +36,7 @@ class Stream(Protocol):
 class Redacting(Protocol):
     """What takes secrets out of a text (`airboss.model.redaction.Redactor`)."""
 
-    def stream(self) -> Stream: ...
+    def stream(self) -> TextStream: ...
 
     def text(self, text: str) -> str: ...
 
@@ -121,12 +121,12 @@ class Excerpt:
         self._taken += length_of(text)
         if not isinstance(text, Gapped):
             return self._take(text)
-        told = self._take(text.head)
+        said = self._take(text.head)
         self._begin_gap()
         self._rest.clear()
         self._held = 0
         self._keep(text.tail)
-        return told
+        return said
 
     def finish(self) -> str:
         """What is to be told at the end."""
@@ -147,18 +147,18 @@ class Excerpt:
         return self._most - self._told - self._room - _MARK_ROOM
 
     def _take(self, text: str) -> str:
-        told: list[str] = []
+        said: list[str] = []
         place = 0
         while self._room and place < len(text):
             clean = self._stream.feed(text[place : place + _PIECE])
             place += _PIECE
-            told.append(clean[: self._room])
+            said.append(clean[: self._room])
             self._over = clean[self._room :]
-            self._room -= len(told[-1])
-            self._told += len(told[-1])
+            self._room -= len(said[-1])
+            self._told += len(said[-1])
         if place < len(text):
             self._keep(text[place:] if place else text)
-        return "".join(told)
+        return "".join(said)
 
     def _keep(self, text: str) -> None:
         most = self._tail_room + EDGE
@@ -204,10 +204,10 @@ def json_of(redactor: Redacting, value: object, most: int = MOST_CHARACTERS) -> 
     """A value as clean JSON of at most so many characters: long texts in it are cut first."""
     for each in (most, most // 8, most // 64):
         clean = _cutting(redactor, max(each, 2 * _MARK_ROOM))
-        told = json.dumps(cleaned(value, clean), ensure_ascii=False)
-        if len(told) <= most:
-            return told
-    return json.dumps({"left_out": f"{left_out_words(len(told))}."})
+        said = json.dumps(cleaned(value, clean), ensure_ascii=False)
+        if len(said) <= most:
+            return said
+    return json.dumps({"left_out": f"{left_out_words(len(said))}."})
 
 
 def _cutting(redactor: Redacting, most: int) -> Callable[[str], str]:

@@ -9,7 +9,7 @@ from airboss.model.words import Frozen, Words
 _Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Limits(Frozen):
+class UsageLimits(Frozen):
     """How much a session may use, or a task, or a job. What is left out has no limit."""
 
     turns: _Amount | None = None

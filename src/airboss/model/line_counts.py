@@ -11,9 +11,9 @@ _MOST_TEXTS: Final = 16
 DIFF_HEADER: Final = re.compile(r"^diff --git a/(?P<old>.*?) b/(?P<new>.*)$", re.MULTILINE)
 
 
-def lines_of_texts(redactor: Redacting, arguments: object, told: str) -> dict[str, int] | None:
-    """Of a tool's arguments, where `told`, which is kept of them, is not all."""
-    if not isinstance(arguments, Mapping) or not MARK.search(told):
+def lines_of_texts(redactor: Redacting, arguments: object, said: str) -> dict[str, int] | None:
+    """Of a tool's arguments, where `said`, which is kept of them, is not all."""
+    if not isinstance(arguments, Mapping) or not MARK.search(said):
         return None
     texts = cast("Mapping[str, object]", arguments)
     counted = islice(_counted(texts), _MOST_TEXTS)
@@ -26,9 +26,9 @@ def _counted(texts: Mapping[str, object]) -> Iterator[tuple[str, int]]:
             yield name, len(text.splitlines())
 
 
-def lines_of_diff(diff: str, told: str) -> tuple[int, int] | None:
-    """Added and removed, where `told` is not all of it and it speaks of one file."""
-    if isinstance(diff, Gapped) or diff == told or not MARK.search(told):
+def lines_of_diff(diff: str, said: str) -> tuple[int, int] | None:
+    """Added and removed, where `said` is not all of it and it speaks of one file."""
+    if isinstance(diff, Gapped) or diff == said or not MARK.search(said):
         return None
     _, header, hunks = diff.partition("\n@@")
     if not header or len(list(islice(DIFF_HEADER.finditer(diff), 2))) != 1:

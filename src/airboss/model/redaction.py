@@ -121,17 +121,17 @@ class Redactor:
         settled = len(text) if is_end else self._open_end(text, begin)
         if settled == begin:
             return "", begin
-        told: list[str] = []
+        said: list[str] = []
         clean = len(text) > _LONG and not self._may_hold(text)
         for found in () if clean else self._whole.finditer(text, begin):
             if found.end() > settled:
                 # What is held back may belong to a secret that is already whole: it stays whole.
                 settled = min(settled, found.start())
                 break
-            told += (text[begin : found.start()], self._masked(found))
+            said += (text[begin : found.start()], self._masked(found))
             begin = found.end()
-        told.append(text[begin:settled])
-        return "".join(told), settled
+        said.append(text[begin:settled])
+        return "".join(said), settled
 
     def _open_end(self, text: str, begin: int) -> int:
         """Where the last part begins that might be the beginning of a secret."""
@@ -170,7 +170,7 @@ class RedactingStream:
 
     def _settle(self, text: str, *, is_end: bool) -> str:
         whole = self._text + text
-        told, settled = self.redactor.settle(whole, self._told, is_end=is_end)
+        said, settled = self.redactor.settle(whole, self._told, is_end=is_end)
         kept = max(0, settled - 1)
         self._text, self._told = whole[kept:], settled - kept
-        return told
+        return said

@@ -1,7 +1,9 @@
 """What a person sees of a run: a view that is kept, and every work where it is asked for."""
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
+
+from pydantic import computed_field, model_validator
 
 from airboss.model.events import Event, Recorded
 from airboss.model.ids import RunId, SessionId, TaskRunId
@@ -59,7 +61,7 @@ class RunView(Frozen):
     works_succeeded: int = 0
     works_failed: int = 0
     restarts: int = 0
-    time: int = 1
+    attempt: int = 1
     usage: Usage = Usage()
     waits_for: str | None = "a worker to begin it"
     # Set while what still works is being stopped.
@@ -68,6 +70,21 @@ class RunView(Frozen):
     redo: tuple[str, ...] = ()
     reason: str | None = None
     ended_at: int | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier_name(cls, data: Any) -> Any:
+        """Rows of earlier versions call the attempt `time`, and answers still have both."""
+        if isinstance(data, dict) and "time" in data:
+            known = cast("dict[str, Any]", data)
+            rest = {name: value for name, value in known.items() if name != "time"}
+            return {"attempt": known["time"], **rest}
+        return cast("Any", data)
+
+    @computed_field(description="The attempt, by its earlier name.")
+    @property
+    def time(self) -> int:
+        return self.attempt
 
     @property
     def is_open(self) -> bool:
@@ -104,9 +121,9 @@ def _with_works(running: tuple[RunningWork, ...]) -> dict[str, object]:
 def _with_wait(
     view: RunView, path: str, reason: str | None, *, for_person: bool = False
 ) -> dict[str, object]:
-    told = {"waits_for": reason, "for_person": for_person}
+    said = {"waits_for": reason, "for_person": for_person}
     return _with_works(
-        tuple(work.model_copy(update=told) if work.path == path else work for work in view.running)
+        tuple(work.model_copy(update=said) if work.path == path else work for work in view.running)
     )
 
 
@@ -131,7 +148,7 @@ def _changes(  # noqa: C901 - one arm a kind
         case RunResumed():
             return {"restarts": view.restarts + 1}
         case RunRetried():
-            again = {"state": "waiting", "waits_for": "a worker to begin it", "time": event.time}
+            again = {"state": "waiting", "waits_for": "a worker to begin it", "attempt": event.time}
             return {**again, "reason": None, "ended_at": None, "running": (), "redo": event.redo}
         case RunEnding():
             return {"ending": event, "reason": event.reason}
@@ -145,18 +162,18 @@ def _changes(  # noqa: C901 - one arm a kind
 
 
 def begin_run(stream: str, seq: int, at: int, event: RunAccepted) -> RunView:
-    told = event.model_dump(exclude={"kind", "user_input", "lone"})
-    told |= {"id": stream, "state": "waiting", "created_at": at, "updated_at": at, "seq": seq}
+    said = event.model_dump(exclude={"kind", "user_input", "lone"})
+    said |= {"id": stream, "state": "waiting", "created_at": at, "updated_at": at, "seq": seq}
     if event.lone is None:
-        return RunView(**told)
-    return LoneRunView(**told, **event.lone.model_dump(exclude={"user_input"}))
+        return RunView(**said)
+    return LoneRunView(**said, **event.lone.model_dump(exclude={"user_input"}))
 
 
 def fold_run(view: RunView, seq: int, at: int, event: Event) -> RunView:
     return view.model_copy(update={**_changes(view, at, event), "seq": seq, "updated_at": at})
 
 
-class WorkTold(Frozen):
+class WorkRecord(Frozen):
     """One execution of a work, as far as it came."""
 
     work: int
@@ -179,7 +196,7 @@ class RunStory(Frozen):
     """All that a run did, in order; of a work in a loop, every round."""
 
     user_input: str = ""
-    works: tuple[WorkTold, ...] = ()
+    works: tuple[WorkRecord, ...] = ()
 
 
 class RunTeller:
@@ -187,7 +204,7 @@ class RunTeller:
 
     def __init__(self) -> None:
         self._user_input = ""
-        self._works: dict[str, WorkTold] = {}
+        self._works: dict[str, WorkRecord] = {}
         # Those without an end: of thousands of works, few.
         self._open: dict[str, None] = {}
 
@@ -195,7 +212,7 @@ class RunTeller:
     def story(self) -> RunStory:
         return RunStory(user_input=self._user_input, works=tuple(self._works.values()))
 
-    def tell(self, at: int, event: Event) -> list[WorkTold]:
+    def tell(self, at: int, event: Event) -> list[WorkRecord]:
         """The works that it is about, as they are now."""
         match event:
             case RunAccepted():
@@ -203,7 +220,7 @@ class RunTeller:
                 return []
             case WorkStarted():
                 begun = event.model_dump(exclude={"kind"})
-                work = WorkTold(state="running", started_at=at, **begun)
+                work = WorkRecord(state="running", started_at=at, **begun)
                 self._works[event.task_run] = work
                 self._open[event.task_run] = None
                 return [work]
@@ -224,7 +241,7 @@ class RunTeller:
             case _:
                 return []
 
-    def _change(self, names: list[str], **change: object) -> list[WorkTold]:
+    def _change(self, names: list[str], **change: object) -> list[WorkRecord]:
         known = [name for name in names if name in self._works]
         for name in known:
             self._works[name] = self._works[name].model_copy(update=change)
@@ -232,7 +249,7 @@ class RunTeller:
                 self._open.pop(name, None)
         return [self._works[name] for name in known]
 
-    def _retry(self, at: int, event: WorkRetrying) -> list[WorkTold]:
+    def _retry(self, at: int, event: WorkRetrying) -> list[WorkRecord]:
         if event.task_run not in self._works:
             return []
         begun = (*self._works[event.task_run].retried_at, at)

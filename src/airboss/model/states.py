@@ -3,11 +3,11 @@
 from typing import Any, Protocol
 
 from airboss.model.blocks import AskBlock, Block, NoteBlock, told
-from airboss.model.conversation import Conversation
+from airboss.model.conversation import FoldedConversation
 from airboss.model.digest import digest
 from airboss.model.events import BlockDelta, Event, Recorded
 from airboss.model.inbox import InboxView
-from airboss.model.runs import RunTeller, RunView, WorkTold
+from airboss.model.runs import RunTeller, RunView, WorkRecord
 from airboss.model.task_runs import TaskRunView, TaskTeller
 from airboss.model.views import View, fold
 
@@ -30,7 +30,7 @@ class State(Protocol):
     def digest(self) -> str: ...
 
 
-class SessionTold(Conversation):
+class FoldedSession(FoldedConversation):
     """A session's view and conversation."""
 
     def __init__(self, stream: str) -> None:
@@ -89,14 +89,14 @@ class _Viewed:
         return digest(self.plain())
 
 
-class RunTold(_Viewed):
+class FoldedRun(_Viewed):
     """A run with all its works."""
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._teller = RunTeller()
 
-    def hear(self, seq: int, at: int, event: Event) -> list[WorkTold]:
+    def hear(self, seq: int, at: int, event: Event) -> list[WorkRecord]:
         """The works that this event changed. What was told before is passed over."""
         if seq <= self.head:
             return []
@@ -111,7 +111,7 @@ class RunTold(_Viewed):
         return {**super().plain(), **self._teller.story.model_dump(mode="json")}
 
 
-class TaskTold(_Viewed):
+class FoldedTask(_Viewed):
     """A task run with all that it did."""
 
     def __init__(self, stream: str) -> None:
@@ -125,16 +125,16 @@ class TaskTold(_Viewed):
         return {**super().plain(), **self._teller.story.model_dump(mode="json")}
 
 
-class InboxTold(_Viewed):
+class FoldedInbox(_Viewed):
     """What waits for a person; since when the list is kept is nobody's concern."""
 
     def plain(self) -> dict[str, Any]:
         return {"items": super().plain().get("items", [])}
 
 
-STATES: dict[str, type[SessionTold | RunTold | TaskTold | InboxTold]] = {
-    "session": SessionTold,
-    RunView.stream_kind: RunTold,
-    TaskRunView.stream_kind: TaskTold,
-    InboxView.stream_kind: InboxTold,
+STATES: dict[str, type[FoldedSession | FoldedRun | FoldedTask | FoldedInbox]] = {
+    "session": FoldedSession,
+    RunView.stream_kind: FoldedRun,
+    TaskRunView.stream_kind: FoldedTask,
+    InboxView.stream_kind: FoldedInbox,
 }

@@ -106,9 +106,9 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"reason": event.message}
         case TaskEnded():
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
-            told = {"sessions": (), "unasked": event.unasked}
-            told |= {"waits_for": None, "for_person": None}
-            return {**end, **told, "usage": view.usage + event.usage}
+            said = {"sessions": (), "unasked": event.unasked}
+            said |= {"waits_for": None, "for_person": None}
+            return {**end, **said, "usage": view.usage + event.usage}
         case _:
             return {}
 

@@ -44,9 +44,9 @@ class Usage(Spent):
         known = [one for one in (self.multiplier, other.multiplier) if one is not None]
         return self._with(other, 1, max(known, default=None))
 
-    def beyond(self, told: "Usage") -> "Usage":
+    def beyond(self, said: "Usage") -> "Usage":
         """What is in this and was not told yet."""
-        return self._with(told, -1, self.multiplier)
+        return self._with(said, -1, self.multiplier)
 
     def _with(self, other: "Usage", sign: int, multiplier: float | None) -> "Usage":
         return Usage(

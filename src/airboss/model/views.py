@@ -37,7 +37,7 @@ from airboss.model.inbox_events import (
     QuestionAsked,
     granted_by,
 )
-from airboss.model.limits import Granted, Limits
+from airboss.model.limits import Granted, UsageLimits
 from airboss.model.run_events import RunAccepted
 from airboss.model.runs import LoneRunView, RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
@@ -85,7 +85,7 @@ class SessionView(Frozen):
     usage: Usage = Usage()
     # Of the turn that runs, as far as it is known.
     spending: Usage = Usage()
-    limits: Limits = Limits()
+    limits: UsageLimits = UsageLimits()
     granted: tuple[Granted, ...] = ()
     error: str | None = None
     task: TaskRunId | None = None
@@ -203,8 +203,8 @@ def _changes(  # noqa: C901 - one arm a kind
             models = tuple(dict.fromkeys((*view.models, *event.models)))
             usage = view.usage + event.usage
             asking = view.asking if event.outcome == "interrupted" else None
-            told = {"turns": view.turns + 1, "models": models, "usage": usage}
-            return {**told, "turn": None, "asking": asking, "spending": Usage()}
+            said = {"turns": view.turns + 1, "models": models, "usage": usage}
+            return {**said, "turn": None, "asking": asking, "spending": Usage()}
         case TurnUsage() if event.turn is not None and event.turn == view.turn:
             return {"spending": view.spending + event.usage}
         case TurnUsage():

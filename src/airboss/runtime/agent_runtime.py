@@ -23,7 +23,7 @@ from airboss.runtime.environment import agents_environment
 from airboss.runtime.launcher import unreadable
 from airboss.runtime.locate import Located, fallback, locate
 from airboss.runtime.pids import note_in, runtime_under, supervised
-from airboss.runtime.runtime_process import Refused, RuntimeProcess
+from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sdk_internals import buffered, close_pipes, join_readers, process_of
 from airboss.runtime.sdk_wire import SdkWire
@@ -85,7 +85,7 @@ class RuntimeStatus:
 
 
 @dataclass(frozen=True)
-class SignIn:
+class RuntimeSignIn:
     """Who the runtime itself is signed in as, where no token is given."""
 
     signed_in: bool
@@ -95,7 +95,7 @@ class SignIn:
 
 
 @dataclass(frozen=True)
-class ModelOffer:
+class CopilotModel:
     """A model that Copilot's service offers to the one who asked."""
 
     id: str
@@ -142,7 +142,7 @@ class Runtime:
         process = await self.process()
         try:
             return await work(process)
-        except Refused:
+        except RuntimeRefused:
             raise
         except RuntimeUnavailable:
             # The SDK may see a process end a moment before the watchdog does.
@@ -165,12 +165,12 @@ class Runtime:
             sessions=process.open_sessions,
         )
 
-    async def sign_in(self) -> SignIn:
+    async def sign_in(self) -> RuntimeSignIn:
         """Who is signed in on this machine; a token that is given per session is not seen here."""
         said = await self.on_process(lambda process: process.ask(process.client.get_auth_status()))
-        return SignIn(said.isAuthenticated, said.login, said.authType, said.statusMessage)
+        return RuntimeSignIn(said.isAuthenticated, said.login, said.authType, said.statusMessage)
 
-    async def list_models(self, github_token: str | None = None) -> tuple[ModelOffer, ...]:
+    async def list_models(self, github_token: str | None = None) -> tuple[CopilotModel, ...]:
         """The models of Copilot's service, for this token or for the signed-in user."""
 
         def ask(process: RuntimeProcess) -> "Awaitable[ModelList]":
@@ -181,7 +181,7 @@ class Runtime:
 
         try:
             said = await self.on_process(ask)
-        except Refused as error:
+        except RuntimeRefused as error:
             raise in_words(error) from error
         return tuple(_offer(model) for model in said.models)
 
@@ -330,7 +330,7 @@ def _why_not(located: Located, error: Exception) -> str:
     )
 
 
-def in_words(error: Refused) -> RuntimeUnavailable | NotSignedIn:
+def in_words(error: RuntimeRefused) -> RuntimeUnavailable | NotSignedIn:
     """A refusal for want of a sign-in says what to do; any other stays what it is."""
     said = str(error)
     refused = any(word in said for word in ("401", "403", "Unauthorized", "Forbidden"))
@@ -347,11 +347,11 @@ def in_words(error: Refused) -> RuntimeUnavailable | NotSignedIn:
     return error
 
 
-def _offer(model: Any) -> ModelOffer:
+def _offer(model: Any) -> CopilotModel:
     billing, policy = getattr(model, "billing", None), getattr(model, "policy", None)
     limits = getattr(getattr(model, "capabilities", None), "limits", None)
     state = getattr(policy, "state", None)
-    return ModelOffer(
+    return CopilotModel(
         id=str(model.id),
         name=str(model.name),
         multiplier=getattr(billing, "multiplier", None),

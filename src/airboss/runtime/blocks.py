@@ -16,7 +16,7 @@ from airboss.model.events import (
 from airboss.model.excerpt import Excerpt, Gapped, Redacting, begins_with, behind, length_of
 from airboss.runtime.signals import Compacted, Signal
 
-Told: TypeAlias = list[Event | Signal | Compacted]
+Said: TypeAlias = list[Event | Signal | Compacted]
 
 # Of a text that is too long to be kept, so much says which one it is.
 _BEGINNING = 4096
@@ -36,7 +36,7 @@ REASONING = Voice("reasoningId", ReasoningStarted, ReasoningDelta)
 TOOL = Voice("toolCallId", ToolStarted, ToolDelta)
 
 
-class Block:
+class SpokenBlock:
     """A block that is being said: an excerpt of what came, without its secrets."""
 
     __slots__ = ("_came", "_kept", "_length", "_most", "_said", "_voice", "id", "offset", "shell")
@@ -67,22 +67,22 @@ class Block:
             return whole.lstrip().startswith(came)
         return whole.strip() == came
 
-    def take(self, piece: str, told: Told) -> None:
+    def take(self, piece: str, said: Said) -> None:
         self._length += length_of(piece)
         if self._length <= self._most:
             self._came.append(piece)
         elif sum(map(len, self._came)) != _BEGINNING:
             head = piece.head if isinstance(piece, Gapped) else piece
             self._came = ["".join((*self._came, head[:_BEGINNING]))[:_BEGINNING]]
-        self._say(self._kept.take(piece), told)
+        self._say(self._kept.take(piece), said)
 
-    def finish(self, told: Told) -> tuple[str, int | None]:
+    def finish(self, said: Said) -> tuple[str, int | None]:
         """Say what was held back. All that was said, and how many characters were not."""
-        self._say(self._kept.finish(), told)
+        self._say(self._kept.finish(), said)
         return "".join(self._said), self._kept.left_out or None
 
-    def _say(self, text: str, told: Told) -> None:
+    def _say(self, text: str, said: Said) -> None:
         if text:
-            told.append(self._voice.delta(block=self.id, offset=self.offset, text=text))
+            said.append(self._voice.delta(block=self.id, offset=self.offset, text=text))
             self._said.append(text)
             self.offset += len(text)

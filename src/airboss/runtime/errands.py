@@ -39,5 +39,5 @@ async def aside(session: "CopilotSession", question: str) -> str:
 
 async def _running(session: "CopilotSession") -> list[str]:
     """The commands and agents that go on beside the conversation."""
-    told = await session.rpc.tasks.list()
-    return [task.id for task in told.tasks if task.status.value == "running"]
+    said = await session.rpc.tasks.list()
+    return [task.id for task in said.tasks if task.status.value == "running"]

@@ -74,7 +74,7 @@ class ToolGate(Protocol):
 
     async def before(self, use: ToolUse) -> Answer: ...
 
-    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+    def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
         """The same calls as events tell them, what came of them, and what else it ought to know."""
         ...
 
@@ -92,10 +92,10 @@ class Hooks:
         """For `create_session(hooks=…)`."""
         return {"on_pre_tool_use": self._before}
 
-    def hear(self, told: ToolStarted | ToolEnded | Compacted) -> None:
+    def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
         """Whatever the gate makes of it, others are to hear it too."""
         try:
-            self._gate.hear(told)
+            self._gate.hear(said)
         except Exception:  # noqa: BLE001  # the border: what happened has happened
             _log.exception("The gate failed at what it was told")
 
@@ -109,38 +109,38 @@ class Hooks:
         """Another turn begins."""
         self._is_stopped = False
 
-    async def _before(self, told: Mapping[str, Any], _: object) -> dict[str, Any]:
+    async def _before(self, said: Mapping[str, Any], _: object) -> dict[str, Any]:
         if self._is_stopped:
             return _said(Veto(_STOPPED))
         try:
-            return await self._going.call(self._answer(told))
+            return await self._going.call(self._answer(said))
         except asyncio.CancelledError:
             if (around := asyncio.current_task()) and around.cancelling():
                 raise
             return _said(Veto(_STOPPED))
 
-    async def _answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    async def _answer(self, said: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return _said(await self._gate.before(_use(told)))
+            return _said(await self._gate.before(_use(said)))
         except Exception:  # noqa: BLE001  # the border: whatever failed, the call is refused
             _log.exception("The gate failed, and a call of a tool is refused")
             return _said(Veto(_FAULT))
 
 
-def _use(told: Mapping[str, Any]) -> ToolUse:
-    given: object = told.get("toolArgs")
+def _use(said: Mapping[str, Any]) -> ToolUse:
+    given: object = said.get("toolArgs")
     is_bare = not isinstance(given, Mapping)
     arguments = {BARE: given} if is_bare else dict(cast("Mapping[str, Any]", given))
-    return ToolUse(str(told["toolName"]), arguments, told.get("agentId"), is_bare)
+    return ToolUse(str(said["toolName"]), arguments, said.get("agentId"), is_bare)
 
 
-def outcome_of(tool: str, told: ToolEnded) -> ToolOutcome:
+def outcome_of(tool: str, said: ToolEnded) -> ToolOutcome:
     """What the event says. Where the runtime streamed something else than it gave the model, the
     one is the text and the other the details."""
-    if told.error is None:
-        return ToolOutcome(told.text, details=told.result and told.result.detailed_content)
-    error = told.error.message
-    return ToolOutcome(told.text, error, is_missing=_is_missing(tool, error))
+    if said.error is None:
+        return ToolOutcome(said.text, details=said.result and said.result.detailed_content)
+    error = said.error.message
+    return ToolOutcome(said.text, error, is_missing=_is_missing(tool, error))
 
 
 def _is_missing(tool: str, error: str) -> bool:

@@ -84,8 +84,8 @@ def _top_of(original: Path) -> Path:
 def _key(original: Path) -> str:
     """Another for every other file, also where only its content was replaced."""
     about = original.stat()
-    told = f"{original}\0{about.st_size}\0{about.st_mtime_ns}\0{about.st_ctime_ns}"
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    said = f"{original}\0{about.st_size}\0{about.st_mtime_ns}\0{about.st_ctime_ns}"
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def _is_whole(copy: Path, original: Path) -> bool:

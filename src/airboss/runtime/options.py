@@ -8,7 +8,7 @@ from airboss.runtime.tools import sdk_tools
 from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
-    from airboss.runtime.session import SessionWish
+    from airboss.runtime.session import SessionRequest
 
 GITHUBS_MCP_SERVER: Final = "github-mcp-server"
 # For none of these the runtime asks anybody, and for none it has another switch that holds for
@@ -16,7 +16,7 @@ GITHUBS_MCP_SERVER: Final = "github-mcp-server"
 _EXCLUDED: Final = ("lsp", "session_store_sql")
 
 
-def options_of(asked: "SessionWish", process: RuntimeProcess) -> dict[str, Any]:
+def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, Any]:
     """What a repository brings and would run stays off."""
     from copilot import PermissionNoResult
     from copilot.session import ModelCapabilitiesOverride, ModelSupportsOverride

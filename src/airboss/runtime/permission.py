@@ -9,7 +9,7 @@ from airboss.runtime.hooks import ASKED_BY_THE_GATE
 
 
 @dataclass(frozen=True, slots=True)
-class PermissionWish:
+class PermissionRequest:
     """One request of the runtime. `about` is one line for a person; `raw` is all that was said."""
 
     request_id: str
@@ -33,7 +33,7 @@ class PermissionAnswer:
     reason: str
 
 
-Decide: TypeAlias = Callable[[PermissionWish], Awaitable[PermissionAnswer]]
+Decide: TypeAlias = Callable[[PermissionRequest], Awaitable[PermissionAnswer]]
 
 # What was asked before a restart comes back in the words of the question, not of the wish.
 _KINDS = {"commands": "shell"}
@@ -41,7 +41,7 @@ _PATHS = ("path", "fileName", "paths", "possiblePaths")
 _ABOUT = ("fullCommandText", "url", "path", "fileName", "toolName", "extensionName", "intention")
 
 
-def wish(data: Mapping[str, Any], server: str | None = None) -> PermissionWish:
+def wish(data: Mapping[str, Any], server: str | None = None) -> PermissionRequest:
     """Read the data of a `permission.requested` event; what is missing or odd stays empty. `server`
     is the MCP server whose tool is called, where the request does not name it."""
     asked = data.get("permissionRequest")
@@ -49,7 +49,7 @@ def wish(data: Mapping[str, Any], server: str | None = None) -> PermissionWish:
     if is_asked_by_the_gate(request):
         request = _of_a_server(request, server)
     kind = str(request.get("kind") or "unknown")
-    return PermissionWish(
+    return PermissionRequest(
         request_id=str(data.get("requestId") or ""),
         call=_text(request, "toolCallId"),
         kind=_KINDS.get(kind, kind),

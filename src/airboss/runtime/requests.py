@@ -9,7 +9,7 @@ from airboss.background import Background
 from airboss.errors import AirbossError
 from airboss.runtime.hooks import missing
 from airboss.runtime.origins import Origin, Origins
-from airboss.runtime.permission import Decide, PermissionAnswer, PermissionWish, wish
+from airboss.runtime.permission import Decide, PermissionAnswer, PermissionRequest, wish
 from airboss.runtime.tools import (
     AnswerCall,
     OutsideCall,
@@ -27,7 +27,7 @@ _NO_ANSWER = "The call could not be answered. Go on without it."
 _NO_DECISION = "Permission could not be asked for, so it is denied."
 
 
-class Say(Protocol):
+class SayToRuntime(Protocol):
     """Says something to the runtime about one session, and waits for its word."""
 
     async def __call__(self, ask: "Callable[[SessionRpc], Coroutine[Any, Any, T]]") -> T: ...
@@ -49,14 +49,14 @@ class Requests:
         self._beside = beside
         self.origins = Origins()
 
-    def ask_permission(self, say: Say, raw: Mapping[str, Any]) -> None:
+    def ask_permission(self, say: SayToRuntime, raw: Mapping[str, Any]) -> None:
         """A raw `permission.requested`."""
         data = raw["data"]
         if not data.get("resolvedByHook"):
             permit = self._permit(say, data, self.origins.of(raw))
             self._begin(str(data.get("requestId")), permit)
 
-    def ask_outside(self, say: Say, data: Mapping[str, Any]) -> None:
+    def ask_outside(self, say: SayToRuntime, data: Mapping[str, Any]) -> None:
         call = outside_call(data)
         if call.tool in self._outside and self._answer:
             self._begin(call.request_id, self._call(say, self._answer, call))
@@ -70,7 +70,7 @@ class Requests:
         """It was answered elsewhere."""
         self._beside.cancel(request)
 
-    async def _permit(self, say: Say, data: Mapping[str, Any], origin: Origin) -> None:
+    async def _permit(self, say: SayToRuntime, data: Mapping[str, Any], origin: Origin) -> None:
         """Where deciding fails, the answer is no."""
         from copilot import rpc
 
@@ -90,7 +90,7 @@ class Requests:
         with contextlib.suppress(AirbossError):
             await say(lambda to: to.permissions.handle_pending_permission_request(request))
 
-    async def _call(self, say: Say, answer: AnswerCall, call: OutsideCall) -> None:
+    async def _call(self, say: SayToRuntime, answer: AnswerCall, call: OutsideCall) -> None:
         """Where answering fails, the agent is told that it did."""
         from copilot import rpc
 
@@ -110,8 +110,8 @@ class Requests:
 
 
 async def _traced(
-    say: Say, data: Mapping[str, Any], origin: Origin
-) -> PermissionWish | PermissionAnswer:
+    say: SayToRuntime, data: Mapping[str, Any], origin: Origin
+) -> PermissionRequest | PermissionAnswer:
     """The wish, with the MCP server that it is about. Which tool is whose the runtime's list says:
     the start of a call may not be told yet, and with the id of another call it names the server of
     that. It is a no where the runtime has no such tool: a person need not be asked for what cannot
@@ -133,7 +133,7 @@ async def _traced(
 
 
 @dataclass(frozen=True)
-class Pending:
+class CutOffRequests:
     """What was asked for when a session was cut off: leave, and answers from outside."""
 
     wishes: tuple[Mapping[str, Any], ...]
@@ -143,11 +143,11 @@ class Pending:
         return len(self.wishes) + len(self.calls)
 
 
-async def pending_requests(say: Say) -> Pending:
-    wishes = await say(lambda to: to.permissions.pending_requests())
+async def pending_requests(say: SayToRuntime) -> CutOffRequests:
+    requests = await say(lambda to: to.permissions.pending_requests())
     calls = await say(lambda to: to.tools.list_pending_requests())
-    asked = (_plain(pending) for pending in wishes.items)
-    return Pending(
+    asked = (_plain(pending) for pending in requests.items)
+    return CutOffRequests(
         tuple({**pending, "permissionRequest": pending.get("request")} for pending in asked),
         tuple(_plain(pending) for pending in calls.items),
     )

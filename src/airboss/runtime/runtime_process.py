@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 ANSWER_SECONDS = 30.0
 
 
-class Refused(RuntimeUnavailable):
+class RuntimeRefused(RuntimeUnavailable):
     """The runtime is there and answered no."""
 
 
@@ -109,10 +109,10 @@ class RuntimeProcess:
         if self.ended.done():
             return
         self.ended.set_result(reason)
-        told = list(self._when_lost.values())
+        said = list(self._when_lost.values())
         self._when_lost.clear()
         self.wire.routes.clear()
-        for lost in told:
+        for lost in said:
             lost(reason)
 
     async def ask(
@@ -154,4 +154,6 @@ class RuntimeProcess:
             return RuntimeUnavailable(self.ended.result())
         if is_lost(error):
             return RuntimeUnavailable("The agent runtime ended while it was asked.")
-        return Refused(f"The agent runtime refused: {getattr(error, 'message', None) or error}")
+        return RuntimeRefused(
+            f"The agent runtime refused: {getattr(error, 'message', None) or error}"
+        )

@@ -71,7 +71,7 @@ _STDERR_LINES: Final = 200
 Handle: TypeAlias = Callable[[Any], object]
 
 
-class Connection:
+class SdkConnection:
     """The JSON-RPC connection of one client, as the SDK made it."""
 
     def __init__(self, rpc: Any) -> None:
@@ -81,7 +81,7 @@ class Connection:
         self._notify: Callable[[str, dict[str, Any]], None] = rpc.notification_handler
 
     @classmethod
-    def of(cls, client: "CopilotClient") -> "Connection | None":
+    def of(cls, client: "CopilotClient") -> "SdkConnection | None":
         """None where the SDK looks different."""
         rpc: Any = getattr(client, "_client", None)
         handle = getattr(rpc, "_handle_message", None)

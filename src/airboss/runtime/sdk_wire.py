@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from airboss.background import Background, ignore_failure
 from airboss.runtime.frames import TOO_LARGE, PassedOver, Pipe, Shortened, read_message
-from airboss.runtime.sdk_internals import Connection
+from airboss.runtime.sdk_internals import SdkConnection
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -79,12 +79,12 @@ class SdkWire:
         self._size = 0
         self._room = threading.Event()
         self._due = threading.Event()
-        self._connection: Connection | None = None
+        self._connection: SdkConnection | None = None
         self._saying = Background("sdk wire")
 
     def attach(self, client: "CopilotClient") -> bool:
         """Listen on the client's connection; False where that cannot be done."""
-        connection = self._connection = Connection.of(client)
+        connection = self._connection = SdkConnection.of(client)
         if connection is None:
             return False
         connection.take_over(lambda message: self._hear(connection, message), self._read)
@@ -99,7 +99,7 @@ class SdkWire:
         """In the middle of a message: the watchdog takes no silence for a hang while it grows."""
         self.heard += 1
 
-    def _hear(self, connection: Connection, message: Any) -> None:
+    def _hear(self, connection: SdkConnection, message: Any) -> None:
         """On the reader's thread: one message."""
         self.heard += 1
         if isinstance(message, PassedOver):
@@ -118,12 +118,12 @@ class SdkWire:
             case _:
                 connection.hand_on(message)
 
-    def _say(self, connection: Connection, message: dict[str, Any]) -> None:
+    def _say(self, connection: SdkConnection, message: dict[str, Any]) -> None:
         """From the reader's thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._send, connection, message)
 
-    def _send(self, connection: Connection, message: dict[str, Any]) -> None:
+    def _send(self, connection: SdkConnection, message: dict[str, Any]) -> None:
         """What cannot be said any more is not missed: whoever would hear it is gone."""
         if not self._saying.is_closed:
             self._saying.call(connection.send(message)).add_done_callback(ignore_failure)
@@ -131,7 +131,7 @@ class SdkWire:
     async def close(self) -> None:
         await self._saying.close(cancel=True, seconds=1)
 
-    def _pass_over(self, connection: Connection, said: PassedOver) -> dict[str, Any] | None:
+    def _pass_over(self, connection: SdkConnection, said: PassedOver) -> dict[str, Any] | None:
         """Whoever waits for a word gets one; the turn that it belongs to cannot go on. An answer
         to something that we asked is for the SDK to hand on."""
         _log.warning("%s It was %s.", said.words, said.event or said.method or "an answer")
@@ -212,7 +212,7 @@ class SdkWire:
             _log.exception("An event of session %s could not be told", session)
 
 
-def answer_unused_hook(connection: Connection, message: Mapping[str, Any]) -> bool:
+def answer_unused_hook(connection: SdkConnection, message: Mapping[str, Any]) -> bool:
     """Answer a hook that nobody has. The SDK answers what is left, in its own time."""
     if _is_ours(message):
         return False

@@ -17,8 +17,8 @@ from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.options import blobs, options_of
 from airboss.runtime.permission import Decide
-from airboss.runtime.requests import Pending, Requests, pending_requests
-from airboss.runtime.runtime_process import Refused, RuntimeProcess
+from airboss.runtime.requests import CutOffRequests, Requests, pending_requests
+from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk_internals import forget_session
 from airboss.runtime.signals import (
     Compacted,
@@ -50,7 +50,7 @@ _REMEMBERED = 32
 
 
 @dataclass(frozen=True)
-class SessionWish:
+class SessionRequest:
     """What a session is to be. `id` is also the mark on all that its agent starts.
 
     `hear` is called on the event loop, in order, and returns at once. `provider` is one's own
@@ -81,7 +81,7 @@ class SessionWish:
     most: int = MOST_CHARACTERS
 
 
-async def open_session(runtime: Runtime, asked: SessionWish) -> "RuntimeSession":
+async def open_session(runtime: Runtime, asked: SessionRequest) -> "RuntimeSession":
     """Open or resume a session, starting the runtime when there is none."""
 
     async def opened(process: RuntimeProcess) -> RuntimeSession:
@@ -101,7 +101,7 @@ async def open_session(runtime: Runtime, asked: SessionWish) -> "RuntimeSession"
 class RuntimeSession:
     """A session on one process of the runtime. When that ends, so does this; it is resumed anew."""
 
-    def __init__(self, process: RuntimeProcess, asked: SessionWish) -> None:
+    def __init__(self, process: RuntimeProcess, asked: SessionRequest) -> None:
         own_model = asked.provider is not None
         self.id = asked.id
         self._process = process
@@ -152,18 +152,18 @@ class RuntimeSession:
             opening = client.create_session(session_id=asked.id, name=asked.id, **options)
         try:
             self._sdk = await self._process.ask(opening, _OPEN_SECONDS)
-        except Refused as error:
+        except RuntimeRefused as error:
             raise _gone(error, asked.id) from error
 
-    async def pending(self) -> Pending:
+    async def pending(self) -> CutOffRequests:
         """What was asked for when the session was cut off, and is still."""
         return await pending_requests(self._say)
 
-    def go_on(self, pending: Pending) -> None:
+    def go_on(self, pending: CutOffRequests) -> None:
         """The turn that was cut off goes on: what it asked for is asked again now."""
         self._begin_to_wait()
-        for wish in pending.wishes:
-            self._requests.ask_permission(self._say, {"data": wish})
+        for request in pending.wishes:
+            self._requests.ask_permission(self._say, {"data": request})
         for call in pending.calls:
             self.hear({"type": "tool.execution_start", "data": call})
             self._requests.ask_outside(self._say, call)
@@ -175,7 +175,7 @@ class RuntimeSession:
             return await self._process.ask(self._opened.send(text, attachments=blobs(pictures)))
         except BaseException as error:
             self._busy = False
-            if isinstance(error, Refused):
+            if isinstance(error, RuntimeRefused):
                 raise _gone(error, self.id) from error
             raise
 
@@ -264,8 +264,8 @@ class RuntimeSession:
                 self._answered = not raw["data"].get("toolRequests")
             case _:
                 pass
-        for told in self._translator.hear(raw):
-            self._tell(told)
+        for said in self._translator.hear(raw):
+            self._tell(said)
 
     def _tell_read(self, name: str, *, past: bool = False) -> None:
         self._read.append(name)
@@ -282,10 +282,10 @@ class RuntimeSession:
         self._asked.hear(RuntimeLost(reason))
         self._finish()
 
-    def _tell(self, told: Event | Signal | Compacted) -> None:
-        if self._hooks is not None and isinstance(told, ToolStarted | ToolEnded | Compacted):
-            self._hooks.hear(told)
-        match told:
+    def _tell(self, said: Event | Signal | Compacted) -> None:
+        if self._hooks is not None and isinstance(said, ToolStarted | ToolEnded | Compacted):
+            self._hooks.hear(said)
+        match said:
             case Compacted():
                 return
             case TurnBegan():
@@ -295,7 +295,7 @@ class RuntimeSession:
                     self._hooks.go_on()
                 self._idle.clear()
                 self._listen_for_quiet()
-                self._asked.hear(told)
+                self._asked.hear(said)
                 if self._replaced is not None:
                     self._asked.hear(self._replaced)
                     self._replaced = None
@@ -309,18 +309,18 @@ class RuntimeSession:
                 self._busy = self._began = False
                 self._idle.set()
             case ModelReplaced() if not self._began:
-                self._replaced = told  # belongs to the turn that comes
+                self._replaced = said  # belongs to the turn that comes
                 return
             case _:
                 pass
-        self._asked.hear(told)
+        self._asked.hear(said)
 
     def _end_turn(self, *signals: Signal) -> None:
         """End a turn in the runtime's place: it will not do so itself."""
         for event in self._translator.close():
             self._tell(event)
-        for told in signals:
-            self._tell(told)
+        for said in signals:
+            self._tell(said)
         self._owes_idle = True
 
     # A turn that went quiet.
@@ -384,7 +384,7 @@ class RuntimeSession:
         self._beside.cancel()
 
 
-def _gone(error: Refused, session: str) -> AirbossError:
+def _gone(error: RuntimeRefused, session: str) -> AirbossError:
     if "not found" in str(error).lower() and "session" in str(error).lower():
         return SessionGone(f"The agent runtime has no record of session {session} any more.")
     return in_words(error)

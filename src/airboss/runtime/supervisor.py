@@ -55,17 +55,17 @@ def stat_of(pid: int) -> tuple[str, int, int]:
     """State, parent and start time (in the kernel's ticks) of a process."""
     descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     try:
-        told = os.read(descriptor, 4096)
+        said = os.read(descriptor, 4096)
     finally:
         os.close(descriptor)
-    fields = told[told.rindex(b")") + 2 :].split()  # a name may have spaces and brackets in it
+    fields = said[said.rindex(b")") + 2 :].split()  # a name may have spaces and brackets in it
     return fields[0].decode(), int(fields[1]), int(fields[_STARTED])
 
 
 def boot_id() -> str:
     """Start times count from the boot: after another one the same pair is another process."""
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as told:
-        return told.read().strip()
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as said:
+        return said.read().strip()
 
 
 def supervise(note: str, server: int, command: list[str]) -> NoReturn:
@@ -78,14 +78,14 @@ def supervise(note: str, server: int, command: list[str]) -> NoReturn:
     signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     runtime = _start(command, note, heard)
     _let_go_of_pipes()
-    children = Children(runtime)
+    children = SupervisedChildren(runtime)
     _watch(children, server, heard)
     _end_all(children)
     _unlink(note)
     _leave(children.status or 0, heard)
 
 
-class Children:
+class SupervisedChildren:
     """The runtime, and the orphans that came to us."""
 
     def __init__(self, runtime: int) -> None:
@@ -174,7 +174,7 @@ def _let_go_of_pipes() -> None:
     os.close(nothing)
 
 
-def _watch(children: Children, server: int, heard: set[signal.Signals]) -> None:
+def _watch(children: SupervisedChildren, server: int, heard: set[signal.Signals]) -> None:
     """Return when the runtime ended, when the server is gone, or when we are told to end."""
     until = None
     while True:
@@ -186,12 +186,12 @@ def _watch(children: Children, server: int, heard: set[signal.Signals]) -> None:
             if time.monotonic() >= until:
                 return
         # The thread that started us may end before the server does, and its signal with it.
-        told = signal.sigtimedwait(heard, _LOOK_SECONDS if until is None else 0.05)
-        if told is not None and told.si_signo == signal.SIGTERM:
+        said = signal.sigtimedwait(heard, _LOOK_SECONDS if until is None else 0.05)
+        if said is not None and said.si_signo == signal.SIGTERM:
             return
 
 
-def _end_all(children: Children) -> None:
+def _end_all(children: SupervisedChildren) -> None:
     """Kill until none is left: one that is being killed may just have started another."""
     end = time.monotonic() + _GIVE_UP_SECONDS
     while children.bury() and time.monotonic() < end:

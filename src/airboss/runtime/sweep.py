@@ -29,14 +29,14 @@ _ZOMBIE = "Z"
 
 
 @dataclass
-class Children:
+class OwnChildren:
     """The children that this process started in sessions of their own; orphans have such too."""
 
     known: set[int] = field(default_factory=set[int])
     adopting: bool = False
 
 
-CHILDREN: Final = Children()
+CHILDREN: Final = OwnChildren()
 
 
 def become_subreaper() -> bool:

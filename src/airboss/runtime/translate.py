@@ -28,7 +28,7 @@ from airboss.model.excerpt import (
     name_of,
 )
 from airboss.model.line_counts import lines_of_diff, lines_of_texts
-from airboss.runtime.blocks import MESSAGE, REASONING, TOOL, Block, Told, Voice
+from airboss.runtime.blocks import MESSAGE, REASONING, TOOL, Said, SpokenBlock, Voice
 from airboss.runtime.signals import (
     Compacted,
     ModelAnswered,
@@ -64,71 +64,71 @@ class Translator:
         self._replaced: set[str] = set()
         self._working = False
         self._names: Counter[str] = Counter()
-        self._texts: dict[tuple[Voice, str], Block] = {}
+        self._texts: dict[tuple[Voice, str], SpokenBlock] = {}
         self._over: set[tuple[Voice, str]] = set()
         self._calls: set[tuple[str, str]] = set()
         # A sub-agent's calls may have the same ids as those of the agent that called it.
-        self._tools: dict[tuple[str | None, str], Block] = {}
+        self._tools: dict[tuple[str | None, str], SpokenBlock] = {}
 
-    def hear(self, raw: Raw) -> Told:
+    def hear(self, raw: Raw) -> Said:
         """What this event of the runtime means to us, in the order in which it is to be told."""
         kind = str(raw.get("type"))
         hearer = _HEARERS.get(kind)
         if hearer is None:
             self.passed_over[kind] += 1
             return []
-        told: Told = []
+        said: Said = []
         try:
-            hearer(self, raw, raw["data"], told)
+            hearer(self, raw, raw["data"], said)
         except (KeyError, TypeError, ValueError, AttributeError):
             self.passed_over[f"malformed {kind}"] += 1
-        return told
+        return said
 
     def close(self) -> list[Event]:
         """End all that is still open: the turn was cut short."""
-        told: Told = []
-        self._cut_texts(told)
+        said: Said = []
+        self._cut_texts(said)
         for key, block in list(self._tools.items()):
             del self._tools[key]
             error = ToolError(message=UNFINISHED_TOOL)
-            text, left_out = block.finish(told)
-            told.append(
+            text, left_out = block.finish(said)
+            said.append(
                 ToolEnded(block=block.id, text=text, error=error, cut=True, left_out=left_out)
             )
         self._over.clear()
         self._replaced.clear()
         self._working = False
-        return cast("list[Event]", told)
+        return cast("list[Event]", said)
 
     # Messages and reasoning.
 
-    def message_delta(self, raw: Raw, data: Raw, told: Told) -> None:
-        self._text_delta(MESSAGE, raw, data, told)
+    def message_delta(self, raw: Raw, data: Raw, said: Said) -> None:
+        self._text_delta(MESSAGE, raw, data, said)
 
-    def reasoning_delta(self, raw: Raw, data: Raw, told: Told) -> None:
-        self._text_delta(REASONING, raw, data, told)
+    def reasoning_delta(self, raw: Raw, data: Raw, said: Said) -> None:
+        self._text_delta(REASONING, raw, data, said)
 
-    def message(self, raw: Raw, data: Raw, told: Told) -> None:
+    def message(self, raw: Raw, data: Raw, said: Said) -> None:
         if _from_sub_agent(raw):
             return
-        self._text(MESSAGE, data, told)
+        self._text(MESSAGE, data, said)
         if model := data.get("model"):
             model = name_of(model)
-            told.append(ModelAnswered(model))
-            self._compare(model, "another model answered", told)
+            said.append(ModelAnswered(model))
+            self._compare(model, "another model answered", said)
 
-    def reasoning(self, raw: Raw, data: Raw, told: Told) -> None:
+    def reasoning(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
-            self._text(REASONING, data, told)
+            self._text(REASONING, data, said)
 
-    def _text_delta(self, voice: Voice, raw: Raw, data: Raw, told: Told) -> None:
+    def _text_delta(self, voice: Voice, raw: Raw, data: Raw, said: Said) -> None:
         if "agentId" in raw:
             return
         key = (voice, data[voice.key])
-        block = self._texts.get(key) or self._open_text(key, told)
-        block.take(data["deltaContent"], told)
+        block = self._texts.get(key) or self._open_text(key, said)
+        block.take(data["deltaContent"], said)
 
-    def _text(self, voice: Voice, data: Raw, told: Told) -> None:
+    def _text(self, voice: Voice, data: Raw, said: Said) -> None:
         """The closing event, with the whole text."""
         content, key = data.get("content") or "", (voice, data[voice.key])
         if key in self._over:
@@ -137,45 +137,45 @@ class Translator:
         if block is None:
             if not content:
                 return
-            block = self._open_text(key, told)
+            block = self._open_text(key, said)
         rest = block.rest_of(content)
         if rest is not None:
-            block.take(rest, told)
+            block.take(rest, said)
         elif not block.is_trimmed(content):  # the runtime trims a reasoning's closing text
-            self._end_text(key, told, cut=True)
-            block = self._open_text(key, told)
-            block.take(content, told)
-        self._end_text(key, told, cut=False)
+            self._end_text(key, said, cut=True)
+            block = self._open_text(key, said)
+            block.take(content, said)
+        self._end_text(key, said, cut=False)
 
-    def _open_text(self, key: tuple[Voice, str], told: Told) -> Block:
+    def _open_text(self, key: tuple[Voice, str], said: Said) -> SpokenBlock:
         voice, name = key
         if voice is MESSAGE:  # of two messages the first was given up, and no event says so
-            self._cut_texts(told, MESSAGE)
-        block = Block(self._name(name), voice, self._redactor, self._most)
-        told.append(voice.started(block=block.id))
+            self._cut_texts(said, MESSAGE)
+        block = SpokenBlock(self._name(name), voice, self._redactor, self._most)
+        said.append(voice.started(block=block.id))
         self._texts[key] = block  # only what was told has to be closed
         return block
 
-    def _end_text(self, key: tuple[Voice, str], told: Told, *, cut: bool) -> None:
+    def _end_text(self, key: tuple[Voice, str], said: Said, *, cut: bool) -> None:
         block = self._texts.pop(key)
         self._over.add(key)
         ended = MessageEnded if key[0] is MESSAGE else ReasoningEnded
-        text, left_out = block.finish(told)
-        told.append(ended(block=block.id, text=text, cut=cut, left_out=left_out))
+        text, left_out = block.finish(said)
+        said.append(ended(block=block.id, text=text, cut=cut, left_out=left_out))
 
-    def _cut_texts(self, told: Told, voice: Voice | None = None) -> None:
+    def _cut_texts(self, said: Said, voice: Voice | None = None) -> None:
         for key in [key for key in self._texts if voice in {None, key[0]}]:
-            self._end_text(key, told, cut=True)
+            self._end_text(key, said, cut=True)
 
     # Tools.
 
-    def tool_start(self, raw: Raw, data: Raw, told: Told) -> None:
+    def tool_start(self, raw: Raw, data: Raw, said: Said) -> None:
         agent, call = raw.get("agentId"), data["toolCallId"]
         parent = self._tools.get((None, data.get("parentToolCallId") or ""))
-        block = Block(self._name(call), TOOL, self._redactor, self._most)
+        block = SpokenBlock(self._name(call), TOOL, self._redactor, self._most)
         above = data.get("parentToolCallId")
         arguments = json_of(self._redactor, data.get("arguments"), self._most)
-        told.append(
+        said.append(
             ToolStarted(
                 block=block.id,
                 parent=parent.id if parent else above and _short_id(above),
@@ -186,113 +186,113 @@ class Translator:
         )
         self._tools[agent, call] = block
 
-    def shell_output(self, raw: Raw, data: Raw, told: Told) -> None:
+    def shell_output(self, raw: Raw, data: Raw, said: Said) -> None:
         block = self._tools.get((raw.get("agentId"), data["toolCallId"]))
         if block is not None and data["sequence"] > block.shell:
             block.shell = data["sequence"]
-            block.take(data["text"], told)
+            block.take(data["text"], said)
 
-    def partial_result(self, raw: Raw, data: Raw, told: Told) -> None:
+    def partial_result(self, raw: Raw, data: Raw, said: Said) -> None:
         """All of the output so far. A shell's output comes in pieces as well; those are enough."""
         block = self._tools.get((raw.get("agentId"), data["toolCallId"]))
         if block is None or block.shell >= 0:
             return
         if rest := block.rest_of(data["partialOutput"]):
-            block.take(rest, told)
+            block.take(rest, said)
 
-    def tool_complete(self, raw: Raw, data: Raw, told: Told) -> None:
+    def tool_complete(self, raw: Raw, data: Raw, said: Said) -> None:
         key = (raw.get("agentId"), data["toolCallId"])
         block = self._tools.get(key)
         if block is None:
             return
         if data["success"]:
-            ended = self._tool_done(block, data.get("result") or {}, told)
+            ended = self._tool_done(block, data.get("result") or {}, said)
         else:
-            ended = self._tool_failed(block, data.get("error") or {}, told)
+            ended = self._tool_failed(block, data.get("error") or {}, said)
         del self._tools[key]
-        told.append(ended)
+        said.append(ended)
 
-    def _tool_done(self, block: Block, result: Raw, told: Told) -> ToolEnded:
+    def _tool_done(self, block: SpokenBlock, result: Raw, said: Said) -> ToolEnded:
         content, detailed = result.get("content") or "", result.get("detailedContent")
         rest = block.rest_of(content)
         if rest is not None:
-            block.take(rest, told)
+            block.take(rest, said)
         else:  # the runtime hides values in what it streams, and not in the whole
             detailed = detailed or content
-        text, left_out = block.finish(told)
+        text, left_out = block.finish(said)
         kept = self._excerpt(detailed) if detailed else None
         added, removed = lines_of_diff(detailed or "", kept or "") or (None, None)
         kept = None if kept == text else kept
         outcome = ToolResult(content=text, detailed_content=kept, added=added, removed=removed)
         return ToolEnded(block=block.id, text=text, result=outcome, left_out=left_out)
 
-    def _tool_failed(self, block: Block, error: Raw, told: Told) -> ToolEnded:
+    def _tool_failed(self, block: SpokenBlock, error: Raw, said: Said) -> ToolEnded:
         message = self._excerpt(error.get("message") or "The tool failed.")
         code = error.get("code")
         failure = ToolError(message=message, code=None if code is None else name_of(str(code)))
-        text, left_out = block.finish(told)
+        text, left_out = block.finish(said)
         return ToolEnded(block=block.id, text=text, error=failure, left_out=left_out)
 
     # How the work goes.
 
-    def began(self, raw: Raw, _data: Raw, told: Told) -> None:
+    def began(self, raw: Raw, _data: Raw, said: Said) -> None:
         if not self._working and not _from_sub_agent(raw):
             self._working = True
-            told.append(TurnBegan())
+            said.append(TurnBegan())
 
-    def idle(self, raw: Raw, data: Raw, told: Told) -> None:
+    def idle(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
-            told.extend(self.close())
-            told.append(TurnIdle(aborted=bool(data.get("aborted"))))
+            said.extend(self.close())
+            said.append(TurnIdle(aborted=bool(data.get("aborted"))))
 
-    def failed(self, raw: Raw, data: Raw, told: Told) -> None:
+    def failed(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
             message = self._excerpt(data["message"], MOST_OF_A_REASON)
             name, cause = name_of(str(data.get("errorType") or "error")), data.get("errorCode")
             why = None if cause is None else self._excerpt(cause, MOST_OF_A_REASON)
-            told.append(TurnFailed(name, message, data.get("statusCode"), why))
+            said.append(TurnFailed(name, message, data.get("statusCode"), why))
 
-    def retrying(self, raw: Raw, data: Raw, told: Told) -> None:
+    def retrying(self, raw: Raw, data: Raw, said: Said) -> None:
         """What was streamed so far gets no end of its own: the next try has new ids."""
         if not _from_sub_agent(raw):
-            self._cut_texts(told)
+            self._cut_texts(said)
             reason = str(data.get("reason") or "the model's service failed")
-            told.append(Retrying(self._excerpt(reason.replace("_", " "), MOST_OF_A_REASON)))
+            said.append(Retrying(self._excerpt(reason.replace("_", " "), MOST_OF_A_REASON)))
 
-    def usage(self, raw: Raw, data: Raw, told: Told) -> None:
+    def usage(self, raw: Raw, data: Raw, said: Said) -> None:
         tokens = (int(data.get("inputTokens") or 0), int(data.get("outputTokens") or 0))
         cost = float(data.get("cost") or 0.0)
         cached = int(data.get("cacheReadTokens") or 0)
         seen = UsageSeen(name_of(str(data["model"])), *tokens, cost, _from_sub_agent(raw), cached)
         if self._is_new_call(data.get("accounting")):
-            told.append(seen)
+            said.append(seen)
 
     def _is_new_call(self, accounting: object) -> bool:
         """The same call may be told twice. Its place in its session is its own; the id that comes
         with it is the service's, which may give one twice."""
         if not isinstance(accounting, dict):
             return True
-        told = cast("dict[str, object]", accounting)
-        call = (str(told.get("sourceSessionId")), str(told.get("sequence")))
+        said = cast("dict[str, object]", accounting)
+        call = (str(said.get("sourceSessionId")), str(said.get("sequence")))
         is_new = call not in self._calls
         self._calls.add(call)
         return is_new
 
-    def compacted(self, raw: Raw, data: Raw, told: Told) -> None:
+    def compacted(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw) and data.get("success", True):
-            told.append(Compacted())
+            said.append(Compacted())
 
-    def model_change(self, raw: Raw, data: Raw, told: Told) -> None:
+    def model_change(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
             cause = name_of(str(data.get("cause") or "model change"))
-            self._compare(name_of(str(data["newModel"])), cause, told)
+            self._compare(name_of(str(data["newModel"])), cause, said)
 
-    def _compare(self, got: str, cause: str, told: Told) -> None:
+    def _compare(self, got: str, cause: str, said: Said) -> None:
         asked = self._asked
         if asked is None or got in self._replaced or same_model(asked, got):
             return
         self._replaced.add(got)
-        told.append(ModelReplaced(asked, got, cause))
+        said.append(ModelReplaced(asked, got, cause))
 
     # Names.
 
@@ -326,7 +326,7 @@ def _from_sub_agent(raw: Raw) -> bool:
     return bool(raw.get("agentId"))
 
 
-_HEARERS: dict[str, Callable[[Translator, Raw, Raw, Told], None]] = {
+_HEARERS: dict[str, Callable[[Translator, Raw, Raw, Said], None]] = {
     "assistant.message_delta": Translator.message_delta,
     "assistant.reasoning_delta": Translator.reasoning_delta,
     "assistant.message": Translator.message,

@@ -80,10 +80,10 @@ class Audit:
         """Tokens are changed without a server; what was done is told here, once."""
         async with self._taking:
             try:
-                told = await asyncio.to_thread(self.changes.read_whole)
-                if not told or self._writer is None:
+                said = await asyncio.to_thread(self.changes.read_whole)
+                if not said or self._writer is None:
                     return
-                for change in told:
+                for change in said:
                     event = TokenChanged(
                         by=Actor(who=change.user, address="this machine", via="cli"),
                         change=change.change,
@@ -91,7 +91,7 @@ class Audit:
                         changed_at=change.at,
                     )
                     await self._writer.commit(self._clean(event), origin=f"token {change.id}")
-                await asyncio.to_thread(self.changes.forget, told[-1].id)
+                await asyncio.to_thread(self.changes.forget, said[-1].id)
             except (Conflict, StoreUnavailable) as error:
                 _log.error("Changes of tokens were not written to the audit: %s", error)
 
@@ -136,15 +136,15 @@ def started(version: str, settings: Settings, tokens: tuple[TokenFacts, ...]) ->
 def _told_of(settings: Settings) -> dict[str, Any]:
     """What was set. Addresses and commands of others may hold what lets one in there, so that only
     where they lead is told."""
-    told = settings.model_dump(mode="json", exclude_defaults=True)
+    said = settings.model_dump(mode="json", exclude_defaults=True)
     if settings.webhook_url:
         parts = urlsplit(settings.webhook_url)
-        told["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
+        said["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
     if settings.notify_command:
-        told["notify_command"] = [settings.notify_command[0], "…"]
+        said["notify_command"] = [settings.notify_command[0], "…"]
     if settings.providers:
-        told["providers"] = [provider.name for provider in settings.providers]
-    return told
+        said["providers"] = [provider.name for provider in settings.providers]
+    return said
 
 
 def _redacted(value: Any, redactor: Redactor) -> Any:

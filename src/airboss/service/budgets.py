@@ -9,7 +9,7 @@ from airboss.background import Background
 from airboss.harness.limits import Budget
 from airboss.log.log import EventLog
 from airboss.model.ids import RunId, TaskRunId
-from airboss.model.limits import Granted, Limits
+from airboss.model.limits import Granted, UsageLimits
 from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
 from airboss.model.usage import Usage
@@ -27,9 +27,9 @@ async def untold_by(log: EventLog, view: TaskRunView, *, waits: bool = True) -> 
     look = log.last_view if waits else log.view
     whole = Usage()
     for session in view.opened:
-        told = await look(session)
-        if isinstance(told, SessionView):
-            whole += told.usage + told.spending
+        said = await look(session)
+        if isinstance(said, SessionView):
+            whole += said.usage + said.spending
     return whole.beyond(view.usage)
 
 
@@ -81,10 +81,10 @@ class Budgets:
         for task_run in task_runs:
             view = await self.log.last_view(task_run)
             for session in view.opened if isinstance(view, TaskRunView) else ():
-                told = await self.log.last_view(session)
-                if isinstance(told, SessionView):
-                    used += told.usage + told.spending
-                    granted += told.granted
+                said = await self.log.last_view(session)
+                if isinstance(said, SessionView):
+                    used += said.usage + said.spending
+                    granted += said.granted
         for budget in budgets:
             budget.spend(used)
             budget.grant(granted)
@@ -92,5 +92,5 @@ class Budgets:
 
 def _budgets(*given: "tuple[str, WrittenLimits | None]") -> tuple[Budget, ...]:
     """Only those that have a limit."""
-    found = [(scope, Limits(**dict(limits))) for scope, limits in given if limits is not None]
-    return tuple(Budget(scope, limits) for scope, limits in found if limits != Limits())
+    found = [(scope, UsageLimits(**dict(limits))) for scope, limits in given if limits is not None]
+    return tuple(Budget(scope, limits) for scope, limits in found if limits != UsageLimits())

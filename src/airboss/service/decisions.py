@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import Conflict, Invalid, NotFound
-from airboss.harness.people import NOT_WAITED_FOR
+from airboss.harness.pending_items import NOT_WAITED_FOR
 from airboss.harness.questions import read_answer
 from airboss.model.audit_events import ItemDecided
 from airboss.model.ids import ItemId

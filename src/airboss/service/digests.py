@@ -12,7 +12,7 @@ from airboss.model.events import Recorded
 from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX
 from airboss.model.runs import RunView
-from airboss.model.states import STATES, InboxTold, RunTold, State
+from airboss.model.states import STATES, FoldedInbox, FoldedRun, State
 from airboss.model.views import View
 from airboss.service.pages import telling_events
 
@@ -64,12 +64,12 @@ class Digests:
         """A state that is not folded from every event, where it need not be: of a run most events
         tell of waits that are over, and the inbox is its view, with whatever was ever in it."""
         if kind == RunView.stream_kind:
-            run = RunTold(stream)
+            run = FoldedRun(stream)
             found = await telling_events(self.log, stream, seq)
             await asyncio.to_thread(_tell, run, found)
             return run
         if isinstance(view, InboxView) and view.seq == seq:
-            return InboxTold(stream, view)
+            return FoldedInbox(stream, view)
         return STATES[kind](stream)
 
     async def _must_be_told(self, kind: str, stream: str, seq: int) -> View | None:

@@ -10,10 +10,10 @@ from airboss.model.runs import LoneRunView, RunView
 if TYPE_CHECKING:
     from airboss.engine.slots import Slots
     from airboss.entry.document import Entry, Work
-    from airboss.log.writer import Line
+    from airboss.log.writer import LogLine
 
 
-class Engine(Protocol):
+class RunEngine(Protocol):
     """Runs what was accepted, durably."""
 
     async def start(self, run: str) -> None: ...
@@ -30,7 +30,7 @@ class Crew(Protocol):
 
     async def stop_task(self, task_run: TaskRunId, who: str) -> bool: ...
 
-    async def accept_lone(self, view: LoneRunView, user_input: str, first: "Line") -> TaskRunId:
+    async def accept_lone(self, view: LoneRunView, user_input: str, first: "LogLine") -> TaskRunId:
         """The task of such a run: on disk with the run's own word, before anything works on it."""
         ...
 
@@ -43,19 +43,19 @@ class Crew(Protocol):
 class EngineRoom:
     """Made when the first run begins, or is taken up."""
 
-    engine: Engine
+    engine: RunEngine
     crew: Crew
     slots: "Slots"
 
 
-def name_of(run: RunId, time: int) -> str:
+def name_of(run: RunId, attempt: int) -> str:
     """What the engine knows a run by: each time it is tried is one of its own."""
-    return run if time == 1 else f"{run}~{time}"
+    return run if attempt == 1 else f"{run}~{attempt}"
 
 
 def run_of(name: str) -> tuple[RunId, int]:
-    run, _, time = name.partition("~")
-    return RunId(run), int(time or 1)
+    run, _, attempt = name.partition("~")
+    return RunId(run), int(attempt or 1)
 
 
 def work_of(view: RunView, entry: "Entry") -> "Work":

@@ -14,7 +14,7 @@ from airboss.background import Background
 from airboss.entry.places import own_entries
 from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable
 from airboss.log.writer import now_ms
-from airboss.service.entry_files import EntryFiles, Reading
+from airboss.service.entry_files import EntryFiles, FileReading
 from airboss.service.entry_reader import in_thread
 from airboss.service.folders import Folders
 from airboss.service.installed import Installed, Source, digest_of_entry
@@ -153,7 +153,7 @@ class Entries:
         await self._weigh_anew()
         return gone
 
-    async def install(self, reading: Reading, source: Literal["test", "api"]) -> Installed:
+    async def install(self, reading: FileReading, source: Literal["test", "api"]) -> Installed:
         """From now on, until this server ends, or another one is installed."""
         if reading.entry is None:
             raise ValueError("Only what could be read is installed.")
@@ -221,8 +221,8 @@ class Entries:
             notes.append(reading.trouble)
             last = await self._last_good(file, reading)
             if last:
-                told = _with_notes(last, [*notes, _USES_LAST])
-                return replace(told, violations=reading.violations)
+                said = _with_notes(last, [*notes, _USES_LAST])
+                return replace(said, violations=reading.violations)
             if not reading.needs_trust:
                 if is_start and self.settings.entry:
                     raise SettingsInvalid(reading.trouble)
@@ -239,7 +239,7 @@ class Entries:
         names = ", ".join(str(file) for file in files)
         return [self.files.said(f"The first of several entries counts; passed over: {names}.")]
 
-    async def _good(self, file: Path, reading: Reading) -> Installed:
+    async def _good(self, file: Path, reading: FileReading) -> Installed:
         if reading.entry is None:
             raise ValueError("There is no entry in it.")
         made = await self._made(reading.entry, "file", file, reading.file_digest)
@@ -249,7 +249,7 @@ class Entries:
             await self.store.remember(await asyncio.to_thread(name_of, file), good)
         return made
 
-    async def _last_good(self, file: Path, reading: Reading) -> Installed | None:
+    async def _last_good(self, file: Path, reading: FileReading) -> Installed | None:
         good = await self.store.last_good(await asyncio.to_thread(name_of, file))
         present = self._installed
         if present and present.path == file and (good or not reading.needs_trust):
@@ -349,10 +349,10 @@ def _fingerprint(files: list[Path]) -> _Print:
     found: list[tuple[str, int, int, int, int]] = []
     for file in files:
         try:
-            told = os.stat(file)
+            said = os.stat(file)
         except (OSError, ValueError):
             found.append((os.fspath(file), 0, 0, 0, 0))
             continue
-        times = (told.st_mtime_ns, told.st_ctime_ns)
-        found.append((os.fspath(file), *times, told.st_size, told.st_ino))
+        times = (said.st_mtime_ns, said.st_ctime_ns)
+        found.append((os.fspath(file), *times, said.st_size, said.st_ino))
     return tuple(found)

@@ -17,12 +17,12 @@ from airboss.service.trust import Look, LookedFile, Trust, digest_of
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
-    from airboss.entry.found import Found
+    from airboss.entry.found import FoundViolations
     from airboss.entry.violations import Violation
 
 
 @dataclass(frozen=True)
-class Reading:
+class FileReading:
     """What was found in one file. `trouble` says, where there is no entry, why not."""
 
     path: Path
@@ -45,7 +45,7 @@ class EntryFiles:
     redactor: Redactor
     reader: EntryReader = field(default_factory=EntryReader)
 
-    async def read(self, path: Path) -> Reading:
+    async def read(self, path: Path) -> FileReading:
         from airboss.entry.load import read_content
         from airboss.entry.violations import EntryInvalid, EntryUnreadable
 
@@ -57,14 +57,16 @@ class EntryFiles:
                 return self._untrusted(path, digest)
             found = await self._find(path, content, digest)
         except EntryInvalid as error:
-            return self._invalid(Reading(path), error.violations, len(error.violations))
+            return self._invalid(FileReading(path), error.violations, len(error.violations))
         except EntryUnreadable as error:
-            return Reading(path, trouble=self.said(f"The entry cannot be used: {error}"))
+            return FileReading(path, trouble=self.said(f"The entry cannot be used: {error}"))
         if found.entry is None:
-            what = Reading(path) if found.is_unparsed else Reading(path, None, digest, trusted)
+            what = (
+                FileReading(path) if found.is_unparsed else FileReading(path, None, digest, trusted)
+            )
             return self._invalid(what, found.violations, found.mistakes)
         entry = await in_thread(lambda: self.without_secrets(found.entry))
-        return Reading(path, entry, digest, trusted)
+        return FileReading(path, entry, digest, trusted)
 
     async def look(self, path: str) -> Look:
         """At what somebody may trust; secrets in it are not shown."""
@@ -75,7 +77,7 @@ class EntryFiles:
 
         return await in_thread(lambda: replace(seen, files=tuple(map(shown, seen.files))))
 
-    async def _find(self, path: Path, content: bytes, digest: str) -> "Found":
+    async def _find(self, path: Path, content: bytes, digest: str) -> "FoundViolations":
         from airboss.entry.load import format_of
 
         if path.suffix.lower() == ".py":
@@ -83,20 +85,24 @@ class EntryFiles:
             return await self.reader.find(output, "program", code)
         return await self.reader.find(content, format_of(path, content))
 
-    def _untrusted(self, path: Path, digest: str) -> Reading:
+    def _untrusted(self, path: Path, digest: str) -> FileReading:
         trouble = (
             f"{path} is a Python program, and nobody has trusted it as it is now. "
             f"Read it, then say `airboss trust {shlex.quote(str(path))}`."
         )
-        return Reading(path, None, digest, False, self.said(trouble), needs_trust=True)
+        return FileReading(path, None, digest, False, self.said(trouble), needs_trust=True)
 
-    def _invalid(self, found: Reading, violations: "tuple[Violation, ...]", count: int) -> Reading:
-        told = self.told(violations)
-        line = f"line {told[0].line}: " if told[0].line is not None else ""
+    def _invalid(
+        self, found: FileReading, violations: "tuple[Violation, ...]", count: int
+    ) -> FileReading:
+        recorded = self.told(violations)
+        line = f"line {recorded[0].line}: " if recorded[0].line is not None else ""
         many = "a mistake" if count == 1 else f"{count} mistakes, the first"
-        trouble = f"The entry {found.path} has {many}: {line}{told[0]}"
+        trouble = f"The entry {found.path} has {many}: {line}{recorded[0]}"
         said = self.said(trouble)
-        return Reading(found.path, None, found.file_digest, found.trusted, said, told, count)
+        return FileReading(
+            found.path, None, found.file_digest, found.trusted, said, recorded, count
+        )
 
     def told(self, violations: "tuple[Violation, ...]") -> "tuple[Violation, ...]":
         """In the order of the text, as many as somebody reads, and without secrets."""
@@ -106,13 +112,13 @@ class EntryFiles:
         clean = self.redactor.text
         return tuple(
             replace(
-                told,
-                where=clean(told.where),
-                reason=clean(told.reason),
-                hint=clean(told.hint) if told.hint else None,
+                said,
+                where=clean(said.where),
+                reason=clean(said.reason),
+                hint=clean(said.hint) if said.hint else None,
                 loc=(),
             )
-            for told in in_order_of_text(violations)[:MOST_VIOLATIONS]
+            for said in in_order_of_text(violations)[:MOST_VIOLATIONS]
         )
 
     def said(self, text: str) -> str:

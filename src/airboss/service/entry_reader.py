@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from airboss.tuning import making_what_stays
 
 if TYPE_CHECKING:
-    from airboss.entry.apart import Bounds
+    from airboss.entry.apart import ReadingBounds
     from airboss.entry.document import Entry, Task
-    from airboss.entry.found import Form, Found
+    from airboss.entry.found import Form, FoundViolations
 
 T = TypeVar("T")
 
@@ -27,7 +27,9 @@ class EntryReader:
 
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
-    async def find(self, content: bytes, form: "Form", code: int | None = None) -> "Found":
+    async def find(
+        self, content: bytes, form: "Form", code: int | None = None
+    ) -> "FoundViolations":
         """What is in an entry's text; EntryUnparsed where that takes too much to be known."""
         from airboss.entry import apart
 
@@ -51,8 +53,8 @@ class EntryReader:
         return found.entry
 
     async def _apart(
-        self, content: bytes, form: "Form", bounds: "Bounds", code: int | None
-    ) -> "Found":
+        self, content: bytes, form: "Form", bounds: "ReadingBounds", code: int | None
+    ) -> "FoundViolations":
         from airboss.entry import apart
 
         words, environ = apart.command(form, bounds, code)
@@ -72,7 +74,7 @@ def _unsearched(work: Callable[[], T]) -> T:
         return work()
 
 
-def _small(content: bytes, form: "Form", code: int | None) -> "Found | None":
+def _small(content: bytes, form: "Form", code: int | None) -> "FoundViolations | None":
     """Nothing, where a small text becomes something large."""
     from airboss.entry import apart
     from airboss.entry.found import find

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from airboss.log.log import EventLog
-from airboss.model.runs import RunView, WorkTold
+from airboss.model.runs import RunView, WorkRecord
 from airboss.model.task_events import TaskSessionStarted
 from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
-from airboss.service.export_pages import Facts, Html, Markdown, Page, moment
+from airboss.service.export_pages import ExportPage, Facts, Html, Markdown, moment
 from airboss.service.pages import story_of_run
 from airboss.service.transcript import passages
 
@@ -72,7 +72,7 @@ class Exports:
             for recorded in found:
                 yield f'{{"stream":{json.dumps(stream)},{recorded.json[1:]}\n'
 
-    async def _pages(self, view: Exported, page: Page) -> AsyncGenerator[str]:
+    async def _pages(self, view: Exported, page: ExportPage) -> AsyncGenerator[str]:
         yield page.begin(_name(view) or view.id, _facts(view))
         if not isinstance(view, RunView):
             async for piece in self._passages(view.id, page):
@@ -90,7 +90,7 @@ class Exports:
                     yield piece
         yield page.end()
 
-    async def _sessions(self, task_run: str, page: Page) -> AsyncGenerator[str]:
+    async def _sessions(self, task_run: str, page: ExportPage) -> AsyncGenerator[str]:
         for session in await self._sessions_of(task_run):
             view = await self.log.view(session)
             if isinstance(view, SessionView):
@@ -98,11 +98,11 @@ class Exports:
                 async for piece in self._passages(session, page):
                     yield piece
 
-    async def _passages(self, stream: str, page: Page) -> AsyncGenerator[str]:
+    async def _passages(self, stream: str, page: ExportPage) -> AsyncGenerator[str]:
         async for passage in passages(self.log, stream):
             yield page.passage(passage)
 
-    async def _works(self, view: RunView) -> tuple[WorkTold, ...]:
+    async def _works(self, view: RunView) -> tuple[WorkRecord, ...]:
         return (await story_of_run(self.log, view)).works
 
     async def _sessions_of(self, task_run: str) -> list[str]:

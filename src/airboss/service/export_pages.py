@@ -31,7 +31,7 @@ _POLICY: Final = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'non
 Facts = Sequence[tuple[str, str]]
 
 
-class Page(Protocol):
+class ExportPage(Protocol):
     """Writes an export piece by piece."""
 
     def begin(self, title: str, facts: Facts) -> str: ...
@@ -80,8 +80,8 @@ class Html:
         listed = "".join(
             f"<dt>{_escaped(name)}</dt><dd>{_escaped(value)}</dd>\n" for name, value in facts
         )
-        told = f"<dl>\n{listed}</dl>\n" if listed else ""
-        return f"<h{level}>{_escaped(text)}</h{level}>\n{told}"
+        said = f"<dl>\n{listed}</dl>\n" if listed else ""
+        return f"<h{level}>{_escaped(text)}</h{level}>\n{said}"
 
     def passage(self, passage: Passage) -> str:
         head = f"{_escaped(passage.title)} · {moment(passage.at)}"
@@ -99,8 +99,8 @@ class Html:
 
 
 def moment(at: int) -> str:
-    told = datetime.datetime.fromtimestamp(at / 1000, tz=datetime.UTC)
-    return told.strftime("%Y-%m-%d %H:%M:%S UTC")
+    said = datetime.datetime.fromtimestamp(at / 1000, tz=datetime.UTC)
+    return said.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _escaped(text: str) -> str:

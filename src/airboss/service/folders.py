@@ -72,14 +72,14 @@ class Folders:
 
     def _missing(self, path: Path) -> WorkingDirectoryMissing:
         """For whoever mistyped it: the folder that was meant, else how far the path was right."""
-        told = f"The folder {path} does not exist."
+        said = f"The folder {path} does not exist."
         there = next((at for at in path.parents if at.is_dir()), None)
         if there is None or there == Path(there.anchor):
-            return WorkingDirectoryMissing(told)
+            return WorkingDirectoryMissing(said)
         meant = _mended(there, path.relative_to(there).parts)
         if meant is None or not self._is_allowed(Path(os.path.realpath(meant))):
-            return WorkingDirectoryMissing(f"{told} {there} does.")
-        return WorkingDirectoryMissing(f"{told} Did you mean {meant}?", str(meant))
+            return WorkingDirectoryMissing(f"{said} {there} does.")
+        return WorkingDirectoryMissing(f"{said} Did you mean {meant}?", str(meant))
 
     def _is_allowed(self, real: Path) -> bool:
         return any(real.is_relative_to(root) for root in self.roots)

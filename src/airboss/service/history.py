@@ -9,7 +9,7 @@ from airboss.model.views import SessionView
 from airboss.model.words import Frozen
 from airboss.service.session_ends import tell_office, withdrawn
 from airboss.service.sessions import Sessions
-from airboss.store.search import Found, Owner, SearchIndex
+from airboss.store.search import Owner, SearchHit, SearchIndex
 
 _NEWEST: Final = 2**62
 # The number of the last hit of a page.
@@ -95,7 +95,7 @@ def _place(cursor: str | None) -> int:
     return int(cursor)
 
 
-def _hit(found: Found, owner: Owner) -> Hit:
+def _hit(found: SearchHit, owner: Owner) -> Hit:
     of: Literal["session", "task", "run"] = "session"
     if owner.kind != "session":
         of = "task" if owner.kind == "task" else "run"

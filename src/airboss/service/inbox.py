@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from airboss.harness.limits import Budget
-from airboss.harness.people import Precedents
+from airboss.harness.pending_items import EarlierDecisions
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId
@@ -14,8 +14,8 @@ from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, InboxSett
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
 from airboss.service.budgets import Budgets
-from airboss.service.pages import EventPage, page_of_events
-from airboss.service.precedents import precedents_of
+from airboss.service.earlier_decisions import earlier_decisions_of
+from airboss.service.pages import StreamPage, page_of_events
 
 # Of what was settled so much is remembered, to say who was first.
 _REMEMBERED: Final = 1024
@@ -87,8 +87,8 @@ class Inbox:
                 InboxSettled(item=settled.item, session=session, outcome=outcome, who=who)
             )
 
-    async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents:
-        return await precedents_of(self.log, session, prompt)
+    async def earlier_decisions(self, session: SessionId, prompt: PromptId) -> EarlierDecisions:
+        return await earlier_decisions_of(self.log, session, prompt)
 
     def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
         return self.allowed.of(task)
@@ -105,7 +105,7 @@ class Inbox:
         view = await self.log.view(INBOX)
         return view if isinstance(view, InboxView) else EMPTY
 
-    async def events(self, after: int, limit: int) -> EventPage:
+    async def events(self, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, INBOX, after, limit)
 
     def waiting(self) -> tuple[InboxItem, ...]:

@@ -52,8 +52,8 @@ class Installed:
         from airboss.entry.bounds import granted_policy
 
         task = self.entry.tasks[task_name]
-        wished = self.entry.permissions
-        return granted_policy(self.server_policy, wished, task.permissions, trusted=self.trusted)
+        requested = self.entry.permissions
+        return granted_policy(self.server_policy, requested, task.permissions, trusted=self.trusted)
 
     @cached_property
     def ungranted(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Installed:
 
         if self.trusted:
             return ()
-        return tuple(mended(str(wish)) for wish in ungranted(self.entry, self.server_policy))
+        return tuple(mended(str(request)) for request in ungranted(self.entry, self.server_policy))
 
     @property
     def told_path(self) -> str | None:
@@ -76,10 +76,10 @@ class Installed:
         """As it is kept: JSON, in the order that people gave it."""
         body = _head(self.entry).model_dump_json(exclude_none=True)
         for field, parts in _parts(self.entry):
-            told = (
+            said = (
                 f"{_dumped(name)}:{part.model_dump_json(exclude_none=True)}" for name, part in parts
             )
-            body = body.replace(f'"{field}":{{}}', f'"{field}":{{{",".join(told)}}}', 1)
+            body = body.replace(f'"{field}":{{}}', f'"{field}":{{{",".join(said)}}}', 1)
         return body
 
     @cached_property
@@ -138,8 +138,8 @@ def digest_of_entry(entry: "Entry") -> str:
     """The same for the same content, in whatever order and format somebody wrote it."""
     fields = {name: [_dumped(part)] for name, part in _head(entry).to_wire().items()}
     for field, parts in _parts(entry):
-        told = [f"{_dumped(name)}:{_dumped(part.to_wire())}" for name, part in sorted(parts)]
-        fields[field] = ["{", ",".join(told), "}"]
+        said = [f"{_dumped(name)}:{_dumped(part.to_wire())}" for name, part in sorted(parts)]
+        fields[field] = ["{", ",".join(said), "}"]
     whole = sha256()
     for number, name in enumerate(sorted(fields)):
         begin = "," if number else "{"

@@ -5,10 +5,10 @@ import contextlib
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-from airboss.engine.acts import Act, Answer, Close, Done, Open, Put, Refused
-from airboss.engine.performer import Performer
-from airboss.engine.slots import CalledAway, Place, Slots
+from airboss.engine.acts import Act, ActRefused, Answer, Close, Done, OpenAct, Put
+from airboss.engine.slots import CalledAway, SlotPlace, Slots
 from airboss.engine.task import Verdict
+from airboss.engine.task_executor import TaskExecutor
 from airboss.log.writer import Writer
 from airboss.model.ids import TaskRunId
 from airboss.model.run_events import WorkGoing, WorkRetrying, WorkStarted, WorkWaiting
@@ -29,7 +29,7 @@ class JobTask:
 
     started: WorkStarted
     acts: Generator[Act, Answer, Verdict]
-    performer: Performer
+    task_executor: TaskExecutor
     # None in a lent session: whoever lends it is not made to wait.
     slots: Slots | None
     run_writer: Writer
@@ -40,7 +40,7 @@ class JobTask:
     # Who stopped it, once somebody has: it fails with that.
     stopped_by: str | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    place: Place | None = field(init=False)
+    place: SlotPlace | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.place = self.slots.place(self.id, self._wait) if self.slots else None
@@ -50,33 +50,33 @@ class JobTask:
         return self.started.task_run
 
     async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
-        self.performer.tell(number, event)
+        self.task_executor.tell(number, event)
         if isinstance(event, TaskRetrying):
             path, retry = self.started.path, event.retry
-            told = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
-            self.run_writer.say_from(f"{self.id}/retry{retry}", told)
+            said = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
+            self.run_writer.say_from(f"{self.id}/retry{retry}", said)
 
-    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
         if not isinstance(act, Put):
-            return await self.performer.do(number, act)
+            return await self.task_executor.do(number, act)
         answer: Answer = None
         # What an earlier server began is answered, or waits for a person: it needs no place yet.
-        is_begun = self.performer.has_begun(number)
+        is_begun = self.task_executor.has_begun(number)
         if self.stopped_by is None or is_begun:
             with contextlib.suppress(CalledAway), self.place or contextlib.nullcontext():
                 if not is_begun:
                     await self.end()
-                answer = await self.performer.do(number, act)
+                answer = await self.task_executor.do(number, act)
         if self.stopped_by is None or isinstance(answer, Done):
             return answer
-        return Refused(f"Stopped by {self.stopped_by}.", by_person=True)
+        return ActRefused(f"Stopped by {self.stopped_by}.", by_person=True)
 
     async def stop(self, who: str) -> None:
         """It fails. This answers when it has, or soon."""
         self.stopped_by = self.stopped_by or who
         if self.slots:
             self.slots.call_away(self.id)
-        await self.performer.abort()
+        await self.task_executor.abort()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS):
                 await self.over.wait()
@@ -103,11 +103,11 @@ class JobTask:
             waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
             self.run_writer.say(waiting)
             if self.is_lone:
-                self.performer.writer.say(TaskWaiting(reason=reason, for_person=for_person))
+                self.task_executor.writer.say(TaskWaiting(reason=reason, for_person=for_person))
 
     def _go(self) -> None:
         if self.waits_for:
             self.waits_for = None
             self.run_writer.say(WorkGoing(path=self.started.path))
             if self.is_lone:
-                self.performer.writer.say(TaskGoing())
+                self.task_executor.writer.say(TaskGoing())

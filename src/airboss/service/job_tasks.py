@@ -6,17 +6,17 @@ from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
-from airboss.engine.acts import Act, Answer, Close, Open, Put
-from airboss.engine.hands import ConditionUnasked, RunOver, TaskPlay
-from airboss.engine.performer import Performer
+from airboss.engine.acts import Act, Answer, Close, OpenAct, Put
+from airboss.engine.executor import ConditionUnasked, RunOver, TaskPlay
 from airboss.engine.slots import Slots
 from airboss.engine.task import TaskPlan, Verdict, plan_task, run_task
+from airboss.engine.task_executor import TaskExecutor
 from airboss.engine.walk import ROOT, RunTask
 from airboss.entry.bounds import granted_policy
 from airboss.entry.document import Ref
 from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog
-from airboss.log.writer import Line, Writer
+from airboss.log.writer import LogLine, Writer
 from airboss.model.ids import RunId, TaskRunId, new_task_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import (
@@ -67,7 +67,7 @@ class _Over:
     async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         raise RunOver
 
-    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
         raise RunOver
 
 
@@ -82,7 +82,7 @@ class _Accepted:
 
     task_run: TaskRunId
     own: Writer
-    lines: tuple[Line, Line]
+    lines: tuple[LogLine, LogLine]
     policy: Policy
     entry: "Entry"
     plan: TaskPlan
@@ -90,7 +90,7 @@ class _Accepted:
 
 @dataclass
 class JobTasks:
-    """The engine's hands. It may ask again after a crash: what is written is written once."""
+    """The engine's executor. It may ask again after a crash: what is written is written once."""
 
     runs: Runs
     sessions: Sessions
@@ -117,28 +117,28 @@ class JobTasks:
         return work_of(view, await self._entry(view))
 
     async def begin_task(self, run: str, step: RunTask) -> TaskPlay:
-        name, time = run_of(run)
+        name, attempt = run_of(run)
         view = await self._open_view(name)
         writer = await self.runs.writer(name)
-        over = await self._came_to(writer, step.path, time, view.redo)
+        over = await self._came_to(writer, step.path, attempt, view.redo)
         if over is not None:
             return _Over(over)
-        play = await self._begin(view, step, writer, time)
+        play = await self._begin(view, step, writer, attempt)
         self._plays.setdefault(name, {})[step.path] = play
         return play
 
-    async def _begin(self, view: RunView, step: RunTask, writer: Writer, time: int) -> JobTask:
-        told = await self._accept(view, step, writer, time, _input(writer))
-        await self.budgets.begin(told.task_run, step.ref.task_id, view, told.entry)
+    async def _begin(self, view: RunView, step: RunTask, writer: Writer, attempt: int) -> JobTask:
+        recorded = await self._accept(view, step, writer, attempt, _input(writer))
+        await self.budgets.begin(recorded.task_run, step.ref.task_id, view, recorded.entry)
         # Nothing runs before the session that it asks for is on disk, and this with it.
-        started, accepted = [said.event for said in self.log.say(*told.lines)]
-        plan = replace(told.plan, rules=cast("TaskAccepted", accepted).rules)
+        started, accepted = [said.event for said in self.log.say(*recorded.lines)]
+        plan = replace(recorded.plan, rules=cast("TaskAccepted", accepted).rules)
         run = None if isinstance(view, LoneRunView) else view.id
-        agents = OwnSessions(self.sessions, told.task_run, view.cwd, told.policy, run)
+        agents = OwnSessions(self.sessions, recorded.task_run, view.cwd, recorded.policy, run)
         play = JobTask(
             cast("WorkStarted", started),
             run_task(plan),
-            Performer(told.own, agents, self.redactor),
+            TaskExecutor(recorded.own, agents, self.redactor),
             None if plan.borrowed else self.slots,
             writer,
             _waits_for(view, step.path),
@@ -148,11 +148,11 @@ class JobTasks:
         return play
 
     async def _accept(
-        self, view: RunView, step: RunTask, writer: Writer, time: int, user_input: str
+        self, view: RunView, step: RunTask, writer: Writer, attempt: int, user_input: str
     ) -> "_Accepted":
         """The first words of a task, not said yet. One that was accepted before keeps its own."""
         entry, task_id = await self._entry(view), step.ref.task_id
-        origin = f"{step.path}/start@{time}"
+        origin = f"{step.path}/start@{attempt}"
         begun = writer.said_from(origin)
         started = WorkStarted(
             work=step.ref.work_id_in_job or 0,
@@ -170,8 +170,10 @@ class JobTasks:
             checks_availability=lone.checks_availability if lone else True,
             previous_tasks=step.previous,
         )
-        wished = entry.tasks[task_id].permissions
-        policy = granted_policy(self.server_policy, entry.permissions, wished, trusted=view.trusted)
+        requested = entry.tasks[task_id].permissions
+        policy = granted_policy(
+            self.server_policy, entry.permissions, requested, trusted=view.trusted
+        )
         accepted = TaskAccepted(
             task=task_id,
             entry=view.entry,
@@ -194,24 +196,24 @@ class JobTasks:
         lines = (writer.line(started, origin), own.line(accepted, "accepted"))
         return _Accepted(name, own, lines, policy, entry, plan)
 
-    async def accept_lone(self, view: LoneRunView, user_input: str, first: Line) -> TaskRunId:
+    async def accept_lone(self, view: LoneRunView, user_input: str, first: LogLine) -> TaskRunId:
         ref = work_of(view, await self._entry(view))
         if not isinstance(ref, Ref):
             raise TypeError(f"{view.id} is no run of one task.")
         step = RunTask(ROOT, ref, ())
-        told = await self._accept(view, step, first.writer, view.time, user_input)
-        await self.log.commit(first, *told.lines)
-        self._new[told.task_run] = told.own
-        return told.task_run
+        said = await self._accept(view, step, first.writer, view.attempt, user_input)
+        await self.log.commit(first, *said.lines)
+        self._new[said.task_run] = said.own
+        return said.task_run
 
     async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
-        name, time = run_of(run)
+        name, attempt = run_of(run)
         play = self._plays.get(name, {}).pop(path, None)
         if play is None:  # it had ended before
             return
-        own = play.performer.writer
+        own = play.task_executor.writer
         # What missions used is in the view by their ends.
-        usage, untold = await self._used(play.performer, waits=False)
+        usage, untold = await self._used(play.task_executor, waits=False)
         stopped = WorkStopped(
             work=play.started.work,
             path=path,
@@ -224,48 +226,48 @@ class JobTasks:
         reason = self.redactor.text(verdict.reason)
         ended = TaskEnded(outcome=outcome, reason=reason, unasked=verdict.unasked, usage=untold)
         writer = await self.runs.writer(name)
-        ends = (own.line(ended, "end"), writer.line(stopped, f"{path}/done@{time}"))
+        ends = (own.line(ended, "end"), writer.line(stopped, f"{path}/done@{attempt}"))
         # The run around a task by itself ends with it: who sees one sees both.
         end = _end_of_run(succeeded=verdict.succeeded)
-        if not (play.is_lone and await self.runs.finish(name, time, end, *ends)):
+        if not (play.is_lone and await self.runs.finish(name, attempt, end, *ends)):
             await self.log.commit(*ends)
         own.release()
         self.budgets.end_task(play.id)
         play.over.set()
 
-    async def _used(self, performer: Performer, *, waits: bool) -> tuple[Usage, Usage]:
+    async def _used(self, task_executor: TaskExecutor, *, waits: bool) -> tuple[Usage, Usage]:
         """What the missions of a task told, and what else its sessions used."""
-        own = performer.writer
+        own = task_executor.writer
         if waits:
             await own.settle()
         view = own.view
         if not isinstance(view, TaskRunView):
             return Usage(), Usage()
         if view.session is not None:  # what others ask of it is not the task's
-            return view.usage, await performer.cut_off()
+            return view.usage, await task_executor.cut_off()
         return view.usage, await untold_by(self.log, view, waits=waits)
 
     async def end_run(self, run: str, *, succeeded: bool) -> None:
-        name, time = run_of(run)
+        name, attempt = run_of(run)
         view = await self.runs.view(name)
         if not isinstance(view, LoneRunView) or view.is_open:  # else it has ended with its task
             await self._open_view(name)
-            if not await self.runs.finish(name, time, _end_of_run(succeeded=succeeded)):
+            if not await self.runs.finish(name, attempt, _end_of_run(succeeded=succeeded)):
                 raise RunOver
         self._forget(name)
 
     async def crash_run(self, run: str, path: str, error: Exception) -> None:
-        name, time = run_of(run)
+        name, attempt = run_of(run)
         writer = await self.runs.writer(name)
-        told = in_detail(error, self.redactor)
+        said = in_detail(error, self.redactor)
         # Without waiting: it may be the disk that has failed, and then it is written with the end.
-        writer.say_from(f"error@{time}", RunError(**told))
+        writer.say_from(f"error@{attempt}", RunError(**said))
         play = self._plays.get(name, {}).get(path)
         if play is not None:
-            play.performer.writer.say_from("error", TaskError(**told))
+            play.task_executor.writer.say_from("error", TaskError(**said))
         is_plain = isinstance(error, ConditionUnasked) or (play is not None and play.is_lone)
         crashed = "" if is_plain else "A task crashed: "
-        ending = RunEnding(outcome="failed", reason=f"{crashed}{told['message']}")
+        ending = RunEnding(outcome="failed", reason=f"{crashed}{said['message']}")
         await self.runs.end_surely(name, ending)
 
     # What a person asks for.
@@ -275,17 +277,17 @@ class JobTasks:
         cannot be written down it is told, and to be asked for again."""
         view = await self.runs.view(run)
         plays = self._plays.pop(run, {}).values()
-        at_work = {play.id: play.performer for play in plays}
+        at_work = {play.id: play.task_executor for play in plays}
         for work in view.running:  # also those that an earlier server began
             self._new.pop(work.task_run, None)
             if work.task_run not in at_work:
                 own = await self.log.writer(work.task_run)
                 agents = OwnSessions(self.sessions, work.task_run, view.cwd, "deny-all")
-                at_work[work.task_run] = Performer(own, agents, self.redactor)
+                at_work[work.task_run] = TaskExecutor(own, agents, self.redactor)
         if isinstance(view, LoneRunView) and ending.outcome == "failed":
-            for performer in at_work.values():  # unless it was said why
-                told = TaskError(name="NotBegun", message=ending.reason)
-                performer.writer.say_from("error", told)
+            for task_executor in at_work.values():  # unless it was said why
+                said = TaskError(name="NotBegun", message=ending.reason)
+                task_executor.writer.say_from("error", said)
         async with asyncio.TaskGroup() as group:
             ends = [group.create_task(self._dismiss(one, ending)) for one in at_work.values()]
         for play in plays:
@@ -296,28 +298,30 @@ class JobTasks:
                 raise trouble
         writer = await self.runs.writer(run)
         for work in view.running:
-            told = await self.log.view(work.task_run)
-            if not isinstance(told, TaskRunView):
+            said = await self.log.view(work.task_run)
+            if not isinstance(said, TaskRunView):
                 continue
             # Its end may not be in the view yet.
-            usage = told.usage if told.is_over else told.usage + await untold_by(self.log, told)
+            usage = said.usage if said.is_over else said.usage + await untold_by(self.log, said)
             cut = WorkCut(path=work.path, task_run=work.task_run, usage=usage)
-            writer.say_from(f"{work.path}/cut@{view.time}", cut)
+            writer.say_from(f"{work.path}/cut@{view.attempt}", cut)
 
-    async def _dismiss(self, performer: Performer, ending: RunEnding) -> StoreUnavailable | None:
-        for error in await performer.clean_up():  # the next start closes what is left
+    async def _dismiss(
+        self, task_executor: TaskExecutor, ending: RunEnding
+    ) -> StoreUnavailable | None:
+        for error in await task_executor.clean_up():  # the next start closes what is left
             if isinstance(error, StoreUnavailable):
                 return error
             _log.error("A session of a task could not be closed", exc_info=error)
-        own = performer.writer
+        own = task_executor.writer
         try:
-            _, untold = await self._used(performer, waits=True)
+            _, untold = await self._used(task_executor, waits=True)
         except StoreUnavailable as error:
             return error
         crashed = own.said_from("error") is not None
         outcome = "crashed" if crashed else "canceled"
-        told = TaskEnded(outcome=outcome, reason=ending.reason, who=ending.who, usage=untold)
-        own.say_from("end", told)
+        said = TaskEnded(outcome=outcome, reason=ending.reason, who=ending.who, usage=untold)
+        own.say_from("end", said)
         own.release()
         return None
 
@@ -332,13 +336,13 @@ class JobTasks:
     # What is known.
 
     async def _came_to(
-        self, writer: Writer, path: str, time: int, redo: tuple[str, ...]
+        self, writer: Writer, path: str, attempt: int, redo: tuple[str, ...]
     ) -> Verdict | None:
         """What the task came to, now or in an earlier time that still counts."""
-        for earlier in range(time, 0, -1):
+        for earlier in range(attempt, 0, -1):
             stopped = writer.said_from(f"{path}/done@{earlier}")
             if isinstance(stopped, WorkStopped):
-                counts = earlier == time or stopped.succeeded or path not in redo
+                counts = earlier == attempt or stopped.succeeded or path not in redo
                 return await self._verdict(stopped) if counts else None
         return None
 
@@ -347,8 +351,8 @@ class JobTasks:
             return Verdict(stopped.succeeded, "")
         # The run is still to be ended with this reason.
         view = await self.log.view(stopped.task_run)
-        told = view.reason if isinstance(view, TaskRunView) else None
-        return Verdict(stopped.succeeded, told or "", unasked=True)
+        said = view.reason if isinstance(view, TaskRunView) else None
+        return Verdict(stopped.succeeded, said or "", unasked=True)
 
     async def _open_view(self, run: RunId) -> RunView:
         view = await self.runs.view(run)

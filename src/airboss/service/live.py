@@ -32,7 +32,7 @@ class NeverUsed(Exception):
 
 
 @dataclass
-class Desk:
+class ReadStream:
     """What is kept of one stream while somebody reads it."""
 
     position: Position = field(default_factory=Position)
@@ -61,86 +61,88 @@ class Live:
     log: EventLog
     positions: Positions
     translate: Translate
-    _desks: dict[str, Desk] = field(default_factory=dict[str, Desk])
+    _streams: dict[str, ReadStream] = field(default_factory=dict[str, ReadStream])
 
     @contextlib.asynccontextmanager
     async def reader(self, stream: str) -> AsyncGenerator["Reader"]:
         """One caller at a time. What it was offered and not given, the next one is offered."""
-        desk = self._desks.pop(stream, None) or Desk()
-        self._desks[stream] = desk  # the last one: this order says what was asked for last
-        if desk.taken:
+        kept = self._streams.pop(stream, None) or ReadStream()
+        self._streams[stream] = kept  # the last one: this order says what was asked for last
+        if kept.taken:
             raise ParallelCall
-        desk.taken = True
+        kept.taken = True
         try:
             self._forget_what_is_ahead()
-            if desk.saved is None:
-                desk.position = desk.saved = await self.positions.load(stream)
-            yield Reader(self, stream, desk)
+            if kept.saved is None:
+                kept.position = kept.saved = await self.positions.load(stream)
+            yield Reader(self, stream, kept)
         finally:
-            desk.taken = False
-            if desk.saved in (None, desk.position) and not desk.ahead:
-                self._desks.pop(stream, None)
+            kept.taken = False
+            if kept.saved in (None, kept.position) and not kept.ahead:
+                self._streams.pop(stream, None)
 
     def _forget_what_is_ahead(self) -> None:
         """Whoever comes back for it reads it again."""
-        for desk in itertools.islice(reversed(self._desks.values()), _READ_AHEAD, _READ_AHEAD + 1):
-            if not desk.taken:
-                desk.ahead.clear()
+        for kept in itertools.islice(
+            reversed(self._streams.values()), _READ_AHEAD, _READ_AHEAD + 1
+        ):
+            if not kept.taken:
+                kept.ahead.clear()
 
-    async def next(self, stream: str, desk: Desk) -> Offer | None:
+    async def next(self, stream: str, kept: ReadStream) -> Offer | None:
         deadline = time.monotonic() + WAIT_SECONDS
-        async with self.log.follow(stream, desk.read_to) as follower:
+        async with self.log.follow(stream, kept.read_to) as follower:
             while True:
                 if follower.view is None:
                     raise NeverUsed
                 # Asked before the read: whoever sees the end in the view has all events before it.
                 is_open = follower.view.is_open
                 if is_open:  # also one that had been read to its end, and was resumed
-                    desk.position = replace(desk.position, drained=False)
-                offer = self._offer(desk)
+                    kept.position = replace(kept.position, drained=False)
+                offer = self._offer(kept)
                 if offer is not None:
                     return offer
                 found = await follower.next(deadline - time.monotonic() if is_open else 0)
-                desk.ahead.extend(found)
+                kept.ahead.extend(found)
                 if found:
                     continue
                 if is_open:
                     return None
-                if desk.position.drained:
+                if kept.position.drained:
                     raise NeverUsed
-                return Offer(desk.position.seq, None)
+                return Offer(kept.position.seq, None)
 
-    def _offer(self, desk: Desk) -> Offer | None:
+    def _offer(self, kept: ReadStream) -> Offer | None:
         """The first event ahead that the seed knows; those it does not know are passed over."""
-        while desk.ahead:
-            recorded = desk.ahead[0]
+        while kept.ahead:
+            recorded = kept.ahead[0]
             # Settled while the session was cut off and its end given: nobody reads it any more.
-            is_late = desk.position.drained and isinstance(recorded.event, ItemSettled)
+            is_late = kept.position.drained and isinstance(recorded.event, ItemSettled)
             body = None if is_late else self.translate(recorded.event)
             if body is not None:
                 return Offer(recorded.seq, body)
-            desk.ahead.popleft()
-            desk.position = replace(desk.position, seq=recorded.seq)
+            kept.ahead.popleft()
+            kept.position = replace(kept.position, seq=recorded.seq)
         return None
 
-    async def give(self, stream: str, desk: Desk, offer: Offer) -> None:
+    async def give(self, stream: str, kept: ReadStream, offer: Offer) -> None:
         if offer.body is not None:
-            desk.ahead.popleft()
-        desk.position = Position(offer.seq, drained=offer.body is None)
-        if desk.position.drained or time.monotonic() - desk.saved_at > _SAVE_EVERY_SECONDS:
-            await self._save(stream, desk)
+            kept.ahead.popleft()
+        kept.position = Position(offer.seq, drained=offer.body is None)
+        if kept.position.drained or time.monotonic() - kept.saved_at > _SAVE_EVERY_SECONDS:
+            await self._save(stream, kept)
 
-    async def _save(self, stream: str, desk: Desk) -> None:
+    async def _save(self, stream: str, kept: ReadStream) -> None:
         """A disk that takes no more does not keep people from reading; it is tried again."""
-        desk.saved_at, position = time.monotonic(), desk.position
+        kept.saved_at, position = time.monotonic(), kept.position
         with contextlib.suppress(StoreUnavailable):
             await self.positions.save(stream, position)
-            desk.saved = position
+            kept.saved = position
 
     async def stop(self) -> None:
-        for stream, desk in list(self._desks.items()):
-            if desk.saved not in (None, desk.position):
-                await self._save(stream, desk)
+        for stream, kept in list(self._streams.items()):
+            if kept.saved not in (None, kept.position):
+                await self._save(stream, kept)
 
 
 @dataclass(frozen=True)
@@ -149,12 +151,12 @@ class Reader:
 
     _live: Live
     _stream: str
-    _desk: Desk
+    _kept: ReadStream
 
     async def next(self) -> Offer | None:
         """What comes next, or None when nothing came in time."""
-        return await self._live.next(self._stream, self._desk)
+        return await self._live.next(self._stream, self._kept)
 
     async def give(self, offer: Offer) -> None:
         """The caller is still there: the next call gets what comes after this."""
-        await self._live.give(self._stream, self._desk, offer)
+        await self._live.give(self._stream, self._kept, offer)

@@ -71,19 +71,19 @@ class CommandChannel:
             raise NotSent(text, final=True)
 
 
-async def _talk(process: asyncio.subprocess.Process, told: bytes) -> bytes:
-    """Give it `told`, take what it says (the beginning is enough), and wait for its end."""
+async def _talk(process: asyncio.subprocess.Process, said: bytes) -> bytes:
+    """Give it `said`, take what it says (the beginning is enough), and wait for its end."""
     async with asyncio.TaskGroup() as group:
-        group.create_task(_give(process, told))
+        group.create_task(_give(process, said))
         saying = group.create_task(_hear(process))
         group.create_task(process.wait())
     return saying.result()
 
 
-async def _give(process: asyncio.subprocess.Process, told: bytes) -> None:
+async def _give(process: asyncio.subprocess.Process, said: bytes) -> None:
     if process.stdin is not None:
         with contextlib.suppress(ConnectionError):  # it does not want to know
-            process.stdin.write(told)
+            process.stdin.write(said)
             await process.stdin.drain()
         process.stdin.close()
 

@@ -152,9 +152,9 @@ class Notices:
             if trouble is None:
                 break
             is_last = trouble.final or attempts >= len(channel.waits)
-            told = (notice.delivery, channel.name, "given up" if is_last else "tried again")
+            said = (notice.delivery, channel.name, "given up" if is_last else "tried again")
             level = logging.WARNING if is_last else logging.INFO
-            _log.log(level, "The notice %s by %s is %s: %s", *told, trouble)
+            _log.log(level, "The notice %s by %s is %s: %s", *said, trouble)
             if is_last:
                 break
             with contextlib.suppress(StoreUnavailable):  # then it is tried once more than that
@@ -186,15 +186,15 @@ def compose(recorded: Recorded, url: str, redactor: Redactor) -> Notice | None:
         case _:
             return None
     address = f"{url}/inbox.html?item={name}"
-    told = {"event": event.kind, "id": name, "at": recorded.at, "url": address, "session": session}
-    whole = told | event.model_dump(mode="json", exclude_none=True, exclude={"kind"})
+    said = {"event": event.kind, "id": name, "at": recorded.at, "url": address, "session": session}
+    whole = said | event.model_dump(mode="json", exclude_none=True, exclude={"kind"})
     return Notice(
         delivery=f"{name}.{event.kind.rpartition('.')[2]}",
         event=event.kind,
         item=name,
         title=shortened(" ".join(visible_line(redactor.text(title)).split()), _LONGEST_TITLE),
         url=address,
-        body=_bounded(whole, told, redactor),
+        body=_bounded(whole, said, redactor),
     )
 
 

@@ -11,7 +11,7 @@ from airboss.errors import RuntimeUnavailable, TooMuch
 from airboss.harness.conversation import Conversation, OpenSession
 from airboss.harness.loops import Loops
 from airboss.harness.models import Catalog, Route
-from airboss.harness.people import Office
+from airboss.harness.pending_items import Office
 from airboss.harness.permissions import PolicyRule
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer

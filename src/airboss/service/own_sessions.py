@@ -4,7 +4,7 @@ import contextlib
 from dataclasses import dataclass
 
 from airboss.errors import Conflict, RuntimeUnavailable
-from airboss.harness.turn import Asked, Pause
+from airboss.harness.turn import AcceptedPrompt, Pause
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
 from airboss.runtime.sweep import sweep_session
 from airboss.service.sessions import Sessions
@@ -48,10 +48,10 @@ class OwnSessions:
     async def wake(self, session: SessionId) -> None:
         await self.sessions.resume(session, self._who, self.policy)
 
-    async def go_on(self, session: SessionId, prompt: PromptId) -> Asked | None:
+    async def go_on(self, session: SessionId, prompt: PromptId) -> AcceptedPrompt | None:
         return await self.sessions.go_on(session, prompt, self._who, self.policy, self.pause)
 
-    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked:
+    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> AcceptedPrompt:
         try:
             return await self.sessions.ask(
                 session, text, self._who, self.task_run, prompt, self.pause

@@ -19,7 +19,7 @@ from airboss.model.run_events import (
 from airboss.model.runs import RunStory, RunView, tell_run
 from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
-from airboss.store.views import ALL, Place, ViewIndex, Wanted
+from airboss.store.views import ALL, PageEnd, ViewIndex, Wanted
 
 _STORY_PAGE = 1000
 _WAITS = tuple(str(kind.model_fields["kind"].default) for kind in (WorkWaiting, WorkGoing))
@@ -31,7 +31,7 @@ AnyView = TypeVar("AnyView", SessionView, TaskRunView, RunView)
 
 
 @dataclass(frozen=True)
-class Page(Generic[AnyView]):
+class ViewPage(Generic[AnyView]):
     """Some views, newest first, and where the next ones are."""
 
     items: list[AnyView]
@@ -39,7 +39,7 @@ class Page(Generic[AnyView]):
 
 
 @dataclass(frozen=True)
-class EventPage:
+class StreamPage:
     """Some events of a stream, in order, and whether there are more behind them."""
 
     items: list[Recorded]
@@ -53,39 +53,39 @@ async def page_of_views(
     cursor: str | None,
     limit: int,
     wanted: Wanted = ALL,
-) -> Page[AnyView]:
+) -> ViewPage[AnyView]:
     before = _place(cursor) if cursor else None
     bodies = await index.page(kind.stream_kind, states, before, limit + 1, wanted)
     views = [kind.model_validate_json(body) for body in bodies]
     more = len(views) > limit
     views = views[:limit]
-    return Page(views, _cursor(views[-1]) if more else None)
+    return ViewPage(views, _cursor(views[-1]) if more else None)
 
 
-async def page_of_events(log: EventLog, stream: str, after: int, limit: int) -> EventPage:
+async def page_of_events(log: EventLog, stream: str, after: int, limit: int) -> StreamPage:
     found = await log.after(stream, after, limit + 1)
-    return EventPage(found[:limit], len(found) > limit)
+    return StreamPage(found[:limit], len(found) > limit)
 
 
-async def page_for_late(log: EventLog, stream: str, after: int, limit: int) -> EventPage:
+async def page_for_late(log: EventLog, stream: str, after: int, limit: int) -> StreamPage:
     """Without the deltas of blocks that have ended: their ends have the whole text."""
-    return EventPage(*await log.compact(stream, after, limit))
+    return StreamPage(*await log.compact(stream, after, limit))
 
 
-async def last_events(log: EventLog, stream: str, count: int) -> EventPage:
+async def last_events(log: EventLog, stream: str, count: int) -> StreamPage:
     """The last so many, and the deltas of blocks that are open."""
-    return EventPage(await log.last(stream, count), more=False)
+    return StreamPage(await log.last(stream, count), more=False)
 
 
 async def events_until(log: EventLog, stream: str, until: int) -> list[Recorded]:
     """All events of a stream that has no deltas, up to the seq `until`."""
-    told: list[Recorded] = []
-    while not told or told[-1].seq < until:
-        found = await log.after(stream, told[-1].seq if told else 0, _STORY_PAGE)
+    said: list[Recorded] = []
+    while not said or said[-1].seq < until:
+        found = await log.after(stream, said[-1].seq if said else 0, _STORY_PAGE)
         if not found:
             break
-        told += found
-    return [one for one in told if one.seq <= until]
+        said += found
+    return [one for one in said if one.seq <= until]
 
 
 async def story_of_run(log: EventLog, view: RunView) -> RunStory:
@@ -100,8 +100,8 @@ async def telling_events(log: EventLog, run: str, until: int) -> list[Recorded]:
     waits = await _until(log, run, _since(marks), until, kinds=_WAITS)
     # What is as of an event has its time and its seq, whatever it says.
     last = await log.transcript(run, until - 1, 1, until=until)
-    told = {recorded.seq: recorded for recorded in (*marks, *waits, *last)}
-    return [told[seq] for seq in sorted(told)]
+    said = {recorded.seq: recorded for recorded in (*marks, *waits, *last)}
+    return [said[seq] for seq in sorted(said)]
 
 
 def _since(marks: Sequence[Recorded]) -> int:
@@ -137,19 +137,19 @@ async def _until(
     kinds: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> list[Recorded]:
-    told: list[Recorded] = []
+    said: list[Recorded] = []
     while found := await log.transcript(stream, after, _STORY_PAGE, kinds, until, without):
-        told += found
+        said += found
         after = found[-1].seq
-    return told
+    return said
 
 
 def _cursor(view: View) -> str:
     return f"{view.created_at}.{view.id}"
 
 
-def _place(cursor: str) -> Place:
+def _place(cursor: str) -> PageEnd:
     if not re.fullmatch(CURSOR, cursor):
         raise Invalid(_NOT_OURS)
     at, _, stream = cursor.partition(".")
-    return Place(int(at), stream)
+    return PageEnd(int(at), stream)

@@ -40,11 +40,11 @@ class Refusals:
         elif len(self._known) < MOST_KINDS:
             # Redacted before it is cut: half a secret would not be recognised.
             clean = self.audit.redactor.text(path)[:_LONGEST]
-            told = RequestRefused(
+            said = RequestRefused(
                 by=actor, status=status, code=code, method=method[:20], path=clean
             )
-            self.audit.note(told)
-            self._known[kind] = told.model_copy(update={"count": 0})
+            self.audit.note(said)
+            self._known[kind] = said.model_copy(update={"count": 0})
         else:
             self._others += 1
         if self._timer is None:
@@ -56,9 +56,9 @@ class Refusals:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for told in self._known.values():
-            if told.count:
-                self.audit.note(told)
+        for said in self._known.values():
+            if said.count:
+                self.audit.note(said)
         if self._others:
             self.audit.note(
                 RequestRefused(by=Actor(via="api"), code="many_kinds", count=self._others)

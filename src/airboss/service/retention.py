@@ -14,7 +14,7 @@ from airboss.log.writer import now_ms
 from airboss.service.audit import Audit
 from airboss.service.runs import Runs
 from airboss.store.database import Database
-from airboss.store.ended import Ended, EndedIndex
+from airboss.store.ended import EndedIndex, EndedStream
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Retention:
             count += gone
         return count
 
-    async def _delete(self, found: list[Ended]) -> int:
+    async def _delete(self, found: list[EndedStream]) -> int:
         count = 0
         for one in found:
             with contextlib.suppress(AirbossError):  # somebody retries or deletes it just now

@@ -15,7 +15,7 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.log.log import EventLog
-from airboss.log.writer import Line, Writer, now_ms
+from airboss.log.writer import LogLine, Writer, now_ms
 from airboss.model.ids import RunId, TaskRunId, new_lone_run_id, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
@@ -34,13 +34,13 @@ from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, stats_of_jobs
 from airboss.service.pages import (
-    EventPage,
-    Page,
+    StreamPage,
+    ViewPage,
     page_of_events,
     page_of_views,
     story_of_run,
 )
-from airboss.service.run_wish import RunWish, must_fit
+from airboss.service.run_request import NewRun, must_fit
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
 
@@ -98,32 +98,32 @@ class Runs:
         """Whether a run has not ended."""
         return bool(self._writers)
 
-    async def start(self, wish: RunWish) -> RunView:
+    async def start(self, request: NewRun) -> RunView:
         """On disk before anything runs; the engine begins behind the answer."""
         if self._stopping:
             raise RuntimeUnavailable("The server is stopping.")
         run = new_run_id()
-        if wish.key is not None:
-            run = RunId(await self.keys.claim(wish.who, wish.key, run, now_ms()))
+        if request.key is not None:
+            run = RunId(await self.keys.claim(request.who, request.key, run, now_ms()))
             if await self.log.view(run) is not None:
                 return await self.show(run)
         installed = await self.entries.to_run()
-        if installed is None or wish.job not in installed.entry.jobs:
-            raise NotFound("job", wish.job)
-        if wish.is_exact:
-            takes = bool(installed.entry.jobs[wish.job].require_user_input)
-            must_fit(wish, takes_input=takes)
-        folder = await asyncio.to_thread(self.folders.check, wish.cwd)
+        if installed is None or request.job not in installed.entry.jobs:
+            raise NotFound("job", request.job)
+        if request.is_exact:
+            takes = bool(installed.entry.jobs[request.job].require_user_input)
+            must_fit(request, takes_input=takes)
+        folder = await asyncio.to_thread(self.folders.check, request.cwd)
         await self.entries.keep(installed)
         accepted = RunAccepted(
-            job=wish.job,
+            job=request.job,
             entry=installed.digest,
             cwd=str(folder),
-            user_input=self.redactor.text(wish.user_input),
-            who=wish.who,
+            user_input=self.redactor.text(request.user_input),
+            who=request.who,
             trusted=installed.trusted,
-            again=wish.again,
-            title=installed.entry.name_in_grid(wish.job),
+            again=request.again,
+            title=installed.entry.name_in_grid(request.job),
         )
         writer = self._writers[run] = await self.log.writer(run)
         try:
@@ -143,7 +143,7 @@ class Runs:
         view = begin_run(run, 1, now_ms(), accepted)
         return await self._begin_lone(view, accepted, writer.line(accepted, "accepted"))
 
-    async def _begin_lone(self, view: RunView, accepted: RunAccepted, first: Line) -> TaskRunId:
+    async def _begin_lone(self, view: RunView, accepted: RunAccepted, first: LogLine) -> TaskRunId:
         """On disk with the first words of its task, or nothing of it was said."""
         if not isinstance(view, LoneRunView) or accepted.lone is None:
             raise NotFound("task run", view.id)
@@ -153,12 +153,12 @@ class Runs:
         except BaseException:
             self._writers.pop(view.id, None)
             raise
-        self._soon(self._begin(view.id, view.time))
+        self._soon(self._begin(view.id, view.attempt))
         return task_run
 
-    async def _begin(self, run: RunId, time: int) -> None:
+    async def _begin(self, run: RunId, attempt: int) -> None:
         try:
-            await self._room.engine.start(name_of(run, time))
+            await self._room.engine.start(name_of(run, attempt))
         except Conflict:
             return  # the server is stopping: the next one begins it
         except AirbossError as error:
@@ -185,14 +185,14 @@ class Runs:
 
     async def page(
         self, states: tuple[RunState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
-    ) -> Page[RunView]:
+    ) -> ViewPage[RunView]:
         return await page_of_views(self.index, RunView, states, cursor, limit, wanted)
 
     async def job_stats(self, names: Sequence[str]) -> dict[str, JobStats]:
         """How the runs of these jobs went so far."""
         return await stats_of_jobs(self.index.database, names)
 
-    async def events(self, run: str, after: int, limit: int) -> EventPage:
+    async def events(self, run: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, run, after, limit)
 
     async def writer(self, run: RunId) -> Writer:
@@ -223,13 +223,13 @@ class Runs:
         if not view.is_open:
             return
         writer = await self.writer(run)
-        if writer.said_from(f"end@{view.time}") is None:  # it may be ending by itself just now
-            said = (await writer.commit(ending, origin=f"ending@{view.time}")).event
+        if writer.said_from(f"end@{view.attempt}") is None:  # it may be ending by itself just now
+            said = (await writer.commit(ending, origin=f"ending@{view.attempt}")).event
             ending = said if isinstance(said, RunEnding) else ending
-            await self._room.engine.stop(name_of(run, view.time))
+            await self._room.engine.stop(name_of(run, view.attempt))
             await self._room.crew.dismiss(run, ending)
         ended = RunEnded(outcome=ending.outcome, reason=ending.reason, who=ending.who)
-        await self._close(run, writer, view.time, ended)
+        await self._close(run, writer, view.attempt, ended)
 
     async def end_surely(self, run: RunId, ending: RunEnding) -> None:
         """As often as the disk refuses it: without an end there it would be shown as running."""
@@ -241,19 +241,19 @@ class Runs:
                     await self._room.crew.dismiss(run, ending)
                 await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def finish(self, run: RunId, time: int, ended: RunEnded, *with_it: Line) -> bool:
+    async def finish(self, run: RunId, attempt: int, ended: RunEnded, *with_it: LogLine) -> bool:
         """It came to its own end, with what belongs to that; False where somebody has begun to end
         it."""
         writer = await self.writer(run)
-        if writer.said_from(f"ending@{time}") is not None:
+        if writer.said_from(f"ending@{attempt}") is not None:
             return False
-        await self._close(run, writer, time, ended, *with_it)
+        await self._close(run, writer, attempt, ended, *with_it)
         return True
 
     async def _close(
-        self, run: RunId, writer: Writer, time: int, ended: RunEnded, *with_it: Line
+        self, run: RunId, writer: Writer, attempt: int, ended: RunEnded, *with_it: LogLine
     ) -> None:
-        await self.log.commit(*with_it, writer.line(ended, f"end@{time}"))
+        await self.log.commit(*with_it, writer.line(ended, f"end@{attempt}"))
         writer.release()
         self._writers.pop(run, None)
 
@@ -289,7 +289,7 @@ class Runs:
             )
         story = await self.story(view)
         redo = await self._culprits(view, story)
-        return RunRetried(time=view.time + 1, who=who, redo=redo)
+        return RunRetried(time=view.attempt + 1, who=who, redo=redo)
 
     async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
         entry = await self.entries.by_digest(view.entry)
@@ -305,7 +305,7 @@ class Runs:
         view = await self.show(run)
         story = await self.story(view)
         return await self.start(
-            RunWish(view.job, story.user_input, view.cwd, who, view.id, is_exact=False)
+            NewRun(view.job, story.user_input, view.cwd, who, view.id, is_exact=False)
         )
 
     async def delete(self, run: str) -> None:
@@ -328,8 +328,8 @@ class Runs:
             await self.log.forget([view.id, *tasks, *sessions])
 
     async def _sessions_of(self, task_run: str) -> list[str]:
-        told = await self.log.after(task_run, 0, _STORY_PAGE)
-        events = [recorded.event for recorded in told]
+        said = await self.log.after(task_run, 0, _STORY_PAGE)
+        events = [recorded.event for recorded in said]
         return [event.session for event in events if isinstance(event, TaskSessionStarted)]
 
     async def recover(self) -> None:
@@ -358,7 +358,7 @@ class Runs:
         try:
             await self._room.engine.recover()
             for view in views:
-                await self._take_up_one(view, name_of(view.id, view.time))
+                await self._take_up_one(view, name_of(view.id, view.attempt))
             await asyncio.sleep(_COMING_BACK_SECONDS)
         finally:
             self._room.slots.let_go()
@@ -367,7 +367,7 @@ class Runs:
         if view.ending is not None:
             self._soon(self.end_surely(view.id, view.ending))
         elif not await self._room.engine.known(name):
-            self._soon(self._begin(view.id, view.time))
+            self._soon(self._begin(view.id, view.attempt))
         elif not await self._room.engine.is_open(name) and (await self.view(view.id)).is_open:
             self._soon(self.end_surely(view.id, RunEnding(outcome="failed", reason=_GIVEN_UP)))
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from airboss.errors import AirbossError, NotFound, SessionGone, StoreUnavailable
-from airboss.harness.people import Office
+from airboss.harness.pending_items import Office
 from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
 from airboss.log.writer import Writer
@@ -31,8 +31,8 @@ from airboss.model.inbox_events import InboxItem, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
-from airboss.service.pending_items import NOTHING_PENDING, pending_items
-from airboss.store.views import Place, ViewIndex
+from airboss.service.unanswered_items import NOTHING_PENDING, unanswered_items_of
+from airboss.store.views import PageEnd, ViewIndex
 
 _RESTARTED: Final = "The server ended while this session was open."
 _BEFORE_END: Final = "The session was interrupted before this tool ended."
@@ -59,10 +59,10 @@ async def interrupt_left_open(
     """Whatever an earlier server had open; answers which, with the name of whoever had decided
     something that its agent was not told: such a session is to be resumed."""
     found: dict[SessionId, str | None] = {}
-    before: Place | None = None
+    before: PageEnd | None = None
     while bodies := await index.page("session", OPEN_STATES, before, 100):
         views = [SessionView.model_validate_json(body) for body in bodies]
-        before = Place(views[-1].created_at, views[-1].id)
+        before = PageEnd(views[-1].created_at, views[-1].id)
         async with asyncio.TaskGroup() as group:  # together: one write for many
             ends = {view.id: group.create_task(_interrupt(log, office, view)) for view in views}
         found.update({session: end.result() for session, end in ends.items()})
@@ -72,7 +72,7 @@ async def interrupt_left_open(
 async def _interrupt(log: EventLog, office: Office, view: SessionView) -> str | None:
     writer = await log.writer(view.id)
     asks = view.items or view.asking or view.state == "opening"
-    pending = await pending_items(log, view) if asks else NOTHING_PENDING
+    pending = await unanswered_items_of(log, view) if asks else NOTHING_PENDING
     stay = view.items if view.task else pending.waiting
     ends = interrupting(view, writer.left_open, stay)
     if pending.who:

@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
 from airboss.harness.conversation import Conversation
-from airboss.harness.desk import Delivery
-from airboss.harness.people import NOT_WAITED_FOR
-from airboss.harness.turn import Asked, Pause, Receipt, Request
+from airboss.harness.pending_items import NOT_WAITED_FOR
+from airboss.harness.prompts import Delivery
+from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
 from airboss.log.log import Follower
 from airboss.model.events import Event, SessionOpened, SessionResumed
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.inbox_events import ItemSettled
-from airboss.model.limits import Limits
+from airboss.model.limits import UsageLimits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
-from airboss.service.held import held_back, until_decided
+from airboss.service.limit_waits import held_back, until_decided
 from airboss.service.open_sessions import OpenSessions
-from airboss.service.pages import EventPage, Page, page_of_events, page_of_views
-from airboss.service.pending_items import pending_items, resumes
+from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.session_ends import (
     closing,
     give_up,
@@ -31,6 +30,7 @@ from airboss.service.session_ends import (
     tell_office,
     withdrawn,
 )
+from airboss.service.unanswered_items import resumes, unanswered_items_of
 from airboss.settings import Policy
 from airboss.store.images import Pictures
 from airboss.store.views import ALL, Wanted
@@ -59,7 +59,7 @@ class Sessions(OpenSessions):
         *,
         task: TaskRunId | None = None,
         run: RunId | None = None,
-        limits: Limits | None = None,
+        limits: UsageLimits | None = None,
         waits: bool = True,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
@@ -78,7 +78,7 @@ class Sessions(OpenSessions):
             who=who,
             task=task,
             run=run,
-            limits=limits or Limits(),
+            limits=limits or UsageLimits(),
         )
         async with self.alone(session):
             with self._room():
@@ -103,7 +103,7 @@ class Sessions(OpenSessions):
 
     async def page(
         self, states: tuple[SessionState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
-    ) -> Page[SessionView]:
+    ) -> ViewPage[SessionView]:
         return await page_of_views(self.index, SessionView, states, cursor, limit, wanted)
 
     async def prompt(
@@ -125,13 +125,13 @@ class Sessions(OpenSessions):
     ) -> tuple[QueuedPrompt, ...]:
         """What a request that waits says, or its place; the queue behind that."""
         talk = await self._talk(session)
-        await talk.desk.change(PromptId(prompt), text, position, who)
+        await talk.prompts.change(PromptId(prompt), text, position, who)
         return await self.queue(session)
 
     async def drop(self, session: str, prompt: str | None, who: str) -> tuple[QueuedPrompt, ...]:
         """One request that waits, or all that people made; the queue behind that."""
-        desk = (await self._talk(session)).desk
-        await (desk.clear(who) if prompt is None else desk.drop(PromptId(prompt), who))
+        prompts = (await self._talk(session)).prompts
+        await (prompts.clear(who) if prompt is None else prompts.drop(PromptId(prompt), who))
         return await self.queue(session)
 
     async def ask(
@@ -142,7 +142,7 @@ class Sessions(OpenSessions):
         task: TaskRunId,
         prompt: PromptId | None = None,
         pause: Pause | None = None,
-    ) -> Asked:
+    ) -> AcceptedPrompt:
         """A request of a task: on disk like a person's, and it can be waited for."""
         talk = await self._to_be_asked(session, text)
         return await talk.ask(text, who, task, prompt or new_prompt_id(), pause)
@@ -228,12 +228,12 @@ class Sessions(OpenSessions):
         writer = await self.log.writer(session)
         # As in `close`: the writer has waited for what was accepted meanwhile.
         view = session_of(writer.view, session)
-        pending = await pending_items(self.log, view)
+        pending = await unanswered_items_of(self.log, view)
         queue = (pending.held, *view.queue) if pending.held else view.queue
         told_of = None if view.state == "opening" else who
         async with self._reopened(writer, view, policy, queue) as talk:
             if pending:
-                talk.people.keep(pending.waiting, pending.decided)
+                talk.pending.keep(pending.waiting, pending.decided)
             if not pending or pending.held:
                 await talk.resume(self.open_session, self.quiet_seconds, told_of)
                 return
@@ -241,11 +241,11 @@ class Sessions(OpenSessions):
                 self.open_session, self.quiet_seconds, told_of, pending.prompt, Request("")
             )
             if not goes_on:
-                talk.people.withdraw_kept()
+                talk.pending.withdraw_kept()
 
     async def go_on(
         self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
-    ) -> Asked | None:
+    ) -> AcceptedPrompt | None:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
         await until_decided(self.log, self.office, session, prompt, pause)
@@ -258,24 +258,24 @@ class Sessions(OpenSessions):
             request = Request("", view.task, pause)
             try:
                 async with self._reopened(writer, view, policy) as talk:
-                    talk.people.keep(view.items)
+                    talk.pending.keep(view.items)
                     goes_on = await talk.go_on(
                         self.open_session, self.quiet_seconds, who, prompt, request
                     )
             except SessionGone:
                 return None
         receipt = Receipt(prompt, view.seq, 0)
-        return Asked(receipt, request.answer) if goes_on else None
+        return AcceptedPrompt(receipt, request.answer) if goes_on else None
 
     async def settle(self, session: str, settled: ItemSettled) -> None:
         """A person's word on what the session asked; also while it waits to be resumed. It resumes
         a session that is a person's own."""
         if talk := self._open.get(SessionId(session)):
-            await talk.people.settle(settled)
+            await talk.pending.settle(settled)
             return
         async with self.alone(session):
             if talk := self._open.get(SessionId(session)):  # meanwhile
-                await talk.people.settle(settled)
+                await talk.pending.settle(settled)
                 return
             view = await self.show(session)
             asked = next((item.asked for item in view.items if item.id == settled.item), None)
@@ -311,7 +311,7 @@ class Sessions(OpenSessions):
             raise Conflict(_NOT_OPEN.format(view.state))
         return talk
 
-    async def events(self, session: str, after: int, limit: int) -> EventPage:
+    async def events(self, session: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, session, after, limit)
 
     def follow(self, session: str, after: int) -> AbstractAsyncContextManager[Follower]:

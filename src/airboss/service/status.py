@@ -16,7 +16,7 @@ from airboss.errors import AirbossError
 from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
 from airboss.model.roles import Role
-from airboss.runtime.agent_runtime import Runtime, SignIn
+from airboss.runtime.agent_runtime import Runtime, RuntimeSignIn
 from airboss.runtime.locate import CLI_VERSION, locate
 from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.entries import Entries
@@ -30,11 +30,11 @@ _SIGN_IN_SECONDS = 2.0
 _LITTLE_SPACE = 500 * 1024 * 1024
 
 
-class _Told(BaseModel):
+class _StatusPart(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class RuntimeState(_Told):
+class RuntimeState(_StatusPart):
     """The agent runtime's process, or why there is none."""
 
     state: Literal["stopped", "running", "missing"]
@@ -47,7 +47,7 @@ class RuntimeState(_Told):
     detail: str = ""
 
 
-class CopilotState(_Told):
+class CopilotState(_StatusPart):
     """Who is signed in to Copilot, and how. `signed_in` is null until the runtime was asked."""
 
     signed_in: bool | None
@@ -56,7 +56,7 @@ class CopilotState(_Told):
     detail: str
 
 
-class ProviderState(_Told):
+class ProviderState(_StatusPart):
     """A provider of one's own. Its key is told by its presence only."""
 
     name: str
@@ -66,7 +66,7 @@ class ProviderState(_Told):
     key: Literal["set", "missing", "none"]
 
 
-class RehearsalState(_Told):
+class RehearsalState(_StatusPart):
     """Whether a scripted model is served."""
 
     on: bool
@@ -74,14 +74,14 @@ class RehearsalState(_Told):
     script: str | None
 
 
-class SessionCounts(_Told):
+class SessionCounts(_StatusPart):
     """Sessions of this server right now."""
 
     open: int
     working: int
 
 
-class EntryState(_Told):
+class EntryState(_StatusPart):
     """The entry in use, and what a person should know about it."""
 
     source: str
@@ -92,7 +92,7 @@ class EntryState(_Told):
     problem: str | None
 
 
-class Status(_Told):
+class Status(_StatusPart):
     """Everything a person asks first."""
 
     version: str
@@ -117,7 +117,7 @@ class Status(_Told):
     trouble: str | None
 
 
-class Check(_Told):
+class Check(_StatusPart):
     """One thing the doctor looked at."""
 
     id: str
@@ -129,7 +129,7 @@ class Check(_Told):
 
 
 @dataclass
-class StatusDesk:
+class ServerStatus:
     """Asks every part how it is. Nothing here waits without a limit."""
 
     version: str
@@ -144,7 +144,7 @@ class StatusDesk:
     sessions: Sessions
     entries: Entries
     log: EventLog
-    _sign_in: SignIn | None = None
+    _sign_in: RuntimeSignIn | None = None
 
     async def show(self, who: str, role: Role | None) -> Status:
         settings, rehearsal = self.settings, self.catalog.rehearsal
@@ -272,26 +272,26 @@ class StatusDesk:
         return Check(id="store", state="ok", summary=found)
 
     async def _check_runtime(self) -> Check:
-        told = await self.runtime.status()
-        kind = "native" if told.located.native else "single-file"
-        summary = f"{told.version}, protocol {told.protocol}, {kind}, process {told.pid}"
-        if told.version != CLI_VERSION:
-            detail = f"{told.located.path} is not the version this Airboss is tested with."
+        said = await self.runtime.status()
+        kind = "native" if said.located.native else "single-file"
+        summary = f"{said.version}, protocol {said.protocol}, {kind}, process {said.pid}"
+        if said.version != CLI_VERSION:
+            detail = f"{said.located.path} is not the version this Airboss is tested with."
             remedy = f"Run `airboss setup` to install {CLI_VERSION}."
             return Check(id="runtime", state="warn", summary=summary, detail=detail, remedy=remedy)
         return Check(id="runtime", state="ok", summary=summary)
 
     async def _check_sign_in(self) -> Check:
         await self.learn_who_is_signed_in()
-        told = self._copilot()
-        if told.signed_in:
-            return Check(id="sign-in", state="ok", summary=f"{told.how}: {told.detail}")
+        said = self._copilot()
+        if said.signed_in:
+            return Check(id="sign-in", state="ok", summary=f"{said.how}: {said.detail}")
         home = self.settings.data / "copilot-home"
         remedy = (
             "Set COPILOT_GITHUB_TOKEN before `airboss serve`, or sign the CLI in with "
             f"`COPILOT_HOME={home} copilot login`, or add a provider to {_file(self.settings)}."
         )
-        return Check(id="sign-in", state="warn", summary=told.detail, remedy=remedy)
+        return Check(id="sign-in", state="warn", summary=said.detail, remedy=remedy)
 
     async def _check_models(self) -> Check:
         offers = await self.catalog.offers()

@@ -23,7 +23,7 @@ from airboss.service.budgets import untold_by
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.own_sessions import name_of
-from airboss.service.pages import EventPage, Page, events_until, page_of_events, page_of_views
+from airboss.service.pages import StreamPage, ViewPage, events_until, page_of_events, page_of_views
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.store.views import ALL, ViewIndex, Wanted
@@ -32,7 +32,7 @@ _ENDED = "The server ended while this task ran."
 
 
 @dataclass(frozen=True)
-class TaskWish:
+class NewTaskRun:
     """What somebody wants to be done."""
 
     task: str
@@ -61,40 +61,40 @@ class TaskRuns:
     redactor: Redactor
     runs: Runs
 
-    async def start(self, wish: TaskWish) -> TaskRunView:
+    async def start(self, request: NewTaskRun) -> TaskRunView:
         """Checked in the order session, task, folder; on disk before anything runs."""
         for name in ("airboss.engine.durable", "airboss.service.job_tasks"):
             await asyncio.to_thread(import_module, name)  # by the first one
-        return await self.show(await self.runs.start_lone(await self._accept(wish)))
+        return await self.show(await self.runs.start_lone(await self._accept(request)))
 
-    async def _accept(self, wish: TaskWish) -> RunAccepted:
-        lent = await self._lent(wish.session) if wish.session is not None else None
+    async def _accept(self, request: NewTaskRun) -> RunAccepted:
+        lent = await self._lent(request.session) if request.session is not None else None
         installed = await self.entries.to_run()
-        if installed is None or wish.task not in installed.entry.tasks:
-            raise NotFound("task", wish.task)
-        if wish.is_exact:
-            _must_fit(wish, takes_input=installed.entry.tasks[wish.task].require_user_input)
+        if installed is None or request.task not in installed.entry.tasks:
+            raise NotFound("task", request.task)
+        if request.is_exact:
+            _must_fit(request, takes_input=installed.entry.tasks[request.task].require_user_input)
         if lent is None:
-            if wish.model is not None:
-                await self.catalog.route(wish.model)
-            cwd = str(await asyncio.to_thread(self.folders.check, wish.cwd))
+            if request.model is not None:
+                await self.catalog.route(request.model)
+            cwd = str(await asyncio.to_thread(self.folders.check, request.cwd))
         else:
             cwd = lent.cwd
         await self.entries.keep(installed)
         lone = LoneTask(
-            task=wish.task,
-            user_input=self.redactor.text(wish.user_input),
-            model=lent.model if lent else wish.model,
+            task=request.task,
+            user_input=self.redactor.text(request.user_input),
+            model=lent.model if lent else request.model,
             session=lent and lent.id,
             policy=lent and lent.policy,
-            checks_availability=not wish.skips_availability,
+            checks_availability=not request.skips_availability,
         )
         return RunAccepted(
             job="",
             entry=installed.digest,
             cwd=cwd,
             user_input="",
-            who=wish.who,
+            who=request.who,
             trusted=installed.trusted,
             lone=lone,
         )
@@ -118,10 +118,10 @@ class TaskRuns:
         cursor: str | None,
         limit: int,
         wanted: Wanted = ALL,
-    ) -> Page[TaskRunView]:
+    ) -> ViewPage[TaskRunView]:
         return await page_of_views(self.index, TaskRunView, states, cursor, limit, wanted)
 
-    async def events(self, run: str, after: int, limit: int) -> EventPage:
+    async def events(self, run: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, run, after, limit)
 
     async def stop(self, run: str, who: str) -> TaskRunView:
@@ -195,13 +195,13 @@ class TaskRuns:
         writer.release()
 
 
-def _must_fit(wish: TaskWish, *, takes_input: bool) -> None:
-    given = bool(wish.user_input.strip())
+def _must_fit(request: NewTaskRun, *, takes_input: bool) -> None:
+    given = bool(request.user_input.strip())
     if takes_input and not given:
-        raise Invalid(f"The task {wish.task} needs some input: say what it is to do.")
+        raise Invalid(f"The task {request.task} needs some input: say what it is to do.")
     if given and not takes_input:
-        raise Invalid(f"The task {wish.task} takes no input. Start it without.")
-    if wish.session is not None and (wish.model is not None or wish.cwd is not None):
+        raise Invalid(f"The task {request.task} takes no input. Start it without.")
+    if request.session is not None and (request.model is not None or request.cwd is not None):
         raise Invalid("A session keeps its model and its folder: give neither with a session.")
 
 

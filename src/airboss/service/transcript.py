@@ -78,8 +78,8 @@ def _passage(at: int, event: Event, calls: dict[str, ToolStarted]) -> Passage | 
             title = f"asked for permission: {event.title}"
             return Passage("tool", at, title, "", _subject(event.subject))
         case _:
-            told = _note(event)
-            return Passage("note", at, told) if told else None
+            recorded = _note(event)
+            return Passage("note", at, recorded) if recorded else None
 
 
 def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind

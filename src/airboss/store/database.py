@@ -159,10 +159,10 @@ class Database:
             connection.commit()  # inside the try: a commit that a full disk refused is rolled back
         except BaseException as error:
             self._roll_back()
-            told = _in_words(self.path, error) if isinstance(error, DatabaseError) else None
-            if told is None:
+            said = _in_words(self.path, error) if isinstance(error, DatabaseError) else None
+            if said is None:
                 raise
-            raise told from error
+            raise said from error
         return result
 
     def _write(self, work: Callable[[Connection], T]) -> T:

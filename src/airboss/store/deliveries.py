@@ -11,7 +11,7 @@ from airboss.store.tables import deliveries, positions
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingDelivery:
     """An event that was not delivered yet, and how often it was tried."""
 
     seq: int
@@ -44,11 +44,11 @@ class Deliveries:
 
         await self.database.write(work)
 
-    async def waiting(self, channel: str) -> list[Waiting]:
-        def work(connection: Connection) -> list[Waiting]:
+    async def waiting(self, channel: str) -> list[WaitingDelivery]:
+        def work(connection: Connection) -> list[WaitingDelivery]:
             wanted = select(deliveries).where(deliveries.c.channel == channel)
             found = connection.execute(wanted.order_by(deliveries.c.seq))
-            return [Waiting(row.seq, row.attempts) for row in found]
+            return [WaitingDelivery(row.seq, row.attempts) for row in found]
 
         return await self.database.read(work)
 

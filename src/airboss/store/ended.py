@@ -10,7 +10,7 @@ from airboss.store.tables import views
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedStream:
     """One of them."""
 
     kind: str
@@ -26,16 +26,16 @@ class EndedIndex:
     states: Mapping[str, Sequence[str]]
     owners: Mapping[str, Sequence[str]]
 
-    async def oldest(self, before: int | None, limit: int) -> list[Ended]:
+    async def oldest(self, before: int | None, limit: int) -> list[EndedStream]:
         """Those that ended before then, or at any time."""
 
-        def work(connection: Connection) -> list[Ended]:
+        def work(connection: Connection) -> list[EndedStream]:
             at = func.json_extract(views.c.body, "$.updated_at")
             wanted = select(views.c.kind, views.c.stream).where(self._may_go())
             if before is not None:
                 wanted = wanted.where(at < before)
             found = connection.execute(wanted.order_by(at, views.c.stream).limit(limit))
-            return [Ended(row.kind, row.stream) for row in found]
+            return [EndedStream(row.kind, row.stream) for row in found]
 
         return await self.database.read(work)
 

@@ -99,8 +99,8 @@ class DataFolder:
     def note(self) -> ServerNote | None:
         """The server that runs on this folder, if it still does."""
         try:
-            told = json.loads(self.server_note.read_text(encoding="utf-8"))
-            note = ServerNote(int(told["pid"]), str(told["url"]), int(told["started_at"]))
+            said = json.loads(self.server_note.read_text(encoding="utf-8"))
+            note = ServerNote(int(said["pid"]), str(said["url"]), int(said["started_at"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return note if self.is_locked() else None

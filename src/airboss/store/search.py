@@ -30,7 +30,7 @@ WHERE said_words MATCH ? AND said_words.rowid < ? ORDER BY said_words.rowid DESC
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchHit:
     """An event with a hit: the text before the first one, the hit, and the text behind it."""
 
     id: int
@@ -57,7 +57,7 @@ class Owner:
 class FoundPage:
     """`next_id` is where the next page begins; there may be one behind an empty page."""
 
-    items: Sequence[Found]
+    items: Sequence[SearchHit]
     owners: dict[str, Owner]
     next_id: int | None
 
@@ -80,7 +80,7 @@ class SearchIndex:
 
 def _match(
     connection: Connection, words: Sequence[str], before: int, limit: int
-) -> tuple[list[Found], int | None]:
+) -> tuple[list[SearchHit], int | None]:
     asked = " ".join('"{}"*'.format(word.replace('"', '""')) for word in words)
     rows = connection.exec_driver_sql(_MATCHING, (asked, before, limit + 1)).all()
     return _cut([_found(row, row.marked) for row in rows], limit)
@@ -88,7 +88,7 @@ def _match(
 
 def _read_through(
     connection: Connection, words: Sequence[str], before: int, limit: int
-) -> tuple[list[Found], int | None]:
+) -> tuple[list[SearchHit], int | None]:
     newest = connection.execute(select(func.max(said.c.id))).scalar() or 0
     floor = min(before, newest + 1) - _READ_THROUGH
     wanted = select(said).where(said.c.id < before, said.c.id >= floor)
@@ -99,7 +99,7 @@ def _read_through(
     return items, next_id or (floor if floor > 1 else None)
 
 
-def _cut(found: list[Found], limit: int) -> tuple[list[Found], int | None]:
+def _cut(found: list[SearchHit], limit: int) -> tuple[list[SearchHit], int | None]:
     return found[:limit], found[limit - 1].id if len(found) > limit else None
 
 
@@ -110,11 +110,11 @@ def _marked(text: str, words: Sequence[str]) -> str:
     return f"{text[: hit.start()]}{_BEGIN}{hit.group()}{_END}{text[hit.end() :]}"
 
 
-def _found(row: Any, marked: str) -> Found:
+def _found(row: Any, marked: str) -> SearchHit:
     before, _, rest = marked.partition(_BEGIN)
     hit, _, after = rest.partition(_END)
     after = after.replace(_BEGIN, "").replace(_END, "")
-    return Found(row.id, row.stream, row.seq, row.at, row.kind, before, hit, after)
+    return SearchHit(row.id, row.stream, row.seq, row.at, row.kind, before, hit, after)
 
 
 def _owners(connection: Connection, streams: set[str]) -> dict[str, Owner]:

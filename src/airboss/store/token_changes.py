@@ -20,7 +20,7 @@ _LOCK_SECONDS = 10.0
 Change: TypeAlias = Literal["added", "removed", "changed"]
 
 
-class ToldChange(BaseModel):
+class RecordedChange(BaseModel):
     """One change, by the user of the machine who made it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,16 +53,16 @@ class TokenChanges:
     folder: DataFolder
 
     def add(self, change: Change, token: TokenFacts) -> None:
-        told = ToldChange(
+        said = RecordedChange(
             id=secrets.token_hex(8),
             at=int(time.time() * 1000),
             user=_user(),
             change=change,
             token=token,
         )
-        self._write([*self.read(), told])
+        self._write([*self.read(), said])
 
-    def read(self) -> list[ToldChange]:
+    def read(self) -> list[RecordedChange]:
         file = self.folder.token_changes
         try:
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -70,9 +70,9 @@ class TokenChanges:
             return []
         except OSError as error:
             raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
-        return [told for line in lines if (told := _parsed(line))]
+        return [said for line in lines if (said := _parsed(line))]
 
-    def read_whole(self) -> list[ToldChange]:
+    def read_whole(self) -> list[RecordedChange]:
         """Behind a change that is being made: its line comes after the tokens themselves."""
         with locked(self.folder):
             return self.read()
@@ -81,22 +81,22 @@ class TokenChanges:
         """All up to this one. What came meanwhile stays."""
         with locked(self.folder):
             known = self.read()
-            ids = [told.id for told in known]
+            ids = [said.id for said in known]
             if last in ids:
                 self._write(known[ids.index(last) + 1 :])
 
-    def _write(self, told: list[ToldChange]) -> None:
+    def _write(self, said: list[RecordedChange]) -> None:
         file = self.folder.token_changes
-        text = "".join(f"{one.model_dump_json()}\n" for one in told)
+        text = "".join(f"{one.model_dump_json()}\n" for one in said)
         try:
             write_private(file, text)
         except OSError as error:
             raise StoreUnavailable(f"{file} cannot be written: {error.strerror}.") from error
 
 
-def _parsed(line: str) -> ToldChange | None:
+def _parsed(line: str) -> RecordedChange | None:
     try:
-        return ToldChange.model_validate_json(line)
+        return RecordedChange.model_validate_json(line)
     except ValidationError:
         return None
 

@@ -11,7 +11,7 @@ from airboss.store.tables import is_run, job_of_run, views
 
 
 @dataclass(frozen=True)
-class Place:
+class PageEnd:
     """Where a page ended; the next begins behind it."""
 
     created_at: int
@@ -54,7 +54,7 @@ class ViewIndex:
         self,
         kind: str,
         states: Sequence[str],
-        before: Place | None,
+        before: PageEnd | None,
         limit: int,
         wanted: Wanted = ALL,
     ) -> list[str]:

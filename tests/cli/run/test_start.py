@@ -305,7 +305,7 @@ def test_a_retry_does_the_failed_part_again(stage: Portal) -> None:
     done = stage.run("retry", run)
     assert (done.returncode, done.stderr) == (0, "")
     lines = lines_of(done.stdout)
-    assert lines[0] == "0:00 Retried by owner, time 2."
+    assert lines[0] == "0:00 Retried by owner, attempt 2."
     assert "0:00 mend began (tsk)." in lines
     assert not any("first" in line for line in lines)
     shown = stage.run("show", run).stdout

@@ -28,8 +28,8 @@ def test_a_story_comes_to_what_the_server_says(name: str, times: int) -> None:
         expected.get("waits_for"),
         expected.get("reason"),
     )
-    assert (story.job, story.time, story.restarts) == (
-        *(expected["job"], expected["time"]),
+    assert (story.job, story.attempt, story.restarts) == (
+        *(expected["job"], expected["attempt"]),
         expected["restarts"],
     )
     assert story.is_ending == ("ending" in expected)

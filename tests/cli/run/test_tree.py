@@ -56,8 +56,8 @@ class Teller:
         self.say("run.work.started", work=0, path=path, task=task, task_run=task_run)
 
     def end(self, path: str, succeeded: bool = True, **usage: Any) -> None:
-        told = {"work": 0, "task_run": self.runs[path], "succeeded": succeeded}
-        self.say("run.work.stopped", path=path, usage=usage, **told)
+        said = {"work": 0, "task_run": self.runs[path], "succeeded": succeeded}
+        self.say("run.work.stopped", path=path, usage=usage, **said)
 
     def do(self, path: str, task: str, succeeded: bool = True) -> None:
         self.begin(path, task, f"tsk_{path}")
@@ -196,7 +196,7 @@ def test_a_retry_takes_the_place_of_what_failed_and_its_cost_counts() -> None:
     teller.end("0.0", True, requests=2, input_tokens=3000, output_tokens=5, cost=0.25)
     usage = "3 requests, 4,000 tokens in, 15 out, cost 0.75"
     drawn = teller.draw(has_ids=True)
-    assert drawn[0] == f"deliver · running · 0:07 · 1 done · {usage} · time 2 · restarts: 1"
+    assert drawn[0] == f"deliver · running · 0:07 · 1 done · {usage} · attempt 2 · restarts: 1"
     assert "succeeded · 0:01 · tsk_b · before tsk_a · 2 requests, " in drawn[1]
     assert usage_words({}) == ""
 

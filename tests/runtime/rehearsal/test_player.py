@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from airboss.runtime.rehearsal import Script, builtin_script, parse_script
-from airboss.runtime.rehearsal.conversation import Conversation, Mark
+from airboss.runtime.rehearsal.conversation import Mark, RehearsedConversation
 from airboss.runtime.rehearsal.player import (
-    Asked,
     Drop,
+    FilledCall,
+    PlayedText,
     Reason,
     Reply,
-    Say,
     Sleep,
     continued,
     errand,
@@ -44,11 +44,11 @@ SCRIPT = parse_script(
 )
 
 
-def talk(last: str, replies: int = 0, mark: Mark | None = None) -> Conversation:
-    return Conversation("turn", last, "/w", replies, mark)
+def talk(last: str, replies: int = 0, mark: Mark | None = None) -> RehearsedConversation:
+    return RehearsedConversation("turn", last, "/w", replies, mark)
 
 
-def reply_to(script: Script, said: Conversation, model: str = "gpt-5.2") -> Reply:
+def reply_to(script: Script, said: RehearsedConversation, model: str = "gpt-5.2") -> Reply:
     number = matching(script, said, model, ())
     return play(None if number is None else script.rules[number], said)
 
@@ -57,18 +57,22 @@ def test_a_reply_ends_with_its_call_and_goes_on_with_the_result() -> None:
     name = SCRIPT.rules[0].mark
     assert [reply_to(SCRIPT, talk("write it", n)) for n in range(4)] == [
         Reply(
-            (Reason("In /w."), Say("I will.")),
-            (Asked("create", {"path": "/w/a", "lines": ["write it", 1], "deep": {"x": "/w"}}),),
+            (Reason("In /w."), PlayedText("I will.")),
+            (
+                FilledCall(
+                    "create", {"path": "/w/a", "lines": ["write it", 1], "deep": {"x": "/w"}}
+                ),
+            ),
             rule=name,
         ),
         Reply(
             (Sleep(0.5),),
-            (Asked("view", {}), Asked("bash", {"command": "ls"})),
+            (FilledCall("view", {}), FilledCall("bash", {"command": "ls"})),
             rule=name,
             number=1,
         ),
-        Reply((Say("Done."),), rule=name, number=2),
-        Reply((Say("Rehearsed: “write it”"),)),
+        Reply((PlayedText("Done."),), rule=name, number=2),
+        Reply((PlayedText("Rehearsed: “write it”"),)),
     ]
 
 
@@ -80,7 +84,7 @@ def test_the_expression_is_searched_and_the_model_is_matched_whole() -> None:
 
 def test_a_rule_without_when_takes_everything() -> None:
     script = parse_script("rules: [{steps: [{say: always}]}]", "play.yaml")
-    assert reply_to(script, talk("")).beats == (Say("always"),)
+    assert reply_to(script, talk("")).beats == (PlayedText("always"),)
 
 
 def test_the_first_rule_that_is_not_spent_plays() -> None:
@@ -89,7 +93,7 @@ def test_the_first_rule_that_is_not_spent_plays() -> None:
 
 
 def test_a_drop_and_a_failure_are_what_the_script_says() -> None:
-    assert reply_to(SCRIPT, talk("cut")).beats == (Say("par"), Drop())
+    assert reply_to(SCRIPT, talk("cut")).beats == (PlayedText("par"), Drop())
     failed = reply_to(SCRIPT, talk("fail"))
     assert failed.beats == (Sleep(1),)
     assert failed.failure
@@ -97,18 +101,18 @@ def test_a_drop_and_a_failure_are_what_the_script_says() -> None:
 
 
 def test_a_rule_that_ends_with_a_call_is_closed_with_a_line() -> None:
-    assert reply_to(SCRIPT, talk("call only", 1)).beats == (Say("Rehearsed: “call only”"),)
+    assert reply_to(SCRIPT, talk("call only", 1)).beats == (PlayedText("Rehearsed: “call only”"),)
 
 
 def test_what_is_filled_in_is_not_filled_in_again() -> None:
     script = parse_script('rules: [{steps: [{say: "{last} {other}"}]}]', "play.yaml")
-    assert reply_to(script, talk("{cwd}")).beats == (Say("{cwd} {other}"),)
+    assert reply_to(script, talk("{cwd}")).beats == (PlayedText("{cwd} {other}"),)
 
 
 def test_the_marked_rule_goes_on_whatever_else_matches() -> None:
     marked = talk("anything", 1, Mark(SCRIPT.rules[0].mark, 1))
     assert continued(SCRIPT, marked) == SCRIPT.rules[0]
-    assert play(SCRIPT.rules[0], marked).beats == (Say("Done."),)
+    assert play(SCRIPT.rules[0], marked).beats == (PlayedText("Done."),)
 
 
 def test_the_mark_of_a_rule_that_was_edited_is_forgotten() -> None:
@@ -119,14 +123,14 @@ def test_the_mark_of_a_rule_that_was_edited_is_forgotten() -> None:
 def test_without_a_rule_a_condition_holds(tool: str) -> None:
     prompt = f"Is it so? Answer with {tool}."
     assert reply_to(SCRIPT, talk(prompt)).calls == (
-        Asked("job_boolean_true", {"argument": "rehearsed"}),
+        FilledCall("job_boolean_true", {"argument": "rehearsed"}),
     )
-    assert reply_to(SCRIPT, talk(prompt, 1)).beats == (Say(f"Rehearsed: “{prompt}”"),)
+    assert reply_to(SCRIPT, talk(prompt, 1)).beats == (PlayedText(f"Rehearsed: “{prompt}”"),)
 
 
 def test_without_a_rule_a_document_is_prepared() -> None:
     assert reply_to(SCRIPT, talk("Then call job_prepare_document.")).calls == (
-        Asked("job_prepare_document", {"argument": "/w/rehearsal.md"}),
+        FilledCall("job_prepare_document", {"argument": "/w/rehearsal.md"}),
     )
 
 
@@ -138,7 +142,7 @@ def test_without_a_rule_a_prompt_with_both_tools_gets_both() -> None:
 def test_without_a_rule_one_line_quotes_the_beginning() -> None:
     reply = reply_to(SCRIPT, talk("Fix\n  the bug. " + "Quickly. " * 20))
     (said,) = reply.beats
-    assert isinstance(said, Say)
+    assert isinstance(said, PlayedText)
     assert said.text.startswith("Rehearsed: “Fix the bug. Quickly. Quickly.")
     assert said.text.endswith("…”")
     assert len(said.text) <= 93
@@ -148,13 +152,13 @@ def test_a_side_question_is_answered_without_tools() -> None:
     aside = replace(talk("write it"), purpose="aside")
     assert reply_to(SCRIPT, aside).beats == (
         Reason("In /w."),
-        Say("I will."),
+        PlayedText("I will."),
         Sleep(0.5),
-        Say("Done."),
+        PlayedText("Done."),
     )
     assert reply_to(SCRIPT, aside).calls == ()
     other = replace(talk("Use job_boolean_true"), purpose="aside")
-    assert reply_to(SCRIPT, other) == Reply((Say("Rehearsed: “Use job_boolean_true”"),))
+    assert reply_to(SCRIPT, other) == Reply((PlayedText("Rehearsed: “Use job_boolean_true”"),))
 
 
 def test_the_runtime_gets_its_summary_and_its_title() -> None:
@@ -162,13 +166,13 @@ def test_the_runtime_gets_its_summary_and_its_title() -> None:
     title = errand(replace(talk("the work"), purpose="title"))
     assert summary == Reply(
         (
-            Say(
+            PlayedText(
                 "<overview>\nA rehearsal. The last request was: the work\n</overview>\n"
                 "<checkpoint_title>Rehearsal</checkpoint_title>"
             ),
         )
     )
-    assert title == Reply((Say("<session-title>Rehearsal</session-title>"),))
+    assert title == Reply((PlayedText("<session-title>Rehearsal</session-title>"),))
     assert errand(talk("the work")) is None
 
 

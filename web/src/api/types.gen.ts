@@ -416,15 +416,6 @@ export type LimitReached = {
   "expires_at"?: number | null;
 };
 
-/** How much a session may use, or a task, or a job. What is left out has no limit. */
-export type Limits = {
-  "turns"?: number | null;
-  "tokens"?: number | null;
-  "cost"?: number | null;
-  "minutes"?: number | null;
-  "idle_minutes"?: number | null;
-};
-
 /** An address that gets in once, within ten minutes. */
 export type Link = {
   "url": string;
@@ -520,18 +511,9 @@ export type Mistake = {
   "column"?: number | null;
 };
 
-/** A model that a session can be started on. */
-export type Model = {
-  "id": string;
-  "name": string;
-  "multiplier": number;
-  "source": string;
-  "context_tokens"?: number | null;
-};
-
 /** All models, and why some may be missing. */
 export type ModelList = {
-  "items": readonly (Model)[];
+  "items": readonly (OfferedModel)[];
   "problems": readonly (string)[];
 };
 
@@ -539,6 +521,15 @@ export type ModelList = {
 export type NewRule = {
   "rule": Rule;
   "place"?: number | null;
+};
+
+/** A model that a session can be started on. */
+export type OfferedModel = {
+  "id": string;
+  "name": string;
+  "multiplier": number;
+  "source": string;
+  "context_tokens"?: number | null;
 };
 
 /** The agent asked to do something and got its answer. */
@@ -757,7 +748,7 @@ export type RunAccepted = {
 /** A run with every work that was begun, in order; of one in a loop, every round. */
 export type RunDetail = {
   "user_input": string;
-  "works": readonly (WorkTold)[];
+  "works": readonly (WorkRecord)[];
   "id": string;
   "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
   "job": string;
@@ -773,7 +764,7 @@ export type RunDetail = {
   "works_succeeded": number;
   "works_failed": number;
   "restarts": number;
-  "time": number;
+  "attempt": number;
   "usage": Usage;
   "waits_for"?: string | null;
   "ending"?: RunEnding | null;
@@ -781,6 +772,7 @@ export type RunDetail = {
   "redo": readonly (string)[];
   "reason"?: string | null;
   "ended_at"?: number | null;
+  "time": number;
 };
 
 /** How the run ended; only a retry goes on behind it. */
@@ -853,7 +845,7 @@ export type RunView = {
   "works_succeeded": number;
   "works_failed": number;
   "restarts": number;
-  "time": number;
+  "attempt": number;
   "usage": Usage;
   "waits_for"?: string | null;
   "ending"?: RunEnding | null;
@@ -861,6 +853,7 @@ export type RunView = {
   "redo": readonly (string)[];
   "reason"?: string | null;
   "ended_at"?: number | null;
+  "time": number;
 };
 
 /** A task of the job that is at work, or waits. */
@@ -965,7 +958,7 @@ export type SessionOpened = {
   "who": string;
   "task"?: string | null;
   "run"?: string | null;
-  "limits": Limits;
+  "limits": UsageLimits;
 };
 
 /** The runtime has the session: it can work. */
@@ -997,7 +990,7 @@ export type SessionView = {
   "models": readonly (string)[];
   "usage": Usage;
   "spending": Usage;
-  "limits": Limits;
+  "limits": UsageLimits;
   "granted": readonly (Granted)[];
   "error"?: string | null;
   "task"?: string | null;
@@ -1468,6 +1461,15 @@ export type Usage = {
   "multiplier"?: number | null;
 };
 
+/** How much a session may use, or a task, or a job. What is left out has no limit. */
+export type UsageLimits = {
+  "turns"?: number | null;
+  "tokens"?: number | null;
+  "cost"?: number | null;
+  "minutes"?: number | null;
+  "idle_minutes"?: number | null;
+};
+
 /** What waits, oldest first, as of `seq`: follow the stream from there. */
 export type Waiting = {
   "items": readonly (InboxItem)[];
@@ -1486,6 +1488,22 @@ export type WorkCut = {
 export type WorkGoing = {
   "kind": "run.work.going";
   "path": string;
+};
+
+/** One execution of a work, as far as it came. */
+export type WorkRecord = {
+  "work": number;
+  "path": string;
+  "task": string;
+  "task_run": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "started_at": number;
+  "ended_at"?: number | null;
+  "waits_for"?: string | null;
+  "retried_at": readonly (number)[];
+  "retries"?: number | null;
+  "unasked": boolean;
+  "usage": Usage;
 };
 
 /** What a task of the job did was not enough, and it tries again. */
@@ -1513,22 +1531,6 @@ export type WorkStopped = {
   "path": string;
   "task_run": string;
   "succeeded": boolean;
-  "unasked": boolean;
-  "usage": Usage;
-};
-
-/** One execution of a work, as far as it came. */
-export type WorkTold = {
-  "work": number;
-  "path": string;
-  "task": string;
-  "task_run": string;
-  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
-  "started_at": number;
-  "ended_at"?: number | null;
-  "waits_for"?: string | null;
-  "retried_at": readonly (number)[];
-  "retries"?: number | null;
   "unasked": boolean;
   "usage": Usage;
 };

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { read } from "./connection";
 
 test("an event comes without a name, all else with one", () => {
-  const told = { stream: "ses_1", seq: 3, at: 5, event: { kind: "session.idle" } };
-  expect(read({ event: undefined, data: JSON.stringify(told) })).toEqual([{ kind: "event", told }]);
+  const said = { stream: "ses_1", seq: 3, at: 5, event: { kind: "session.idle" } };
+  expect(read({ event: undefined, data: JSON.stringify(said) })).toEqual([{ kind: "event", said }]);
   expect(read({ event: "end", data: '{"stream":"run_1","seq":9}' })).toEqual([
     { kind: "end", stream: "run_1" },
   ]);

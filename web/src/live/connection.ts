@@ -5,10 +5,10 @@ import { ownKey } from "../api/key";
 import type { Recorded } from "../state/types";
 import { SILENCE_MS } from "./freshness";
 
-export type Told = Recorded & { stream: string };
+export type Said = Recorded & { stream: string };
 
 export type Heard =
-  | { kind: "event"; told: Told }
+  | { kind: "event"; said: Said }
   /** From here on every change is told to a list that is as new as `lists`. */
   | { kind: "caught-up"; lists?: number }
   | { kind: "end"; stream: string }
@@ -30,10 +30,10 @@ export type Listener = {
 export async function listen(
   address: string,
   { opened, hear }: Listener,
-  leave: AbortSignal,
+  stopped: AbortSignal,
 ): Promise<Ended> {
   const silence = new AbortController();
-  const signal = AbortSignal.any([leave, silence.signal]);
+  const signal = AbortSignal.any([stopped, silence.signal]);
   let alarm = setTimeout(() => silence.abort(), SILENCE_MS);
   const heard: Heard[] = [];
   const parser = createParser({ onEvent: (message) => heard.push(...read(message)) });
@@ -55,7 +55,7 @@ export async function listen(
     }
     return "broken";
   } catch {
-    if (leave.aborted) return "left";
+    if (stopped.aborted) return "left";
     return silence.signal.aborted ? "silent" : "broken";
   } finally {
     clearTimeout(alarm);
@@ -71,7 +71,7 @@ export function read({ event, data }: Pick<EventSourceMessage, "event" | "data">
   }
   switch (event) {
     case undefined:
-      return [{ kind: "event", told: body as Told }];
+      return [{ kind: "event", said: body as Said }];
     case "caught-up": {
       const { lists } = body as { lists?: unknown };
       return [{ kind: event, ...(typeof lists === "number" && { lists }) }];

@@ -49,7 +49,7 @@ const line = signal<Line>({
 export const now = signal(Date.now());
 export const fresh = computed(() => freshness(line.value, now.value));
 
-let leave = new AbortController();
+let stopped = new AbortController();
 let failures = 0;
 let silences = 0;
 let painting = false;
@@ -91,7 +91,7 @@ export function tryNow(): void {
 
 function comeBack(): void {
   failures = 0;
-  leave.abort();
+  stopped.abort();
   wake?.();
 }
 
@@ -115,7 +115,7 @@ async function run(): Promise<void> {
       for (const listener of listeners) listener([]);
       continue;
     }
-    leave = new AbortController();
+    stopped = new AbortController();
     const ended = silences >= SILENT_TIMES ? await poll() : await connect();
     if (ended === "left") continue;
     const wait = AGAIN_MS[Math.min(failures, AGAIN_MS.length - 1)] ?? 0;
@@ -145,7 +145,7 @@ async function connect(): Promise<Ended> {
   for (const [stream, { after, over }] of followed) {
     if (!over) wanted.append("follow", `${stream}:${after}`);
   }
-  const ended = await listen(`/api/v1/feed?${wanted}`, { opened, hear }, leave.signal);
+  const ended = await listen(`/api/v1/feed?${wanted}`, { opened, hear }, stopped.signal);
   if (ended === "refused") {
     judged(401);
     void askWhetherIn(); // which says why
@@ -161,11 +161,11 @@ function opened(): void {
 
 /** Pages instead of a stream: slower, and just as true. */
 async function poll(): Promise<Ended> {
-  while (!leave.signal.aborted) {
+  while (!stopped.signal.aborted) {
     for (const [stream, mine] of followed) {
       const events = await readBehind(stream, mine.after);
       if (events === null) return "broken";
-      heardOf(events.map((told) => ({ kind: "event", told: { ...told, stream } })));
+      heardOf(events.map((said) => ({ kind: "event", said: { ...said, stream } })));
     }
     opened();
     heardOf([{ kind: "changed", streams: [] }, { kind: "caught-up" }]);
@@ -175,7 +175,7 @@ async function poll(): Promise<Ended> {
 }
 
 function hear(all: Heard[]): void {
-  if (!leave.signal.aborted) heardOf(all);
+  if (!stopped.signal.aborted) heardOf(all);
 }
 
 function heardOf(all: Heard[]): void {
@@ -189,10 +189,10 @@ function heardOf(all: Heard[]): void {
 function take(heard: Heard): void {
   switch (heard.kind) {
     case "event": {
-      const mine = followed.get(heard.told.stream);
-      if (mine === undefined || heard.told.seq <= mine.after) break;
-      mine.after = heard.told.seq;
-      mine.waiting.push(heard.told);
+      const mine = followed.get(heard.said.stream);
+      if (mine === undefined || heard.said.seq <= mine.after) break;
+      mine.after = heard.said.seq;
+      mine.waiting.push(heard.said);
       paintSoon();
       break;
     }

@@ -9,12 +9,12 @@ import type { Freshness } from "../live/freshness";
 import { inbox, waiting } from "../live/inbox";
 import { float, floating } from "./floats";
 import { FreshnessBadge } from "./freshness";
-import { Gate } from "./gate";
 import { listenToKeys } from "./hotkeys";
 import { Icon, type IconName } from "./icon";
 import { addressOf, goTo, PAGES, type PageName } from "./pages";
 import { Palette } from "./palette";
 import { Shortcuts } from "./shortcuts";
+import { SignIn } from "./sign_in";
 import { choose, following, type Theme, theme } from "./theme";
 
 type Props = {
@@ -65,7 +65,7 @@ export function Frame({ page, title, app = false, freshness, children }: Props) 
         )}
       </header>
       <main id="content" class={app ? "col" : undefined} tabIndex={-1}>
-        <Gate title={counted}>{children}</Gate>
+        <SignIn title={counted}>{children}</SignIn>
       </main>
       {access.value === "in" && floating.value === "palette" && <Palette onClose={land} />}
       {floating.value === "shortcuts" && <Shortcuts onClose={land} />}

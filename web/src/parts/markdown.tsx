@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visibleProse } from "../words";
 import { wasWritten, writtenDown } from "./scribe";
 
-export { looksLikeMarkdown } from "./looks";
+export { looksLikeMarkdown } from "./markdown_hint";
 
 /** Longer ones are shown as they are: a page must not freeze over a text. */
 export const MOST_MARKDOWN = 200_000;
@@ -23,14 +23,14 @@ export function Markdown({ text, top = 3 }: Props) {
     let forget = () => {};
     let gone = false;
     const show = (html: string | null) => {
-      if (gone || place.current === null || html === null || door === null) return;
-      const prose = door.proseOf(html);
+      if (gone || place.current === null || html === null || sanitized === null) return;
+      const prose = sanitized.proseOf(html);
       forget = prose.forget;
       place.current.replaceChildren(prose.nodes);
       draw(true);
     };
     const known = wasWritten(text, top);
-    if (known !== null && door !== null) show(known);
+    if (known !== null && sanitized !== null) show(known);
     else if (!long)
       void Promise.all([writtenDown(text, top), opened()]).then(([html]) => show(html));
     return () => {
@@ -49,12 +49,12 @@ export function Markdown({ text, top = 3 }: Props) {
   );
 }
 
-let door: typeof import("./door") | null = null;
+let sanitized: typeof import("./sanitized") | null = null;
 
 /** Kept: what was shown once is there at once when it is shown again. */
 async function opened(): Promise<void> {
   try {
-    door ??= await import("./door");
+    sanitized ??= await import("./sanitized");
   } catch {
     // A chunk that does not come leaves the text as it is.
   }

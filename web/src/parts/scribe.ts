@@ -1,8 +1,8 @@
 /** Has markdown parsed by a worker, and gives up on what takes too long. */
 
-import type { Wish, Written } from "./scribe.worker";
+import type { ProseRequest, Written } from "./scribe.worker";
 
-type Job = Wish & { done: (html: string | null) => void };
+type Job = ProseRequest & { done: (html: string | null) => void };
 
 const PATIENCE_MS = 3_000;
 
@@ -43,7 +43,7 @@ function begin(): void {
   if (job === undefined) return;
   worker ??= hired();
   alarm = setTimeout(() => fire(job), PATIENCE_MS);
-  worker.postMessage({ id: job.id, text: job.text, top: job.top } satisfies Wish);
+  worker.postMessage({ id: job.id, text: job.text, top: job.top } satisfies ProseRequest);
 }
 
 function hired(): Worker {

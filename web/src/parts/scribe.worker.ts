@@ -2,13 +2,13 @@
 
 import { type Colours, htmlOf } from "./prose";
 
-export type Wish = { id: number; text: string; top: number };
+export type ProseRequest = { id: number; text: string; top: number };
 export type Written = { id: number; html: string | null };
 
 // A short text can be made to become a very long one, by naming one long address again and again.
 const MOST = 4_000_000;
 
-async function written({ id, text, top }: Wish): Promise<Written> {
+async function written({ id, text, top }: ProseRequest): Promise<Written> {
   try {
     const colours: Colours | undefined = /```|~~~/.test(text)
       ? (await import("./highlight")).colours
@@ -20,6 +20,6 @@ async function written({ id, text, top }: Wish): Promise<Written> {
   }
 }
 
-addEventListener("message", ({ data }: MessageEvent<Wish>) => {
+addEventListener("message", ({ data }: MessageEvent<ProseRequest>) => {
   void written(data).then((answer) => postMessage(answer));
 });

@@ -211,8 +211,8 @@ export function Composer(props: Props) {
 }
 
 /** From the moment a request is taken until the agent is idle again. */
-export function isAtWork(view: SessionView, taskRun: string | null, isTold: boolean): boolean {
-  return view.state !== "idle" || view.queue.length > 0 || taskRun !== null || isTold;
+export function isAtWork(view: SessionView, taskRun: string | null, isSaid: boolean): boolean {
+  return view.state !== "idle" || view.queue.length > 0 || taskRun !== null || isSaid;
 }
 
 function hint(task: TaskItem | null, works: boolean, view: SessionView): string {

@@ -67,7 +67,7 @@ export function Conversation({
           </div>
         </div>
         <ToEnd follow={follow} />
-        <Told session={session} />
+        <Announced session={session} />
       </Home.Provider>
     </Remembering.Provider>
   );
@@ -114,7 +114,7 @@ function ToEnd({ follow }: { follow: Follow }) {
 const HEARD_MS = 1_000;
 
 /** Finished messages for those who listen, never a word at a time, and none of the past. */
-function Told({ session }: { session: SessionState }) {
+function Announced({ session }: { session: SessionState }) {
   const words = useSignal("");
   const heard = useRef<number | null>(null);
   useEffect(() => {

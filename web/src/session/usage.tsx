@@ -1,6 +1,6 @@
 /** What a session took so far: how full its context is, tokens, requests, cost, and its limits. */
 
-import type { Limits, Model, SessionView, Usage } from "../api/types.gen";
+import type { OfferedModel, SessionView, Usage, UsageLimits } from "../api/types.gen";
 import { cost, tokens } from "../words";
 
 export type Brief = {
@@ -17,7 +17,11 @@ export type Brief = {
 
 /** A model, and how much it holds, where the server knows that. */
 
-export function briefOf(view: SessionView, context: number | null, model: Model | null): Brief {
+export function briefOf(
+  view: SessionView,
+  context: number | null,
+  model: OfferedModel | null,
+): Brief {
   const sum = (of: (usage: Usage) => number) => of(view.usage) + of(view.spending);
   const { usage } = view;
   return {
@@ -32,7 +36,7 @@ export function briefOf(view: SessionView, context: number | null, model: Model 
   };
 }
 
-function inWords(limits: Limits): string[] {
+function inWords(limits: UsageLimits): string[] {
   const one = (count: number | null | undefined, word: string) =>
     count == null ? [] : [`${count.toLocaleString("en")} ${count === 1 ? word : `${word}s`}`];
   return [

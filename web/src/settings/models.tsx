@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
-import type { Model, ModelList, Status } from "../api/types.gen";
+import type { ModelList, OfferedModel, Status } from "../api/types.gen";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { visible } from "../words";
@@ -70,13 +70,13 @@ export function Models({ status }: { status: Status | null }) {
 }
 
 function Sources({ status: { copilot, providers, rehearsal } }: { status: Status }) {
-  const copilotTold = copilot.signed_in
+  const copilotWords = copilot.signed_in
     ? `signed in${copilot.login == null ? "" : ` as ${visible(copilot.login)}`}`
     : visible(copilot.detail) || "nobody has asked yet";
   return (
     <dl class="facts left">
       <dt>GitHub Copilot</dt>
-      <dd>{rehearsal.on ? "not used: this server rehearses" : copilotTold}</dd>
+      <dd>{rehearsal.on ? "not used: this server rehearses" : copilotWords}</dd>
       {providers.map(({ name, type, base_url, models, key }) => (
         <>
           <dt key={`${name}-name`}>{visible(name)}</dt>
@@ -90,7 +90,7 @@ function Sources({ status: { copilot, providers, rehearsal } }: { status: Status
   );
 }
 
-function Offered({ models }: { models: readonly Model[] }) {
+function Offered({ models }: { models: readonly OfferedModel[] }) {
   return (
     <table class="tbl">
       <thead>

@@ -17,10 +17,10 @@ import {
   NAMED,
   NEW_DRAFT,
   patternOf,
+  REQUESTS,
+  type RequestName,
   ruleOf,
-  WISHES,
-  type WishName,
-} from "./wish";
+} from "./requests";
 
 const VERDICTS: Record<Rule["verdict"], IconName> = {
   allow: "tick",
@@ -196,7 +196,7 @@ function Row({ kept: { rule, who, made_at }, first, last, onMove, onRemove }: Ro
 function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
   const [draft, write] = useState<Draft>(NEW_DRAFT);
   const id = useId();
-  const named = NAMED[WISHES[draft.wish]];
+  const named = NAMED[REQUESTS[draft.wish]];
   return (
     <form
       class="rule-form"
@@ -227,9 +227,9 @@ function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
           id={`${id}-w`}
           class="select"
           value={draft.wish}
-          onChange={(event) => write({ ...draft, wish: event.currentTarget.value as WishName })}
+          onChange={(event) => write({ ...draft, wish: event.currentTarget.value as RequestName })}
         >
-          {Object.keys(WISHES).map((wish) => (
+          {Object.keys(REQUESTS).map((wish) => (
             <option key={wish}>{wish}</option>
           ))}
         </select>

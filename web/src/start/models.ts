@@ -1,9 +1,9 @@
 /** The models that can be asked for: their order, the one to begin with, and who bills them. Pure. */
 
-import type { Model } from "../api/types.gen";
+import type { OfferedModel } from "../api/types.gen";
 
 /** As the portal's own call tells them. */
-export type Offer = Pick<Model, "id" | "name" | "multiplier">;
+export type Offer = Pick<OfferedModel, "id" | "name" | "multiplier">;
 
 const FAVOURITE = "gpt-5.2";
 const COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });

@@ -20,6 +20,7 @@ const RUN: RunView = {
   works_failed: 0,
   restarts: 0,
   time: 1,
+  attempt: 1,
   usage: USAGE,
   trusted: true,
   redo: [],

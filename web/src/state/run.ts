@@ -1,6 +1,6 @@
 /** A run as a page knows it: its view and all its works (`model/runs.py`). Pure. */
 
-import type { RunDetail, RunningWork, WorkTold } from "../api/types.gen";
+import type { RunDetail, RunningWork, WorkRecord } from "../api/types.gen";
 import type { Event, Recorded } from "./types";
 import { addUsage, NO_USAGE, usageOf } from "./usage";
 
@@ -27,6 +27,7 @@ function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
     works_failed: 0,
     restarts: 0,
     time: 1,
+    attempt: 1,
     usage: NO_USAGE,
     waits_for: UNBEGUN,
     ending: null,
@@ -92,6 +93,7 @@ function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
         state: "waiting",
         waits_for: UNBEGUN,
         time: event.time,
+        attempt: event.time,
         reason: null,
         ended_at: null,
         running: [],
@@ -117,12 +119,12 @@ function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
 
 /** The works, changed in place: the list and the place of each are the batch's own. */
 class Works {
-  readonly list: WorkTold[];
+  readonly list: WorkRecord[];
   readonly #places: Map<string, number>;
   /** Those without an end: of thousands of works, few. */
   readonly #open: Set<number>;
 
-  constructor(works: readonly WorkTold[]) {
+  constructor(works: readonly WorkRecord[]) {
     this.list = [...works];
     this.#places = new Map(works.map((work, place) => [work.task_run, place]));
     this.#open = new Set(
@@ -169,14 +171,14 @@ class Works {
     }
   }
 
-  #put(work: WorkTold): void {
+  #put(work: WorkRecord): void {
     const place = this.#places.get(work.task_run) ?? this.list.length;
     this.#places.set(work.task_run, place);
     this.list[place] = work;
     this.#open.add(place);
   }
 
-  #change(taskRun: string, change: Partial<WorkTold>): void {
+  #change(taskRun: string, change: Partial<WorkRecord>): void {
     const place = this.#places.get(taskRun);
     if (place !== undefined) this.#set(place, change);
   }
@@ -188,13 +190,13 @@ class Works {
     this.#change(task_run, { retried_at: [...work.retried_at, at], retries: of });
   }
 
-  #wait(path: string, state: WorkTold["state"], waits_for: string | null): void {
+  #wait(path: string, state: WorkRecord["state"], waits_for: string | null): void {
     for (const place of this.#open) {
       if (this.list[place]?.path === path) this.#set(place, { state, waits_for });
     }
   }
 
-  #set(place: number, change: Partial<WorkTold>): void {
+  #set(place: number, change: Partial<WorkRecord>): void {
     const work = this.list[place];
     if (work === undefined) return;
     this.list[place] = { ...work, ...change };

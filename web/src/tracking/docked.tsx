@@ -9,11 +9,11 @@ import type { Block, Step } from "./blocks";
 import { Events } from "./events";
 import type { GanttRow, Segment } from "./gantt";
 import type { StreamLog } from "./log";
+import { waitsOf } from "./said";
 import type { Choice } from "./selection";
 import type { Progress } from "./states";
 import { Timeline } from "./timeline";
-import { waitsOf } from "./told";
-import { ask, type Dock, dock, onlyTask, wish } from "./view";
+import { ask, type Dock, dock, onlyTask, shownParts } from "./view";
 
 type Props = {
   run: RunDetail;
@@ -78,7 +78,7 @@ function Times({ run, block, progress, task, runLog, choice }: Props) {
   const { selection, origin } = choice;
   const select = (row: GanttRow, segment: Segment | null) => {
     if (row.of.kind === "stack") {
-      return ask({ open: new Set([...wish.value.open, row.of.key]) });
+      return ask({ open: new Set([...shownParts.value.open, row.of.key]) });
     }
     if (segment === null) return choice.toggle(row.of.work, "timeline");
     const iteration = segment.iteration;

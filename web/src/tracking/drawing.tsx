@@ -9,7 +9,7 @@ import { type Folded, fold } from "./fold";
 import { layOut } from "./layout";
 import type { Box, Layout } from "./shapes";
 import { outcomeOf, type Progress } from "./states";
-import { ask, wish, zoom } from "./view";
+import { ask, shownParts, zoom } from "./view";
 import { stepOf } from "./zoom";
 
 export type Drawn = {
@@ -22,7 +22,7 @@ export type Drawn = {
 /** Laid out again only when it is folded otherwise: what happens in it moves nothing. */
 export function useDrawing(work: unknown, chart: unknown, progress: Progress): Drawn {
   const block = useMemo(() => blocksOf(work as Work, chart as Chart), [work, chart]);
-  const wanted = wish.value;
+  const wanted = shownParts.value;
   const hides = wanted.hideSucceeded || wanted.failedOnly;
   const folded = useMemo(() => {
     if (block === null) return { block: null, notice: null };
@@ -123,7 +123,7 @@ function Tool({ label, icon, onPress }: ToolProps) {
 }
 
 function Filters() {
-  const { foldSiblings, hideSucceeded, failedOnly } = wish.value;
+  const { foldSiblings, hideSucceeded, failedOnly } = shownParts.value;
   return (
     <span class="desk row">
       <Check
@@ -157,7 +157,7 @@ function Check({ label, on, onChange }: CheckProps) {
 }
 
 function Nothing({ isKnown }: { isKnown: boolean }) {
-  const { failedOnly } = wish.value;
+  const { failedOnly } = shownParts.value;
   if (!isKnown) return <p class="chart load">Laying out the chart …</p>;
   return (
     <div class="chart empty">

@@ -5,8 +5,8 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Recorded } from "../state/types";
 import { fully, visible } from "../words";
 import type { StreamLog } from "./log";
+import { type Said, tellRun, tellTask } from "./said";
 import type { SelectedEvent } from "./selection";
-import { type Told, tellRun, tellTask } from "./told";
 
 export const ROW = 24;
 const AROUND = 12;
@@ -121,11 +121,11 @@ type RowProps = { seq: number; stop: number | undefined; props: Props; recorded:
 
 function Row({ seq, stop, props, recorded }: RowProps) {
   const { of, nameOf, isOfNode, selected, onSelect } = props;
-  const told: Told | null =
+  const said: Said | null =
     recorded && (of === "run" ? tellRun(recorded.event) : tellTask(recorded.event));
   const isChosen = selected?.of === of && selected.seq === seq;
-  const isNear = told !== null && of === "run" && isOfNode(told.path);
-  const name = told?.path == null ? (of === "run" ? "run" : "") : (nameOf(told.path) ?? told.path);
+  const isNear = said !== null && of === "run" && isOfNode(said.path);
+  const name = said?.path == null ? (of === "run" ? "run" : "") : (nameOf(said.path) ?? said.path);
   return (
     <div
       class={`evt${isChosen ? " sel" : ""}${isNear ? " near" : ""}${seq % 2 === 0 ? " even" : ""}`}
@@ -136,11 +136,11 @@ function Row({ seq, stop, props, recorded }: RowProps) {
       tabIndex={seq === stop ? 0 : -1}
       data-seq={seq}
       style={{ top: `${(seq - 1) * ROW}px` }}
-      onClick={() => onSelect(seq, told?.path ?? null)}
+      onClick={() => onSelect(seq, said?.path ?? null)}
       onKeyDown={(event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
-        onSelect(seq, told?.path ?? null);
+        onSelect(seq, said?.path ?? null);
       }}
     >
       <span class="mono num" title={recorded ? fully(recorded.at) : ""}>
@@ -149,7 +149,7 @@ function Row({ seq, stop, props, recorded }: RowProps) {
       <span class="mono num">{seq}</span>
       <span class="cut">{visible(name)}</span>
       <span class="cut">
-        {told === null ? "…" : <b>{told.head}</b>} {told?.text}
+        {said === null ? "…" : <b>{said.head}</b>} {said?.text}
       </span>
     </div>
   );

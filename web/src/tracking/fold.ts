@@ -2,7 +2,7 @@
 
 import { type Block, partsOf, type Stack, type Step, sizeOf, stepsOf } from "./blocks";
 
-export type Wish = {
+export type ShownParts = {
   foldSiblings: boolean;
   hideSucceeded: boolean;
   failedOnly: boolean;
@@ -26,13 +26,14 @@ const ALIKE = 5;
 
 export function fold(
   block: Block,
-  wish: Wish,
+  shownParts: ShownParts,
   outcome: (step: Step) => Outcome,
   most = MOST,
 ): Folded {
-  const left = wish.failedOnly || wish.hideSucceeded ? without(block, wish, outcome) : block;
+  const left =
+    shownParts.failedOnly || shownParts.hideSucceeded ? without(block, shownParts, outcome) : block;
   if (left === null) return { block: null, notice: null };
-  const asked = wish.foldSiblings ? foldAlike(left, byTask, wish.open) : left;
+  const asked = shownParts.foldSiblings ? foldAlike(left, byTask, shownParts.open) : left;
   if (sizeOf(asked) <= most) return { block: asked, notice: null };
   return foldMore(left, sizeOf(asked), most);
 }
@@ -145,13 +146,17 @@ function foldRow(block: Block, most: number): Block {
   return block.kind === "par" ? { ...block, parts } : { kind: "seq", parts };
 }
 
-function without(block: Block, wish: Wish, outcome: (step: Step) => Outcome): Block | null {
-  const keep = (part: Block | null) => (part === null ? null : without(part, wish, outcome));
+function without(
+  block: Block,
+  shownParts: ShownParts,
+  outcome: (step: Step) => Outcome,
+): Block | null {
+  const keep = (part: Block | null) => (part === null ? null : without(part, shownParts, outcome));
   switch (block.kind) {
     case "step": {
       const is = outcome(block);
-      if (wish.failedOnly && is !== "failed") return null;
-      return wish.hideSucceeded && is === "succeeded" ? null : block;
+      if (shownParts.failedOnly && is !== "failed") return null;
+      return shownParts.hideSucceeded && is === "succeeded" ? null : block;
     }
     case "stack":
       return block;

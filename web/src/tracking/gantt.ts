@@ -1,11 +1,11 @@
 /** The rows of the timeline and what lies in them. Pure. */
 
-import type { RunDetail, WorkTold } from "../api/types.gen";
+import type { RunDetail, WorkRecord } from "../api/types.gen";
 import type { TaskState } from "../state/types";
 import { type Block, partsOf, type Stack, type Step } from "./blocks";
+import type { Wait } from "./said";
 import { lookOf, type Progress, roundOf } from "./states";
 import type { Span } from "./timescale";
-import type { Wait } from "./told";
 
 export type Segment = Span & {
   look: "ok" | "cd" | "bad" | "go" | "q" | "off";
@@ -42,7 +42,7 @@ export function rowOf(of: Step | Stack, seen: Seen): GanttRow {
   return { key: of.key, label: of.label, of, segments };
 }
 
-const endOf = (work: WorkTold, now: number) => work.ended_at ?? now;
+const endOf = (work: WorkRecord, now: number) => work.ended_at ?? now;
 
 function segmentsOfStep(step: Step, seen: Seen): Segment[] {
   const executions = seen.progress.get(step.work) ?? [];
@@ -68,7 +68,7 @@ function segmentsOfStep(step: Step, seen: Seen): Segment[] {
   });
 }
 
-function lookOfWork(work: WorkTold, step: Step): Segment["look"] {
+function lookOfWork(work: WorkRecord, step: Step): Segment["look"] {
   switch (lookOf(work)) {
     case "succeeded":
       return step.asks ? "cd" : "ok";
@@ -81,7 +81,7 @@ function lookOfWork(work: WorkTold, step: Step): Segment["look"] {
   }
 }
 
-function wordsOf(work: WorkTold, times: number): string {
+function wordsOf(work: WorkRecord, times: number): string {
   const look = lookOf(work);
   const round = roundOf(work.path);
   const number = times > 1 && round !== null ? `${round} ` : "";
@@ -91,7 +91,7 @@ function wordsOf(work: WorkTold, times: number): string {
   return number.trim();
 }
 
-function waitsIn(work: WorkTold, whole: Span, { waits, now }: Seen): Span[] {
+function waitsIn(work: WorkRecord, whole: Span, { waits, now }: Seen): Span[] {
   return waits
     .filter((wait) => wait.path === work.path && wait.from >= whole.from && wait.from <= whole.to)
     .map((wait) => ({ from: wait.from, to: Math.min(wait.to ?? now, whole.to) }));
@@ -107,7 +107,7 @@ const waiting = (span: Span, iteration: number | null): Segment => ({
 });
 
 /** One for each attempt, as far as the run itself tells them apart. */
-function triesOf(work: WorkTold, whole: Span, iteration: number): Segment[] {
+function triesOf(work: WorkRecord, whole: Span, iteration: number): Segment[] {
   const begun = [whole.from, ...work.retried_at];
   return begun.map((from, index) => {
     const next = begun[index + 1];

@@ -23,7 +23,7 @@ import type { Box } from "./shapes";
 import { Side } from "./side";
 import { progressOf } from "./states";
 import { jobOfRun, useJob, useWatched } from "./use";
-import { ask, asking, dock, type PhoneView, phoneView, wish } from "./view";
+import { ask, asking, dock, type PhoneView, phoneView, shownParts } from "./view";
 
 /** What the frame shows beyond what the feed says. */
 export const badge = signal<Freshness | undefined>(undefined);
@@ -52,7 +52,7 @@ function Tracking({ run: id }: { run: string }) {
       </p>
     );
   }
-  return <Told run={run} job={asked.job} choice={choice} />;
+  return <Story run={run} job={asked.job} choice={choice} />;
 }
 
 function useTitle(run: RunDetail | null): void {
@@ -80,7 +80,7 @@ function NotThere({ why }: { why: string }) {
   );
 }
 
-function Told({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
+function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
   const progress = useMemo(() => progressOf(run), [run]);
   const drawn = useDrawing(job.work, job.chart, progress);
   const steps = useSteps(job);
@@ -108,7 +108,7 @@ function Told({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choic
   const choose = (box: Box) => {
     if (box.of === null) return;
     if (box.of.kind === "step") choice.toggle(box.of.work, "chart");
-    else ask({ open: new Set([...wish.value.open, box.of.key]) });
+    else ask({ open: new Set([...shownParts.value.open, box.of.key]) });
   };
   const decide = (item: InboxItem) => {
     const work = run.works.find((one) => one.task_run === item.task_run);

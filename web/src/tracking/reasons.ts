@@ -1,7 +1,7 @@
 /** Why a task stands as it stands: every check, its outcome and its reason. Pure. */
 
 import type { TaskState } from "../state/types";
-import { checkName, clipped, outcomeOf } from "./told";
+import { checkName, clipped, outcomeOf } from "./said";
 
 export type Outcome = "holds" | "does not hold" | "could not be asked" | "not yet" | "used up";
 

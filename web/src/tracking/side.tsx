@@ -1,6 +1,6 @@
 /** The right part: the selected task with its reasons and its sessions. */
 
-import type { RunJob, WorkTold } from "../api/types.gen";
+import type { RunJob, WorkRecord } from "../api/types.gen";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -21,7 +21,7 @@ type Props = {
   step: Step | null;
   executions: Executions;
   /** The one that is looked at: the last, or the one that was chosen. */
-  execution: WorkTold | null;
+  execution: WorkRecord | null;
   task: TaskState | null;
   trouble: string | null;
   log: StreamLog | null;
@@ -44,7 +44,7 @@ export function Side(props: Props) {
           {execution === null ? (
             <NotYet name={name} />
           ) : (
-            <Told {...props} key={execution.task_run} />
+            <Story {...props} key={execution.task_run} />
           )}
         </>
       )}
@@ -52,7 +52,7 @@ export function Side(props: Props) {
   );
 }
 
-const STATES: Record<WorkTold["state"], string> = {
+const STATES: Record<WorkRecord["state"], string> = {
   waiting: "waiting",
   running: "running",
   "waiting-for-person": "waiting for you",
@@ -88,7 +88,7 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
   );
 }
 
-function factsOf(execution: WorkTold, task: TaskState | null): string {
+function factsOf(execution: WorkRecord, task: TaskState | null): string {
   const round = roundOf(execution.path);
   const parts = [
     round === null ? "" : `Loop iteration ${round}`,
@@ -104,7 +104,7 @@ function factsOf(execution: WorkTold, task: TaskState | null): string {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-type RoundsProps = { executions: Executions; execution: WorkTold | null; choice: Choice };
+type RoundsProps = { executions: Executions; execution: WorkRecord | null; choice: Choice };
 
 /** The newest at the right; what a retry did again has a place of its own. */
 function Rounds({ executions, execution, choice }: RoundsProps) {
@@ -150,7 +150,7 @@ function NotYet({ name }: { name: string }) {
   );
 }
 
-function Told({ execution, task, trouble, log, choice }: Props) {
+function Story({ execution, task, trouble, log, choice }: Props) {
   if (trouble !== null) {
     return (
       <div class="sess">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunDetail, WorkTold } from "../api/types.gen";
+import type { RunDetail, WorkRecord } from "../api/types.gen";
 import type { Stack, Step } from "./blocks";
 import { doneOf, isTaken, outcomeOf, parkedOf, progressOf, shownOf } from "./states";
 
@@ -14,7 +14,11 @@ const NOTHING_USED = {
   milliseconds: 0,
 };
 
-function told(work: number, state: WorkTold["state"], more: Partial<WorkTold> = {}): WorkTold {
+function told(
+  work: number,
+  state: WorkRecord["state"],
+  more: Partial<WorkRecord> = {},
+): WorkRecord {
   const ended = state === "succeeded" || state === "failed" || state === "canceled";
   return {
     work,
@@ -31,7 +35,7 @@ function told(work: number, state: WorkTold["state"], more: Partial<WorkTold> = 
   };
 }
 
-const run = (...works: WorkTold[]) => progressOf({ works } as unknown as RunDetail);
+const run = (...works: WorkRecord[]) => progressOf({ works } as unknown as RunDetail);
 
 const step = (work: number, more: Partial<Step> = {}): Step => ({
   kind: "step",
@@ -128,7 +132,7 @@ it("says which way was taken as soon as the condition is known", () => {
     skips: 0,
     decidedBy: [step(1), step(2)],
   };
-  const taken = (label: "true" | "false", ...works: WorkTold[]) =>
+  const taken = (label: "true" | "false", ...works: WorkRecord[]) =>
     isTaken({ ...line, label }, run(...works));
   expect(taken("true", told(1, "succeeded"))).toBeNull();
   expect(taken("true", told(1, "succeeded"), told(2, "succeeded"))).toBe(true);

@@ -1,18 +1,18 @@
 /** What a run says about each node of its chart. Pure: the time is given. */
 
-import type { RunDetail, WorkTold } from "../api/types.gen";
+import type { RunDetail, WorkRecord } from "../api/types.gen";
 import { duration, visible } from "../words";
 import type { Stack, Step } from "./blocks";
 import type { Outcome } from "./fold";
 import type { Line } from "./shapes";
 
 /** All executions of a work, oldest first: one for each round of a loop, and for each retry. */
-export type Executions = readonly WorkTold[];
+export type Executions = readonly WorkRecord[];
 
 export type Progress = ReadonlyMap<number, Executions>;
 
 export function progressOf(run: RunDetail | null): Progress {
-  const found = new Map<number, WorkTold[]>();
+  const found = new Map<number, WorkRecord[]>();
   for (const work of run?.works ?? []) {
     const known = found.get(work.work);
     if (known === undefined) found.set(work.work, [work]);
@@ -30,7 +30,7 @@ export type Look =
   | "failed"
   | "canceled";
 
-const LOOKS: Record<WorkTold["state"], Look> = {
+const LOOKS: Record<WorkRecord["state"], Look> = {
   waiting: "waiting",
   running: "running",
   "waiting-for-person": "waiting for you",
@@ -39,7 +39,7 @@ const LOOKS: Record<WorkTold["state"], Look> = {
   canceled: "canceled",
 };
 
-export const lookOf = (execution: WorkTold | undefined): Look =>
+export const lookOf = (execution: WorkRecord | undefined): Look =>
   execution === undefined ? "not yet" : LOOKS[execution.state];
 
 /** What stands at a node's left border. */
@@ -98,7 +98,7 @@ function shownStep(step: Step, progress: Progress, now: number): Shown {
   };
 }
 
-function subOf(step: Step, last: WorkTold, now: number): string {
+function subOf(step: Step, last: WorkRecord, now: number): string {
   const round = isInLoop(last.path) ? roundOf(last.path) : null;
   const words: string[] = [];
   if (round !== null && round > 1) words.push(`iteration ${round}`);
@@ -115,7 +115,7 @@ function subOf(step: Step, last: WorkTold, now: number): string {
 }
 
 /** Which attempt is the last one; null where it is the first. */
-function attemptOf({ retried_at, retries }: WorkTold): string | null {
+function attemptOf({ retried_at, retries }: WorkRecord): string | null {
   const done = retried_at.length;
   return done === 0 ? null : `attempt ${done + 1} of ${(retries ?? done) + 1}`;
 }

@@ -11,7 +11,7 @@ export type Ways = {
   before: (key: string) => readonly Box[];
 };
 
-const MOST_TOLD = 3;
+const MOST_WAYS = 3;
 
 /** Through the marks, which nobody stops at. */
 export function waysOf(layout: Layout): Ways {
@@ -106,8 +106,8 @@ function beside(order: readonly Box[], from: Box, by: 1 | -1): Box | null {
 export function afterInWords(ways: Ways, key: string, name: (box: Box) => string): string {
   const next = ways.after(key);
   if (next.length === 0) return "The last one.";
-  const told = next.slice(0, MOST_TOLD).map(({ word, to }) => `${word} ${name(to)}`);
-  const rest = next.length > MOST_TOLD ? ` and ${next.length - MOST_TOLD} more` : "";
-  const said = told.join(", ") + rest;
+  const ahead = next.slice(0, MOST_WAYS).map(({ word, to }) => `${word} ${name(to)}`);
+  const rest = next.length > MOST_WAYS ? ` and ${next.length - MOST_WAYS} more` : "";
+  const said = ahead.join(", ") + rest;
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}.`;
 }

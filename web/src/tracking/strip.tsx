@@ -3,10 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get } from "../api/client";
-import type { InboxItem, RunDetail, TaskRunView, WorkTold } from "../api/types.gen";
+import type { InboxItem, RunDetail, TaskRunView, WorkRecord } from "../api/types.gen";
 import { Icon, type IconName } from "../parts/icon";
 import { visible } from "../words";
-import { clipped } from "./told";
+import { clipped } from "./said";
 
 type Props = {
   run: RunDetail;
@@ -46,7 +46,7 @@ export function Strip({ run, waits, nameOf, onDecide }: Props) {
 
 /** A condition that could not be asked ended the run, whatever else failed; of the others the last.
  * What was done again counts no more. */
-function culpritOf(run: RunDetail): WorkTold | undefined {
+function culpritOf(run: RunDetail): WorkRecord | undefined {
   const latest = [...new Map(run.works.map((work) => [work.path, work])).values()];
   const failed = latest.filter((work) => work.state === "failed");
   return failed.findLast((work) => work.unasked) ?? failed.at(-1);

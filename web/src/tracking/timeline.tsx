@@ -8,9 +8,9 @@ import { duration, visible } from "../words";
 import type { Block } from "./blocks";
 import { busyOf, type GanttRow, rowOf, rowsOf, type Segment } from "./gantt";
 import { button, GROUP, pressing, UNSAID } from "./roles";
+import type { Wait } from "./said";
 import type { Progress } from "./states";
 import { cutInWords, type Scale, scaleOf } from "./timescale";
-import type { Wait } from "./told";
 
 const ROW = 22;
 const HEAD = 22;

@@ -1,12 +1,12 @@
 /** How the page is looked at: what is folded, how large, which views are open. Kept while it is open. */
 
 import { signal } from "@preact/signals";
-import type { Wish } from "./fold";
+import type { ShownParts } from "./fold";
 
 export type Dock = "timeline" | "events";
 export type PhoneView = "chart" | Dock;
 
-export const wish = signal<Wish>({
+export const shownParts = signal<ShownParts>({
   foldSiblings: true,
   hideSucceeded: false,
   failedOnly: false,
@@ -20,6 +20,6 @@ export const onlyTask = signal(false);
 /** The session in which somebody is asked, to be shown as soon as its tab is there. */
 export const asking = signal<string | null>(null);
 
-export function ask(change: Partial<Wish>): void {
-  wish.value = { ...wish.value, ...change };
+export function ask(change: Partial<ShownParts>): void {
+  shownParts.value = { ...shownParts.value, ...change };
 }

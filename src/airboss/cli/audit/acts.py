@@ -86,10 +86,10 @@ def _row(at: int, event: dict[str, Any]) -> tuple[str, ...]:
 
 def _details(event: dict[str, Any]) -> str:
     """The rest of it, as it is: name and value."""
-    told: list[str] = []
+    said: list[str] = []
     for name, value in event.items():
         if name in _BESIDE or value in (None, "", []):
             continue
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        told.append(f"{name}={shown}")
-    return " ".join(told)
+        said.append(f"{name}={shown}")
+    return " ".join(said)

@@ -102,8 +102,8 @@ def check_settings(subject: CheckedMachine) -> CheckResult:
         load_settings(file, {"data": subject.folder.path})
     except AirbossError as error:
         return CheckResult("fail", str(error), remedy=f"Correct {file}.")
-    told = f"{file} is valid." if file.exists() else f"No settings file ({file}); defaults count."
-    return CheckResult("ok", told)
+    said = f"{file} is valid." if file.exists() else f"No settings file ({file}); defaults count."
+    return CheckResult("ok", said)
 
 
 def check_provider_keys(subject: CheckedMachine) -> CheckResult:

@@ -73,18 +73,18 @@ def _timed(
 
 def _servers_own(subject: CheckedMachine) -> Iterator[Result]:
     """What the running server knows better: it has its own environment."""
-    told: list[Json] = []
+    said: list[Json] = []
 
     def ask(subject: CheckedMachine) -> CheckResult:
         try:
             client = Client(find(subject.folder.path, subject.environ))
-            told.extend(client.get("/api/v1/doctor")["checks"])
+            said.extend(client.get("/api/v1/doctor")["checks"])
         except Trouble as trouble:
             return CheckResult("fail", str(trouble), remedy="Restart the server: airboss stop")
         return CheckResult("ok", "The server answers.")
 
     yield _timed("server.answers", ask, subject, _SERVER_SECONDS)
-    for check in told:
+    for check in said:
         yield Result(
             id=f"server.{check['id']}",
             state=check["state"],

@@ -44,16 +44,16 @@ def is_remembered(file: Path, data: Path | None) -> bool:
 def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_json: bool) -> Exit:
     """Say all that is wrong with an entry, and which of its wishes are not granted."""
     checked = _examine(file, trusted=trusted)
-    wishes = [] if trusted or not checked.entry else list(ungranted(checked.entry, policy))
+    requests = [] if trusted or not checked.entry else list(ungranted(checked.entry, policy))
     if is_json:
-        print_json(_report(file, checked, wishes))
+        print_json(_report(file, checked, requests))
     elif checked.entry:
         tasks, jobs = len(checked.entry.tasks), len(checked.entry.jobs)
         out().line(f"{visible_line(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
         if remembered:
             aside().line("note: You have trusted this file as it is, so its wishes count.")
-        for wish in wishes:
-            aside().line(f"note: {visible_line(str(wish))}")
+        for request in requests:
+            aside().line(f"note: {visible_line(str(request))}")
         for limited in limited_in(checked.entry):
             aside().line(f"note: {visible_line(limited)}")
     else:
@@ -108,13 +108,13 @@ def _line(file: Path, violation: Violation) -> str:
     return f"{':'.join((str(file), *places))}: {violation}{hint}"
 
 
-def _report(file: Path, checked: Checked, wishes: list[Ungranted]) -> dict[str, object]:
+def _report(file: Path, checked: Checked, requests: list[Ungranted]) -> dict[str, object]:
     return {
         "file": str(file),
         "valid": checked.entry is not None,
-        "violations": [told.to_wire() for told in in_order_of_text(checked.violations)],
+        "violations": [said.to_wire() for said in in_order_of_text(checked.violations)],
         "ungranted": [
-            {"where": wish.place.where, "wished": wish.wished, "granted": wish.granted}
-            for wish in wishes
+            {"where": request.place.where, "wished": request.wished, "granted": request.granted}
+            for request in requests
         ],
     }

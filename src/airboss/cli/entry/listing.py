@@ -8,17 +8,17 @@ from airboss.cli.screen import aside, moment, out, print_json, print_table, visi
 
 
 def show_entry(client: Client, *, is_json: bool) -> None:
-    told = waited("Reading the entry", lambda: client.get("/api/v1/entry"))
+    said = waited("Reading the entry", lambda: client.get("/api/v1/entry"))
     if is_json:
-        print_json(told)
+        print_json(said)
         return
     pen = out()
-    trusted = "trusted" if told["trusted"] else "not trusted"
+    trusted = "trusted" if said["trusted"] else "not trusted"
     lines = [
-        ("Entry", str(told["source"])),
-        ("File", f"{told['path']} ({trusted})" if told["path"] else ""),
-        ("Digest", str(told["digest"])),
-        ("Since", moment(told["loaded_at"])),
+        ("Entry", str(said["source"])),
+        ("File", f"{said['path']} ({trusted})" if said["path"] else ""),
+        ("Digest", str(said["digest"])),
+        ("Since", moment(said["loaded_at"])),
     ]
     for name, value in lines:
         if value:
@@ -29,19 +29,19 @@ def show_entry(client: Client, *, is_json: bool) -> None:
     jobs = cast("list[Json]", client.get("/api/v1/jobs")["items"])
     rows = [(str(job["name"]), _input(job), ", ".join(_tasks_of(job["work"]))) for job in jobs]
     print_table(("Job", "Input", "Tasks"), rows, pen)
-    _tell_problems(told)
+    _tell_problems(said)
 
 
-def _tell_problems(told: Json) -> None:
+def _tell_problems(said: Json) -> None:
     pen = aside()
-    if told["problem"]:
-        pen.line(pen.styled(f"problem: {visible_line(str(told['problem']))}", "yellow"))
-    for mistake in cast("list[Json]", told["violations"]):
+    if said["problem"]:
+        pen.line(pen.styled(f"problem: {visible_line(str(said['problem']))}", "yellow"))
+    for mistake in cast("list[Json]", said["violations"]):
         place = f"line {mistake['line']}: " if mistake.get("line") else ""
         hint = f" {mistake['hint']}" if mistake.get("hint") else ""
         pen.line(visible_line(f"{place}{mistake['where']}: {mistake['reason']}{hint}"))
-    for wish in told["ungranted"]:
-        pen.line(f"note: {visible_line(str(wish))}")
+    for request in said["ungranted"]:
+        pen.line(f"note: {visible_line(str(request))}")
 
 
 def _tasks_of(work: Json) -> list[str]:
@@ -92,30 +92,30 @@ def add_trust(client: Client, path: Path, digest: str | None, *, is_json: bool) 
     """What was read is known by its digest; without one, it is what is there at this moment."""
     whole = str(path.expanduser().absolute())
     seen = digest or str(client.get("/api/v1/trust/look", path=whole)["digest"])
-    told = client.post("/api/v1/trust", {"path": whole, "digest": seen})
+    said = client.post("/api/v1/trust", {"path": whole, "digest": seen})
     if is_json:
-        print_json(told)
+        print_json(said)
         return
-    for item in cast("list[Json]", told["items"]):
+    for item in cast("list[Json]", said["items"]):
         if item["kind"] == "file":
             out().line(visible_line(f"Trusted as it is now: {item['path']}"))
 
 
 def remove_trust(client: Client, path: Path, *, is_json: bool) -> None:
-    told = client.delete("/api/v1/trust", path=str(path.expanduser().absolute()))
+    said = client.delete("/api/v1/trust", path=str(path.expanduser().absolute()))
     if is_json:
-        print_json(told)
+        print_json(said)
         return
-    for gone in told["paths"]:
+    for gone in said["paths"]:
         out().line(visible_line(f"No longer trusted: {gone}"))
 
 
 def show_trust(client: Client, *, is_json: bool) -> None:
-    told = client.get("/api/v1/trust")
+    said = client.get("/api/v1/trust")
     if is_json:
-        print_json(told)
+        print_json(said)
         return
-    items = cast("list[Json]", told["items"])
+    items = cast("list[Json]", said["items"])
     if not items:
         aside().line("Nothing is trusted. Trust an entry with: airboss trust PATH")
         return

@@ -117,15 +117,15 @@ def _say(client: Client, name: str, verb: str, body: Json, *, is_json: bool) -> 
     if is_json:
         print_json(settled)
         return
-    told = f"{title_of(item['asked'])} {told_of(settled)}" if item else told_of(settled)
-    aside().line(visible_line(told))
+    said = f"{title_of(item['asked'])} {told_of(settled)}" if item else told_of(settled)
+    aside().line(visible_line(said))
 
 
 def told_of(settled: Json) -> str:
     """What came of it, with what the agent is told."""
-    told = outcome_words(settled)
+    said = outcome_words(settled)
     if words := settled.get("answer"):
-        told = f"{told}: {words}"
+        said = f"{said}: {words}"
     if rule := settled.get("rule"):
-        told = f"{told} (rule {rule}; take it back with: airboss rules remove {rule})"
-    return told if told.endswith((".", "!", "?")) else f"{told}."
+        said = f"{said} (rule {rule}; take it back with: airboss rules remove {rule})"
+    return said if said.endswith((".", "!", "?")) else f"{said}."

@@ -195,8 +195,8 @@ def _field_words(name: str, field: Json, asked: Json) -> str:
     words = [str(field.get("type", "")), "needed" if name in required else "may be left out"]
     if choices := field.get("enum"):
         words.append("one of " + ", ".join(str(choice) for choice in choices))
-    if told := field.get("description") or field.get("title"):
-        words.append(str(told))
+    if said := field.get("description") or field.get("title"):
+        words.append(str(said))
     return "; ".join(words)
 
 

@@ -50,8 +50,8 @@ class Jobs:
         if run not in self._known:
             self._known[run] = "?"
             with suppress(CommandRefused):
-                told = client.get(f"{RUNS}/{quote(str(run), safe='')}")
-                self._known[run] = str(told["job"])
+                said = client.get(f"{RUNS}/{quote(str(run), safe='')}")
+                self._known[run] = str(said["job"])
         return self._known[run]
 
 

@@ -23,9 +23,9 @@ class OpenItems:
     @classmethod
     def ask(cls, client: Client, about: Mapping[str, str]) -> "OpenItems":
         """As of `seq`: an inbox that is followed from there misses and repeats nothing."""
-        told = client.get(INBOX_PATH)
-        items = cls(about, int(told["seq"]))
-        for item in cast("list[Json]", told["items"]):
+        said = client.get(INBOX_PATH)
+        items = cls(about, int(said["seq"]))
+        for item in cast("list[Json]", said["items"]):
             items._add(item)
         return items
 

@@ -22,12 +22,12 @@ def watch(
     reach: Callable[[], Client], wanted: InboxFilter, patience: float, *, is_json: bool
 ) -> Exit:
     """Until Ctrl-C, which only leaves: the inbox has no end."""
-    told = reach().get(INBOX)
+    said = reach().get(INBOX)
     viewer = InboxViewer(reach, wanted, out(), is_json)
-    feed = FeedClient(reach, {INBOX_STREAM: int(told["seq"])}, patience)
+    feed = FeedClient(reach, {INBOX_STREAM: int(said["seq"])}, patience)
     try:
         with Interrupts() as interrupts:
-            viewer.begin(told)
+            viewer.begin(said)
             is_over = watch_to_the_end(feed, viewer, interrupts)
     finally:
         viewer.hide()
@@ -50,10 +50,10 @@ class InboxViewer:
         is_smart = self.pen.is_terminal and os.environ.get("TERM") != "dumb"
         self._is_drawn = is_smart and not self.is_json
 
-    def begin(self, told: Json) -> None:
-        items = [item for item in told["items"] if self.wanted.has(item)]
+    def begin(self, said: Json) -> None:
+        items = [item for item in said["items"] if self.wanted.has(item)]
         if self.is_json:
-            print_json({"items": items, "seq": told["seq"]})
+            print_json({"items": items, "seq": said["seq"]})
         for item in items:
             self._arrived(item)
         self._draw()
@@ -97,8 +97,8 @@ class InboxViewer:
             whom = for_whom(item, self.jobs.of(self.reach(), item))
             item["for"] = whom
             if not self._is_drawn:
-                told = f"{title_of(asked)} ({what_of(asked)} of {whom})"
-                self._line(f"{told} {command_of(asked)}")
+                said = f"{title_of(asked)} ({what_of(asked)} of {whom})"
+                self._line(f"{said} {command_of(asked)}")
 
     def _line(self, text: str) -> None:
         """In a terminal it stays above what is drawn in place."""

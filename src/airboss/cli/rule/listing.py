@@ -13,11 +13,11 @@ _NAMED: Final = ("wish", "tool", "command", "path", "host", "folder")
 
 
 def show_rules(client: Client, *, is_json: bool) -> None:
-    told = client.get(RULES)
+    said = client.get(RULES)
     if is_json:
-        print_json(told)
+        print_json(said)
         return
-    items = cast("list[Json]", told["items"])
+    items = cast("list[Json]", said["items"])
     if not items:
         aside().line("No rules. Make one with: airboss rules add allow --wish KIND")
         return
@@ -50,13 +50,13 @@ def add_rule(
     if "folder" in rule:
         rule["folder"] = os.path.abspath(rule["folder"])
     body: Json = {"rule": {"verdict": verdict, **rule}}
-    told = client.post(RULES, body | ({} if place is None else {"place": place - 1}))
+    said = client.post(RULES, body | ({} if place is None else {"place": place - 1}))
     if is_json:
-        print_json(told)
+        print_json(said)
         return
     pen = aside()
-    pen.line(visible_line(f"From now on: {verdict} {rule_words(told['rule'])}"))
-    out().line(str(told["id"]))
+    pen.line(visible_line(f"From now on: {verdict} {rule_words(said['rule'])}"))
+    out().line(str(said["id"]))
 
 
 def remove_rule(client: Client, rule: str) -> None:

@@ -25,20 +25,20 @@ def change_words(story: Story, kind: str, event: dict[str, Any]) -> str:
         return _work_words(kind, work) if work else ""
     match kind:
         case "run.accepted":
-            told = f"{story.id} of the job {event['job']} in {event['cwd']}"
-            return f"Run {told} was started by {event['who']}."
+            said = f"{story.id} of the job {event['job']} in {event['cwd']}"
+            return f"Run {said} was started by {event['who']}."
         case "run.resumed":
             return str(event["reason"])
         case "run.retried":
-            return f"Retried by {event['who']}, time {event['time']}."
+            return f"Retried by {event['who']}, attempt {event['time']}."
         case "run.ending":
             return f"Ending: {event['reason']}"
         case "run.error":
             return f"{event['name']}: {event['message']}"
         case "run.ended":
             words = usage_words(story.usage.model_dump())
-            told = f"The run {ended_words(str(event['outcome']))}: {event['reason']}"
-            return f"{told} ({words})" if words else told
+            said = f"The run {ended_words(str(event['outcome']))}: {event['reason']}"
+            return f"{said} ({words})" if words else said
         case _:
             return ""
 
@@ -59,7 +59,7 @@ def _work_words(kind: str, work: RunWork) -> str:
             came = "could not be asked" if work.unasked else work.state
             if work.is_condition:
                 came = f"answered {'true' if came == 'succeeded' else 'false'}"
-            told = f"{name} {came} after {duration(work.seconds(0))}"
-            return f"{told} ({words})." if words else f"{told}."
+            said = f"{name} {came} after {duration(work.seconds(0))}"
+            return f"{said} ({words})." if words else f"{said}."
         case _:
             return ""

@@ -81,33 +81,33 @@ def show(client: Client, name: str, *, is_json: bool) -> None:
 
 
 def _show_run(client: Client, run: str, *, is_json: bool) -> None:
-    told = client.get(f"{RUNS}/{run}")
+    said = client.get(f"{RUNS}/{run}")
     if is_json:
-        print_json(told)
+        print_json(said)
         return
     pen = out()
-    again = f" (again, after {told['again']})" if told["again"] else ""
+    again = f" (again, after {said['again']})" if said["again"] else ""
     facts = [
-        ("Run", f"{told['id']}{again}"),
-        ("Job", told["job"]),
-        ("State", f"{state_words(told['state'])} after {duration(_seconds(told))}"),
-        ("Reason", told["reason"] or ""),
-        ("Waits for", told["waits_for"] or ""),
-        ("Input", told["user_input"]),
-        ("Folder", told["cwd"]),
-        ("By", told["who"]),
-        ("Began", moment(told["created_at"])),
-        ("Time", str(told["time"]) if told["time"] > 1 else ""),
-        ("Restarts", str(told["restarts"] or "")),
-        ("Usage", usage_words(told["usage"])),
+        ("Run", f"{said['id']}{again}"),
+        ("Job", said["job"]),
+        ("State", f"{state_words(said['state'])} after {duration(_seconds(said))}"),
+        ("Reason", said["reason"] or ""),
+        ("Waits for", said["waits_for"] or ""),
+        ("Input", said["user_input"]),
+        ("Folder", said["cwd"]),
+        ("By", said["who"]),
+        ("Began", moment(said["created_at"])),
+        ("Attempt", str(said["attempt"]) if said["attempt"] > 1 else ""),
+        ("Restarts", str(said["restarts"] or "")),
+        ("Usage", usage_words(said["usage"])),
     ]
     _print_facts(pen, facts)
-    story = Story.told(told)
+    story = Story.told(said)
     if any(work.state == FOR_PERSON for work in story.running):
         story.take_items(waiting(client, run=run))
     tree = Tree(
         story,
-        work_of(client, told),
+        work_of(client, said),
         Signs.on(pen.stream),
         has_every_round=True,
         has_ids=True,
@@ -117,24 +117,24 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
 
 
 def _show_session(client: Client, session: str, *, is_json: bool) -> None:
-    told = client.get(address_of(session))
+    said = client.get(address_of(session))
     if is_json:
-        print_json(told)
+        print_json(said)
         return
     facts = [
-        ("Session", told["id"]),
-        ("Title", told["title"]),
-        ("State", told["state"]),
-        ("Error", told["error"] or ""),
-        ("Model", told["model"]),
-        ("Folder", told["cwd"]),
-        ("Permissions", told["policy"]),
-        ("By", told["who"]),
-        ("Began", moment(told["created_at"])),
-        ("Turns", str(told["turns"])),
-        ("Usage", usage_words(told["usage"])),
+        ("Session", said["id"]),
+        ("Title", said["title"]),
+        ("State", said["state"]),
+        ("Error", said["error"] or ""),
+        ("Model", said["model"]),
+        ("Folder", said["cwd"]),
+        ("Permissions", said["policy"]),
+        ("By", said["who"]),
+        ("Began", moment(said["created_at"])),
+        ("Turns", str(said["turns"])),
+        ("Usage", usage_words(said["usage"])),
     ]
-    asked = [item["asked"] for item in told["items"]]
+    asked = [item["asked"] for item in said["items"]]
     facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
     _print_facts(out(), facts)
 
@@ -155,8 +155,8 @@ def stop(client: Client, name: str) -> Exit:
         raise CommandRefused("A session is not stopped: only a run or a task run is.")
     with suppress(KeyboardInterrupt):
         view = waited("Stopping the run", lambda: client.post(f"{RUNS}/{name}/stop"))
-        told = f"The run {ended_words(str(view['state']))}: {view['reason']}"
-        aside().line(visible_line(told))
+        said = f"The run {ended_words(str(view['state']))}: {view['reason']}"
+        aside().line(visible_line(said))
         return Exit.DONE
     raise Trouble("The run may not have stopped.", Exit.STOPPED)
 
@@ -171,10 +171,10 @@ def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
         view = client.get(address)
         if not sys.stdin.isatty():
             raise CommandRefused("Deleting is for good. Say --yes to do it without being asked.")
-        told = _session_words(view) if is_session else f"of the job {view['job']}"
-        told = f"{name} {told}, begun {moment(view['created_at'])}"
+        said = _session_words(view) if is_session else f"of the job {view['job']}"
+        said = f"{name} {said}, begun {moment(view['created_at'])}"
         more = "" if is_session else ", with its sessions"
-        aside().write(f"Delete {visible_line(told)}{more}, for good? [y/N] ")
+        aside().write(f"Delete {visible_line(said)}{more}, for good? [y/N] ")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             aside().line("Nothing was deleted.")
             return Exit.STOPPED

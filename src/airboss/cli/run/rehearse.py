@@ -93,9 +93,9 @@ def _play(folder: Path, file: Path | None, asked: runs.RunRequest, trusted: str 
         client.post("/api/v1/trust", {"path": str(file), "digest": trusted})
     if file:
         client.post("/api/v1/entry/install", {"path": str(file)})
-    told = f"Rehearsal of {asked.job} from {file or 'the built-in entry'}: no model costs anything."
+    said = f"Rehearsal of {asked.job} from {file or 'the built-in entry'}: no model costs anything."
     pen = aside()
-    pen.line(pen.styled(visible_line(told), "dim"))
+    pen.line(pen.styled(visible_line(said), "dim"))
     try:
         return runs.run(reach, asked)
     except Trouble as trouble:

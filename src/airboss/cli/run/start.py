@@ -122,6 +122,6 @@ def _go_on(
         return Exit.DONE
     pen = aside()
     if pen.is_terminal:
-        told = f"Run {run_id} in {view['cwd']}. Ctrl-C stops it."
-        pen.line(pen.styled(visible_line(told), "dim"))
+        said = f"Run {run_id} in {view['cwd']}. Ctrl-C stops it."
+        pen.line(pen.styled(visible_line(said), "dim"))
     return watch(reach, run_id, WatchOptions(request.is_json, request.patience, after))

@@ -11,7 +11,7 @@ from airboss.cli.heard import Record
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from airboss.model.runs import RunView, WorkTold
+    from airboss.model.runs import RunView, WorkRecord
     from airboss.model.usage import Usage
     from airboss.model.views import View
 
@@ -26,7 +26,7 @@ _CONDITIONS: Final = frozenset(("pre", "post", "cond"))
 class RunWork:
     """One work of a run: begun, waiting, or over."""
 
-    told: "WorkTold"
+    told: "WorkRecord"
     # What it has used so far, as long as it is at work: its end tells all of it.
     used: "Usage | None" = None
     # The last that was decided in it.
@@ -89,11 +89,11 @@ class RunWork:
     def seconds(self, now: int) -> float:
         return max((self.told.ended_at or now) - self.told.started_at, 0) / 1000
 
-    def change(self, told: "WorkTold") -> None:
-        self.told = told
-        if self.is_over or told.usage.requests:
+    def change(self, said: "WorkRecord") -> None:
+        self.told = said
+        if self.is_over or said.usage.requests:
             self.used = None
-        if told.waits_for is None:
+        if said.waits_for is None:
             self.items = []
 
 
@@ -102,10 +102,10 @@ class Story:
 
     def __init__(self, run: str) -> None:
         # Not above: it takes longer than all that a terminal needs otherwise.
-        from airboss.model.states import RunTold
+        from airboss.model.states import FoldedRun
 
         self.id = run
-        self._told: RunTold = RunTold(run)
+        self._told: FoldedRun = FoldedRun(run)
         # By their paths, in the order of their beginning.
         self.works: dict[str, RunWork] = {}
         # The round that each loop is in, by its path.
@@ -116,12 +116,12 @@ class Story:
     @classmethod
     def told(cls, detail: Json) -> "Story":
         """As the server tells it at once."""
-        from airboss.model.runs import RunView, WorkTold
+        from airboss.model.runs import RunView, WorkRecord
 
         story = cls(str(detail["id"]))
         story._told.view = RunView.model_validate(detail, extra="ignore")
-        for told in cast("list[Json]", detail["works"]):
-            story._begin(WorkTold.model_validate(told, extra="ignore"))
+        for said in cast("list[Json]", detail["works"]):
+            story._begin(WorkRecord.model_validate(said, extra="ignore"))
         return story
 
     def hear(self, record: Record) -> None:
@@ -131,12 +131,12 @@ class Story:
         event = _known(record, RUN_EVENTS)
         if event is None:
             return
-        for told in self._told.hear(record.seq, record.at, event):
-            work = self.works.get(told.path)
-            if work is not None and work.task_run == told.task_run:
-                work.change(told)
+        for said in self._told.hear(record.seq, record.at, event):
+            work = self.works.get(said.path)
+            if work is not None and work.task_run == said.task_run:
+                work.change(said)
             else:
-                self._begin(told)
+                self._begin(said)
 
     def take_items(self, items: Iterable[Json]) -> list[Json]:
         """Each work that waits for a person gets what it asks; answers what is new."""
@@ -169,11 +169,11 @@ class Story:
             work.used = work.used if work.is_over else view.usage
         return work
 
-    def _begin(self, told: "WorkTold") -> None:
-        before = self.works.pop(told.path, None)
+    def _begin(self, said: "WorkRecord") -> None:
+        before = self.works.pop(said.path, None)
         earlier = [*before.earlier, before] if before else []
-        self.works[told.path] = RunWork(told, earlier=earlier)
-        for loop, number in rounds_of(told.path):
+        self.works[said.path] = RunWork(said, earlier=earlier)
+        for loop, number in rounds_of(said.path):
             self.rounds[loop] = number
 
     @property
@@ -208,8 +208,8 @@ class Story:
         return self._view.restarts if self._view else 0
 
     @property
-    def time(self) -> int:
-        return self._view.time if self._view else 1
+    def attempt(self) -> int:
+        return self._view.attempt if self._view else 1
 
     @property
     def is_ending(self) -> bool:

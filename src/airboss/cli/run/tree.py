@@ -137,8 +137,8 @@ class Tree:
             done, failed = story.counts
             parts.append(f"{done} done, {failed} failed" if failed else f"{done} done")
         parts += [words for words in (usage_words(story.usage.model_dump()),) if words]
-        if story.time > 1:
-            parts.append(f"time {story.time}")
+        if story.attempt > 1:
+            parts.append(f"attempt {story.attempt}")
         if story.restarts:
             parts.append(f"restarts: {story.restarts}")
         if waits := _waiting_words(story):
@@ -255,8 +255,8 @@ class Tree:
             return [lead, (label, ("dim",))]
         if work is None:
             return [lead, (f"{self.signs.to_come} {label}", ("dim",))]
-        told = visible_line(f" {self.signs.dot} ".join(self._told(work, now)))
-        return [lead, self._sign(work), (f" {label}  ", ()), (told, ("dim",))]
+        said = visible_line(f" {self.signs.dot} ".join(self._told(work, now)))
+        return [lead, self._sign(work), (f" {label}  ", ()), (said, ("dim",))]
 
     def _sign(self, work: RunWork) -> tuple[str, tuple[str, ...]]:
         if work.is_condition and work.state in ("succeeded", "failed"):
@@ -267,27 +267,27 @@ class Tree:
         return sign, (_STYLES.get(work.state, "bold"),)
 
     def _told(self, work: RunWork, now: int) -> list[str]:
-        told: list[str] = []
+        said: list[str] = []
         if work.is_condition and work.state in ("succeeded", "failed"):
-            told.append(_bool(work.state == "succeeded"))
+            said.append(_bool(work.state == "succeeded"))
         elif work.unasked:
-            told.append("could not be asked")
+            said.append("could not be asked")
         elif self.has_ids:
-            told.append(state_words(work.state))
-        told.append(duration(work.seconds(now)))
+            said.append(state_words(work.state))
+        said.append(duration(work.seconds(now)))
         if work.attempt:
-            told.append(work.attempt)
+            said.append(work.attempt)
         if self.has_ids:
-            told += [work.task_run, *(f"before {one.task_run}" for one in work.earlier)]
+            said += [work.task_run, *(f"before {one.task_run}" for one in work.earlier)]
         if words := usage_words(work.usage.model_dump()):
-            told.append(words)
+            said.append(words)
         if work.waits_for:
             # Before the reason: of a line that is too long the end is not shown.
-            told += [command_of(item["asked"]) for item in work.items]
-            told.append(f"waits for {work.waits_for}")
+            said += [command_of(item["asked"]) for item in work.items]
+            said.append(f"waits for {work.waits_for}")
         elif work.decision and work.state != "succeeded":
-            told.append(work.decision)
-        return told
+            said.append(work.decision)
+        return said
 
 
 def _waiting_words(story: Story) -> str:
@@ -319,10 +319,10 @@ def usage_words(usage: Json) -> str:
         return ""
     tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
     cost = float(usage.get("cost", 0))
-    told = f"{requests} request{'s' if requests > 1 else ''}, {tokens}"
-    told = f"{told}, cost {cost:g}" if cost else told
+    said = f"{requests} request{'s' if requests > 1 else ''}, {tokens}"
+    said = f"{said}, cost {cost:g}" if cost else said
     sub = usage_words(cast("Json", usage.get("sub_agents") or {}))
-    return f"{told}; sub-agents: {sub}" if sub else told
+    return f"{said}; sub-agents: {sub}" if sub else said
 
 
 def _name(ref: Json) -> str:

@@ -54,8 +54,8 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
         view = waited("Starting a session", lambda: client.post("/api/v1/sessions", asked))
     said, beside = out(), aside()
     page = Transcript(said, beside)
-    told = f"{view['id']} · {view['model']} · {view['cwd']} · permissions {view['policy']}"
-    page.note(f"Session {visible_line(told)}", "dim")
+    recorded = f"{view['id']} · {view['model']} · {view['cwd']} · permissions {view['policy']}"
+    page.note(f"Session {visible_line(recorded)}", "dim")
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
     seq = int(view["seq"]) if request.session else 0
     answers = InlineAnswers.of(reach, page, beside, is_json=request.is_json)

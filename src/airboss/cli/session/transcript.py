@@ -148,13 +148,13 @@ Event = dict[str, Any]
 
 
 def _draw_permission(page: Transcript, event: Event) -> None:
-    wish = visible_line(f"{event.get('wish', '')} {event.get('about', '')}", _SUMMARY_LENGTH)
+    request = visible_line(f"{event.get('wish', '')} {event.get('about', '')}", _SUMMARY_LENGTH)
     reason = visible_line(str(event.get("reason", "")))
     if event.get("allowed"):
         if page.is_full:
-            page.note(f"Allowed by {event.get('by', 'the policy')}: {wish}", "dim")
+            page.note(f"Allowed by {event.get('by', 'the policy')}: {request}", "dim")
         return
-    page.note(f"✗ Denied: {wish}. {reason}", "yellow")
+    page.note(f"✗ Denied: {request}. {reason}", "yellow")
     is_by_policy = not str(event.get("by", "")).startswith(("person", "nobody", "rule", "size"))
     if is_by_policy and not page.denials and "--permissions" not in reason:
         page.note(f"  {_HOW_TO_ALLOW}", "dim")
@@ -237,8 +237,8 @@ def _draw_veto(page: Transcript, event: Event) -> None:
 
 def _draw_opened(page: Transcript, event: Event) -> None:
     if page.is_full:
-        told = f"{event.get('model')} in {event.get('cwd')}, permissions {event.get('policy')}"
-        page.note(f"Session opened by {event.get('who')}: {told}", "dim")
+        said = f"{event.get('model')} in {event.get('cwd')}, permissions {event.get('policy')}"
+        page.note(f"Session opened by {event.get('who')}: {said}", "dim")
 
 
 def _draw_resumed(page: Transcript, event: Event) -> None:
@@ -263,8 +263,8 @@ def _draw_settled(page: Transcript, event: Event) -> None:
     """A no is told with what was denied."""
     if event.get("outcome") == "deny":
         return
-    told = event.get("answer") or event.get("reason")
-    words = f": {told}" if told else ""
+    said = event.get("answer") or event.get("reason")
+    words = f": {said}" if said else ""
     page.note(visible_line(f"{outcome_words(event)}{words}", _SUMMARY_LENGTH * 2), "dim")
 
 
@@ -303,8 +303,8 @@ def _title(call: dict[str, Any]) -> str:
     if not isinstance(given, dict) or not given:
         return visible_line(name, _SUMMARY_LENGTH)
     arguments = cast("dict[str, Any]", given)
-    told = next((arguments[key] for key in _TELLING if isinstance(arguments.get(key), str)), None)
-    about = told if told is not None else json.dumps(arguments, ensure_ascii=False)
+    said = next((arguments[key] for key in _TELLING if isinstance(arguments.get(key), str)), None)
+    about = said if said is not None else json.dumps(arguments, ensure_ascii=False)
     return visible_line(f"{name} {about}", _SUMMARY_LENGTH)
 
 

@@ -12,9 +12,9 @@ _FAR: Final = 50_000
 _TELLING: Final = ("turn.started", "turn.ended", "message.ended")
 
 
-def answer_of(client: Client, told: Json) -> str:
+def answer_of(client: Client, said: Json) -> str:
     """The last words on the run's last round that was worked on; empty where there are none."""
-    sent = [one for one in told["attempts"] if one["mission"]["kind"] == "prompt"]
+    sent = [one for one in said["attempts"] if one["mission"]["kind"] == "prompt"]
     done = [one for one in sent if one.get("outcome") == "done"]
     return _answer_to(client, done[-1]["session"], done[-1]["prompt"]) if done else ""
 

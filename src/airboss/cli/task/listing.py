@@ -71,34 +71,34 @@ def show_runs(client: Client, state: str | None, limit: int, *, is_json: bool) -
 
 
 def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
-    told = client.get(f"{RUNS}/{run_id}")
+    said = client.get(f"{RUNS}/{run_id}")
     if is_json:
-        print_json(told)
+        print_json(said)
         return
     pen = out()
-    lasted = ((told.get("ended_at") or told["updated_at"]) - told["created_at"]) / 1000
+    lasted = ((said.get("ended_at") or said["updated_at"]) - said["created_at"]) / 1000
     for name, value in (
-        ("Task run", told["id"]),
-        ("Task", told["task"]),
-        ("Input", told.get("user_input")),
-        ("State", f"{told['state']} after {duration(lasted)}"),
-        ("Reason", told.get("reason")),
-        ("Session", told.get("session")),
-        ("Model", told["model"]),
-        ("Folder", told["cwd"]),
-        ("Permissions", told["policy"]),
-        ("By", told["who"]),
-        ("Usage", usage_words(told["usage"])),
+        ("Task run", said["id"]),
+        ("Task", said["task"]),
+        ("Input", said.get("user_input")),
+        ("State", f"{said['state']} after {duration(lasted)}"),
+        ("Reason", said.get("reason")),
+        ("Session", said.get("session")),
+        ("Model", said["model"]),
+        ("Folder", said["cwd"]),
+        ("Permissions", said["policy"]),
+        ("By", said["who"]),
+        ("Usage", usage_words(said["usage"])),
     ):
         if value:
             pen.line(f"{pen.styled(f'{name:<12}', 'bold')} {visible_line(str(value))}")
     pen.line()
-    for decision in cast("list[Json]", told["decisions"]):
+    for decision in cast("list[Json]", said["decisions"]):
         draw_decision(pen, str(decision["text"]))
     pen.line()
-    for number, attempt in enumerate(cast("list[Json]", told["attempts"]), start=1):
+    for number, attempt in enumerate(cast("list[Json]", said["attempts"]), start=1):
         pen.line(pen.styled(_headline(number, attempt), "dim"))
-    if answer := answer_of(client, told):
+    if answer := answer_of(client, said):
         pen.line()
         pen.line(visible(answer))
 
@@ -106,9 +106,9 @@ def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
 def _headline(number: int, attempt: dict[str, Any]) -> str:
     mission = attempt["mission"]
     tools = ", ".join(call["tool"] for call in attempt["calls"]) or "no job tool"
-    told = f"{number}. {mission['kind']}, round {mission['round']}, attempt {mission['attempt']}"
+    said = f"{number}. {mission['kind']}, round {mission['round']}, attempt {mission['attempt']}"
     return visible_line(
-        f"{told}: {attempt.get('outcome') or 'at work'}, {tools}, {attempt['session']}"
+        f"{said}: {attempt.get('outcome') or 'at work'}, {tools}, {attempt['session']}"
     )
 
 

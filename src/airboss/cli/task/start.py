@@ -43,8 +43,8 @@ def run(reach: Callable[[], Client], request: TaskRunRequest) -> Exit:
         pen = aside()
         run_id = str(view["id"])
         started = f"{run_id} · {view['task']} · {view['model']} · {view['cwd']}"
-        told = f"Task run {started} · permissions {view['policy']}"
-        pen.line(pen.styled(visible_line(told), "dim"))
+        said = f"Task run {started} · permissions {view['policy']}"
+        pen.line(pen.styled(visible_line(said), "dim"))
         interrupts.stop = stop_request(reach, run_id)
         try:
             outcome = watch_with(

@@ -10,11 +10,11 @@ SIGN_INS: Final = "/api/v1/signins"
 
 
 def show_sign_ins(client: Client, *, is_json: bool) -> None:
-    told = client.get(SIGN_INS)
+    said = client.get(SIGN_INS)
     if is_json:
-        print_json(told)
+        print_json(said)
         return
-    items = cast("list[Json]", told["items"])
+    items = cast("list[Json]", said["items"])
     if not items:
         aside().line("No browser is signed in. Let one in with: airboss link")
         return

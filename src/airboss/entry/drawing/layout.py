@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from unicodedata import east_asian_width
 
-from airboss.entry.chart import Arrow, Block, ChartGraph, ChartNode
+from airboss.entry.chart import Arrow, ChartGraph, ChartNode, ChartPart
 
 Point: TypeAlias = tuple[float, float]
 
@@ -39,7 +39,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Line:
+class ArrowLine:
     """An arrow's way, in straight pieces."""
 
     arrow: Arrow
@@ -53,14 +53,14 @@ class Layout:
     width: float
     height: float
     boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ArrowLine, ...]
 
 
 def shown(label: str) -> str:
     return label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "…"
 
 
-def lay_out(graph: ChartGraph, block: Block) -> Layout:
+def lay_out(graph: ChartGraph, block: ChartPart) -> Layout:
     drawing = _Drawing(graph)
     width, height = drawing.size(block)
     drawing.place(block, MARGIN + width / 2, MARGIN)
@@ -77,7 +77,7 @@ class _Drawing:
     columns: dict[tuple[int, Arrow], float] = field(default_factory=dict[tuple[int, Arrow], float])
     _sizes: dict[int, Point] = field(default_factory=dict[int, Point])
 
-    def size(self, block: Block | None) -> Point:
+    def size(self, block: ChartPart | None) -> Point:
         """Width and height of a block; an absent one is as wide as the arrow that passes."""
         if block is None:
             return LANE, 0.0
@@ -85,7 +85,7 @@ class _Drawing:
             self._sizes[id(block)] = self._measure(block)
         return self._sizes[id(block)]
 
-    def _measure(self, block: Block) -> Point:
+    def _measure(self, block: ChartPart) -> Point:
         match block.kind:
             case "node":
                 return _node_size(self.graph.nodes[block.first])
@@ -112,7 +112,7 @@ class _Drawing:
     def _stacked(sizes: Sequence[Point]) -> Point:
         return max(w for w, _ in sizes), sum(h for _, h in sizes) + GAP * (len(sizes) - 1)
 
-    def place(self, block: Block, x: float, y: float) -> None:
+    def place(self, block: ChartPart, x: float, y: float) -> None:
         """Put a block below `y`, with its middle at `x`."""
         match block.kind:
             case "node":
@@ -137,7 +137,7 @@ class _Drawing:
         own, height = _node_size(self.graph.nodes[node])
         self.boxes[node] = Box(x, y, width or own, height)
 
-    def _column(self, parts: Sequence[Block | None], x: float, y: float) -> float:
+    def _column(self, parts: Sequence[ChartPart | None], x: float, y: float) -> float:
         """One below the other; gives where the next may begin."""
         for part in parts:
             if part:
@@ -145,7 +145,7 @@ class _Drawing:
                 y += self.size(part)[1] + GAP
         return y
 
-    def _row(self, parts: Sequence[Block | None], x: float, y: float) -> list[float]:
+    def _row(self, parts: Sequence[ChartPart | None], x: float, y: float) -> list[float]:
         """One beside the other; gives the middle of each."""
         sizes = [self.size(part) for part in parts]
         left = x - _beside(sizes)[0] / 2
@@ -157,7 +157,7 @@ class _Drawing:
             left += width + SPACE
         return middles
 
-    def _loop(self, block: Block, x: float, y: float) -> None:
+    def _loop(self, block: ChartPart, x: float, y: float) -> None:
         before, _, after = block.parts
         self._put(block.last, x, self._column(block.parts, x, y))
         half = self.size(block)[0] / 2
@@ -167,7 +167,7 @@ class _Drawing:
                 if part and goes_round:
                     self.columns[part.last, arrow] = column
 
-    def _alt(self, block: Block, x: float, y: float) -> None:
+    def _alt(self, block: ChartPart, x: float, y: float) -> None:
         condition, *branches = block.parts
         y = self._column([condition], x, y)
         middles = self._row(branches, x, y)
@@ -178,19 +178,19 @@ class _Drawing:
             if condition and branch is None:
                 self.columns[condition.last, arrow] = middle
 
-    def line(self, node: ChartNode, arrow: Arrow) -> Line:
+    def line(self, node: ChartNode, arrow: Arrow) -> ArrowLine:
         start, end = self.boxes[node.id], self.boxes[arrow.to]
         column = self.columns.get((node.id, arrow))
         if arrow.loop_back and column is not None:
             side = start.x + start.width / 2
             turn = end.y - GAP / 2
             points = [(side, start.middle), (column, start.middle), (column, turn), (end.x, turn)]
-            return Line(arrow, (*points, (end.x, end.y)))
+            return ArrowLine(arrow, (*points, (end.x, end.y)))
         if column is not None:
             high, low = start.bottom + GAP / 2, end.y - GAP / 2
             round_it = [(start.x, high), (column, high), (column, low), (end.x, low)]
-            return Line(arrow, ((start.x, start.bottom), *round_it, (end.x, end.y)))
-        return Line(arrow, self._short(node, start, arrow, end))
+            return ArrowLine(arrow, ((start.x, start.bottom), *round_it, (end.x, end.y)))
+        return ArrowLine(arrow, self._short(node, start, arrow, end))
 
     def _short(self, node: ChartNode, start: Box, arrow: Arrow, end: Box) -> tuple[Point, ...]:
         """Straight down, or with one step aside."""

@@ -4,8 +4,8 @@ import re
 from html import escape
 from typing import Final
 
-from airboss.entry.chart import Block, ChartGraph, ChartNode
-from airboss.entry.drawing.layout import Box, Layout, Line, Point, lay_out, shown
+from airboss.entry.chart import ChartGraph, ChartNode, ChartPart
+from airboss.entry.drawing.layout import ArrowLine, Box, Layout, Point, lay_out, shown
 
 _FILLS: Final = {
     "TaskNode": ("#cfe2ff", "#2563eb"),
@@ -22,7 +22,7 @@ _GREY: Final = "#6b7280"
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def svg(graph: ChartGraph, block: Block, title: str) -> str:
+def svg(graph: ChartGraph, block: ChartPart, title: str) -> str:
     """The picture, with the title that a screen reader says."""
     page = lay_out(graph, block)
     parts = [_line(line) for line in page.lines]
@@ -56,7 +56,7 @@ def _points(points: tuple[Point, ...]) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
 
 
-def _line(line: Line) -> str:
+def _line(line: ArrowLine) -> str:
     drawn = (
         f'<polyline points="{_points(line.points)}" fill="none" stroke="{_GREY}" '
         'stroke-width="1.5" marker-end="url(#head)"/>'

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from airboss.entry.chart import Block, ChartGraph
+from airboss.entry.chart import ChartGraph, ChartPart
 
 _LINES: Final = ("┌", "├", "└", "│", "■", "◆")
 _PLAIN_LINES: Final = ("+", "+", "+", "|", "*", "?")
 
 
 def terminal(
-    graph: ChartGraph, block: Block, show: Callable[[str], str] = str, *, plain: bool = False
+    graph: ChartGraph, block: ChartPart, show: Callable[[str], str] = str, *, plain: bool = False
 ) -> str:
     """The drawing. `show` makes labels safe for the terminal; `plain` keeps to ASCII."""
     top, middle, bottom, side, task, condition = _PLAIN_LINES if plain else _LINES
@@ -30,7 +30,7 @@ class _Pen:
     task: str
     condition: str
 
-    def lines(self, block: Block | None) -> list[str]:
+    def lines(self, block: ChartPart | None) -> list[str]:
         if block is None:
             return ["(nothing)"]
         match block.kind:
@@ -47,7 +47,7 @@ class _Pen:
             case "alt":
                 return self._alt(block)
 
-    def _inside(self, block: Block | None) -> list[str]:
+    def _inside(self, block: ChartPart | None) -> list[str]:
         return [f"{self.side} {line}" for line in self.lines(block)]
 
     def _label(self, start: int, *, back: bool) -> str:
@@ -55,14 +55,14 @@ class _Pen:
         arrows = self.graph.nodes[start].arrows or ()
         return next((a.label or "" for a in arrows if a.loop_back == back), "")
 
-    def _par(self, block: Block) -> list[str]:
+    def _par(self, block: ChartPart) -> list[str]:
         lines = [f"{self.top} at the same time"]
         for number, part in enumerate(block.parts):
             lines += [f"{self.middle} and"] if number else []
             lines += self._inside(part)
         return [*lines, self.bottom]
 
-    def _loop(self, block: Block) -> list[str]:
+    def _loop(self, block: ChartPart) -> list[str]:
         before, body, after = block.parts
         lines = [f"{self.top} loop"]
         if before:
@@ -79,7 +79,7 @@ class _Pen:
             f"{self.bottom} {again}: again",
         ]
 
-    def _alt(self, block: Block) -> list[str]:
+    def _alt(self, block: ChartPart) -> list[str]:
         condition, yes, no = block.parts
         return [
             f"{self.top} if",

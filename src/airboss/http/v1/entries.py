@@ -11,7 +11,7 @@ from airboss.errors import NotFound
 from airboss.http.description import Refusals, refused
 from airboss.http.roles import Router
 from airboss.http.services import Use, UseEntries, UseRuns
-from airboss.http.v1.streams import AbsolutePath, Asked
+from airboss.http.v1.streams import AbsolutePath, RequestBody
 from airboss.model.audit_events import EntryInstalled
 from airboss.service.audit import actor
 from airboss.service.entry_reader import in_thread
@@ -39,7 +39,7 @@ def exactly_one_of(*names: str) -> dict[str, Any]:
     }
 
 
-class CheckEntry(Asked):
+class CheckEntry(RequestBody):
     """Either a text with its format, or the path of a file on the server's machine."""
 
     model_config = ConfigDict(json_schema_extra=exactly_one_of("text", "path"))
@@ -55,7 +55,7 @@ class CheckEntry(Asked):
         return self
 
 
-class InstallEntry(Asked):
+class InstallEntry(RequestBody):
     """Either the path of a file on the server's machine, or the entry itself."""
 
     model_config = ConfigDict(json_schema_extra=exactly_one_of("path", "entry"))
@@ -164,13 +164,13 @@ async def check_entry(asked: CheckEntry, use: Use) -> Response:
     """All violations at once, and the wishes that would not be granted. A Python file runs only
     when it is trusted."""
     if asked.path is not None:
-        found = await use.entry_desk.check_path(asked.path)
+        found = await use.entry_checks.check_path(asked.path)
     else:
-        found = await use.entry_desk.check_text(asked.text or "", asked.format)
+        found = await use.entry_checks.check_text(asked.text or "", asked.format)
     return await _json(
         lambda: CheckedEntry(
             valid=not found.violations,
-            violations=[Mistake(**told.to_wire()) for told in found.violations],
+            violations=[Mistake(**said.to_wire()) for said in found.violations],
             mistakes=found.mistakes,
             ungranted=list(found.ungranted),
             trusted=found.trusted,
@@ -192,9 +192,9 @@ async def install_entry(request: Request, use: Use) -> Response:
     body = await request.body()
     path = None if len(body) > _LARGEST_PARSED_HERE else _install_asked(request, body).path
     if path is not None:
-        used = await use.entry_desk.install_path(path)
+        used = await use.entry_checks.install_path(path)
     else:
-        used = await use.entry_desk.install_request(body)
+        used = await use.entry_checks.install_request(body)
     await use.audit.write(
         EntryInstalled(by=actor(), source=used.source, digest=used.digest, path=used.told_path)
     )
@@ -243,7 +243,7 @@ def _in_use(used: Installed) -> EntryInUse:
         trusted=used.trusted,
         loaded_at=used.loaded_at,
         problem=used.problem,
-        violations=[Mistake(**told.to_wire()) for told in used.violations],
+        violations=[Mistake(**said.to_wire()) for said in used.violations],
         ungranted=list(used.ungranted),
         document=used.entry.to_wire(),
     )

@@ -12,9 +12,9 @@ from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     SERVER_SENT,
     After,
-    Asked,
     EventPage,
     LastEventId,
+    RequestBody,
     event_page,
     first_seq,
 )
@@ -30,14 +30,14 @@ class Waiting(BaseModel):
     seq: int
 
 
-class Decide(Asked):
+class Decide(RequestBody):
     """`words` are told to the agent with a no."""
 
     choice: Choice
     words: str = Field(default="", max_length=2_000)
 
 
-class AnswerQuestion(Asked):
+class AnswerQuestion(RequestBody):
     """A choice by its number or its label, words of one's own, or a form's fields as JSON."""
 
     answer: str = Field(max_length=100_000)

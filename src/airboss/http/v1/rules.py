@@ -9,7 +9,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from airboss.http.description import refused
 from airboss.http.roles import Router
 from airboss.http.services import UseRules, Who
-from airboss.http.v1.streams import Asked
+from airboss.http.v1.streams import RequestBody
 from airboss.model.numbers import whole
 from airboss.model.rules import KeptRule, Rule
 from airboss.service.rules import MOST_RULES
@@ -28,14 +28,14 @@ register_url_convertor("rule", _RuleName())
 Place = Annotated[StrictInt, Field(ge=0, le=MOST_RULES), whole]
 
 
-class NewRule(Asked):
+class NewRule(RequestBody):
     """A rule, and where it goes: 0 is the first place; without one it goes to the end."""
 
     rule: Rule
     place: Place | None = None
 
 
-class RuleOrder(Asked):
+class RuleOrder(RequestBody):
     """Every rule by its id, once."""
 
     ids: list[Annotated[str, Field(max_length=64)]] = Field(max_length=MOST_RULES)

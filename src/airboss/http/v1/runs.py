@@ -13,11 +13,11 @@ from airboss.http.v1.streams import (
     ENDING,
     LOOKED_FOR,
     After,
-    Asked,
     Cursor,
     EventPage,
     Folder,
     LastEventId,
+    RequestBody,
     Time,
     event_page,
     first_seq,
@@ -26,7 +26,7 @@ from airboss.model.audit_events import Deleted
 from airboss.model.runs import RunState, RunStory, RunView
 from airboss.service.audit import actor
 from airboss.service.entry_reader import in_thread
-from airboss.service.run_wish import RunWish
+from airboss.service.run_request import NewRun
 from airboss.store.views import Wanted
 
 router = Router(prefix="/api/v1/runs", tags=["runs"])
@@ -42,7 +42,7 @@ Key = Annotated[
 ]
 
 
-class StartRun(Asked):
+class StartRun(RequestBody):
     """Which job, with what input, in which folder; without one in the repository's root."""
 
     job: str = Field(min_length=1, max_length=400)
@@ -79,7 +79,7 @@ async def start_run(
     asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
 ) -> RunView:
     """Accepted means that it is on disk, and survives whatever happens to the server."""
-    view = await runs.start(RunWish(asked.job, asked.input, asked.cwd, who, key=key))
+    view = await runs.start(NewRun(asked.job, asked.input, asked.cwd, who, key=key))
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
     return view
 
@@ -122,13 +122,13 @@ async def show_job_of_run(run: str, runs: UseRuns) -> Response:
         from airboss.entry.chart import generate_chart_nodes
 
         job = entry.jobs[view.job]
-        told = RunJob(
+        said = RunJob(
             name=view.job,
             requireUserInput=bool(job.require_user_input),
             work=job.work.to_wire(),
             chart=generate_chart_nodes(job.work).to_wire(),
         )
-        return told.model_dump_json()
+        return said.model_dump_json()
 
     # Off the event loop: a job may have thousands of works.
     return Response(await in_thread(tell), media_type="application/json")

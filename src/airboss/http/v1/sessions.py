@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field, StrictInt
 
 from airboss.errors import Invalid, NotFound, TooLarge
-from airboss.harness.desk import Delivery
+from airboss.harness.prompts import Delivery
 from airboss.http.description import refused
 from airboss.http.headers import SANDBOX
 from airboss.http.roles import Router
@@ -19,19 +19,19 @@ from airboss.http.v1.streams import (
     LARGEST_SEQ,
     LOOKED_FOR,
     After,
-    Asked,
     Cursor,
     EventPage,
     Folder,
     LastEventId,
     ModelName,
+    RequestBody,
     Time,
     event_page,
     first_seq,
 )
 from airboss.model.audit_events import Deleted
 from airboss.model.ids import PromptId
-from airboss.model.limits import Limits
+from airboss.model.limits import UsageLimits
 from airboss.model.numbers import whole
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
 from airboss.service.audit import actor
@@ -51,7 +51,7 @@ Position = Annotated[StrictInt, Field(ge=0, le=LARGEST_SEQ), whole]
 Amount = Annotated[float, Field(ge=0, le=_LARGEST_AMOUNT, strict=True)]
 
 
-class GivenLimits(Asked):
+class GivenLimits(RequestBody):
     """How much the session may use. What is left out has no limit."""
 
     turns: Amount | None = None
@@ -61,7 +61,7 @@ class GivenLimits(Asked):
     idle_minutes: Amount | None = None
 
 
-class StartSession(Asked):
+class StartSession(RequestBody):
     """All may be left out: the default model, in the repository's root, without limits."""
 
     model: ModelName = None
@@ -70,14 +70,14 @@ class StartSession(Asked):
     limits: GivenLimits | None = None
 
 
-class SentImage(Asked):
+class SentImage(RequestBody):
     """An image, as base64."""
 
     mime: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
     data: str = Field(max_length=_LONGEST_IMAGE, json_schema_extra={"format": "byte"})
 
 
-class SendPrompt(Asked):
+class SendPrompt(RequestBody):
     """What the agent is to do; and, where it works already, what becomes of this request: it waits
     for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first
     (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model."""
@@ -87,14 +87,14 @@ class SendPrompt(Asked):
     images: list[SentImage] = Field(default=[], max_length=5)
 
 
-class ChangePrompt(Asked):
+class ChangePrompt(RequestBody):
     """What a request that waits is to say, or its place: 0 comes next."""
 
     text: str | None = Field(default=None, min_length=1)
     position: Position | None = None
 
 
-class AskAside(Asked):
+class AskAside(RequestBody):
     """A question beside the work."""
 
     question: str = Field(min_length=1)
@@ -136,7 +136,7 @@ async def start_session(
     asked: StartSession, sessions: UseSessions, who: Who, request: Request, response: Response
 ) -> SessionView:
     """The session can work when this answers. One whose caller left meanwhile is closed."""
-    limits = asked.limits and Limits(**asked.limits.model_dump())
+    limits = asked.limits and UsageLimits(**asked.limits.model_dump())
     view = await sessions.start(asked.model, asked.cwd, who, limits=limits)
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id

@@ -14,7 +14,7 @@ from airboss.service.status import Check, Status
 router = Router(prefix="/api/v1", tags=["server"])
 
 
-class Model(BaseModel):
+class OfferedModel(BaseModel):
     """A model that a session can be started on."""
 
     id: str
@@ -28,7 +28,7 @@ class Model(BaseModel):
 class ModelList(BaseModel):
     """All models, and why some may be missing."""
 
-    items: list[Model]
+    items: list[OfferedModel]
     problems: list[str]
 
 
@@ -54,7 +54,7 @@ async def examine(use: Use) -> DoctorReport:
 async def list_models(use: Use) -> ModelList:
     """Every model that a session can be started on, and why some may be missing."""
     offers = await use.catalog.offers()
-    items = [Model(**asdict(offer)) for offer in offers]
+    items = [OfferedModel(**asdict(offer)) for offer in offers]
     return ModelList(items=items, problems=[use.catalog.problem] if use.catalog.problem else [])
 
 

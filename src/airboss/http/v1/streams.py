@@ -38,7 +38,7 @@ ModelName = Annotated[
 ]
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """The body of a request: a field that we do not know is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,12 +98,12 @@ class EventPage(BaseModel):
     more: bool
 
 
-def event_page(page: pages.EventPage, after: int, seq: int) -> Response:
+def event_page(page: pages.StreamPage, after: int, seq: int) -> Response:
     """Composed from the stored JSON: parsing a long page only to write it again is waste."""
     last = page.items[-1].seq if page.items else after
-    told = {"next_after": last, "seq": seq, "more": page.more}
+    said = {"next_after": last, "seq": seq, "more": page.more}
     items = ",".join(recorded.json for recorded in page.items)
-    body = f'{{"items":[{items}],{json.dumps(told)[1:]}'
+    body = f'{{"items":[{items}],{json.dumps(said)[1:]}'
     return Response(body, media_type="application/json")
 
 

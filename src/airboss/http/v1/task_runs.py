@@ -13,12 +13,12 @@ from airboss.http.v1.streams import (
     ENDING,
     LOOKED_FOR,
     After,
-    Asked,
     Cursor,
     EventPage,
     Folder,
     LastEventId,
     ModelName,
+    RequestBody,
     Time,
     event_page,
     first_seq,
@@ -26,13 +26,13 @@ from airboss.http.v1.streams import (
 from airboss.model.audit_events import Deleted
 from airboss.model.task_runs import TaskRunState, TaskRunStory, TaskRunView
 from airboss.service.audit import actor
-from airboss.service.tasks import TaskWish
+from airboss.service.tasks import NewTaskRun
 from airboss.store.views import Wanted
 
 router = Router(prefix="/api/v1/task-runs", tags=["task runs"])
 
 
-class StartTask(Asked):
+class StartTask(RequestBody):
     """On an open session, or on sessions of its own: then with a model and a folder of choice."""
 
     task: str = Field(min_length=1, max_length=400)
@@ -65,7 +65,7 @@ async def start_task_run(
     asked: StartTask, tasks: UseTasks, who: Who, response: Response
 ) -> TaskRunView:
     """Accepted means that it is on disk; it begins at once."""
-    wish = TaskWish(
+    request = NewTaskRun(
         task=asked.task,
         user_input=asked.input,
         who=who,
@@ -74,7 +74,7 @@ async def start_task_run(
         cwd=asked.cwd,
         skips_availability=asked.skip_availability,
     )
-    view = await tasks.start(wish)
+    view = await tasks.start(request)
     response.headers["Location"] = f"/api/v1/task-runs/{view.id}"
     return view
 

@@ -83,7 +83,7 @@ class Distrusted(BaseModel):
 async def list_trusted(entries: UseEntries) -> TrustList:
     """Every file and folder that somebody trusts, and whether it is still as it was."""
     found = await entries.files.trust.all()
-    return TrustList(items=[_view(told.row, current=told.current) for told in found])
+    return TrustList(items=[_view(said.row, current=said.current) for said in found])
 
 
 @router.get("/look", response_model=TrustLook, responses=_NOT_USABLE)

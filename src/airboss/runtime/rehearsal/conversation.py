@@ -60,7 +60,7 @@ UUID = re.compile(r"\A[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 Purpose: TypeAlias = Literal["turn", "aside", "summary", "title", "slug"]
 
 
-class Part(BaseModel):
+class MessagePart(BaseModel):
     type: str
     text: str = ""
 
@@ -70,15 +70,15 @@ class Function(BaseModel):
     arguments: str = ""
 
 
-class ToolCall(BaseModel):
+class MessageToolCall(BaseModel):
     id: str = ""
     function: Function = Function()
 
 
 class Message(BaseModel):
     role: str
-    content: str | list[Part] | None = None
-    tool_calls: list[ToolCall] | None = None
+    content: str | list[MessagePart] | None = None
+    tool_calls: list[MessageToolCall] | None = None
 
     @property
     def text(self) -> str:
@@ -106,7 +106,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class RehearsedConversation:
     """Where a conversation stands."""
 
     purpose: Purpose
@@ -119,7 +119,7 @@ class Conversation:
     """The last reply asked for no tool, so it was an ending."""
 
 
-def read(messages: Sequence[Message]) -> Conversation:
+def read(messages: Sequence[Message]) -> RehearsedConversation:
     """Find the last thing that a person said, and what was answered since."""
     system = "\n".join(m.text for m in messages if m.role in ("system", "developer"))
     replies, since_mark, mark, last, answered = 0, 0, None, "", False
@@ -136,7 +136,7 @@ def read(messages: Sequence[Message]) -> Conversation:
         if mark is None:
             mark = mark_of(message)
             since_mark += mark is None
-    return Conversation(
+    return RehearsedConversation(
         purpose=purpose_of(messages, system),
         last=last,
         cwd=directory_in(system),

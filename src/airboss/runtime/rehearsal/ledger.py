@@ -7,7 +7,7 @@ from airboss.runtime.rehearsal.script import Script
 REMEMBERED = 10_000
 
 
-class Ledger:
+class PlayLedger:
     """Counts the playings of rules with `times`.
 
     A retry of the runtime sends the same messages again, so a playing is known by their

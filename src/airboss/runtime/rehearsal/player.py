@@ -7,8 +7,14 @@ from typing import TypeAlias, cast
 
 from pydantic import JsonValue
 
-from airboss.runtime.rehearsal.conversation import Conversation
-from airboss.runtime.rehearsal.script import Call, Failure, Rule, Script, Step
+from airboss.runtime.rehearsal.conversation import RehearsedConversation
+from airboss.runtime.rehearsal.script import (
+    Script,
+    ScriptedCall,
+    ScriptedFailure,
+    ScriptedRule,
+    Step,
+)
 
 BLANK = re.compile(r"\{(cwd|last)\}")
 QUOTED = 80
@@ -20,7 +26,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Say:
+class PlayedText:
     text: str
 
 
@@ -35,14 +41,14 @@ class Drop:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FilledCall:
     """A tool call with everything filled in; `id` is made when it is sent."""
 
     tool: str
     arguments: dict[str, JsonValue]
 
 
-Beat: TypeAlias = Reason | Say | Sleep | Drop
+Beat: TypeAlias = Reason | PlayedText | Sleep | Drop
 
 
 @dataclass(frozen=True)
@@ -50,20 +56,22 @@ class Reply:
     """One answer of the model: what it does in order, then the tools that it asks for."""
 
     beats: tuple[Beat, ...] = ()
-    calls: tuple[Asked, ...] = ()
-    failure: Failure | None = None
+    calls: tuple[FilledCall, ...] = ()
+    failure: ScriptedFailure | None = None
     rule: str = "00000000"
     number: int = 0
 
 
-def continued(script: Script, talk: Conversation) -> Rule | None:
+def continued(script: Script, talk: RehearsedConversation) -> ScriptedRule | None:
     """The rule in the middle of which the conversation is: its last tool call says so."""
     if talk.mark is None:
         return None
     return next((rule for rule in script.rules if rule.mark == talk.mark.rule), None)
 
 
-def matching(script: Script, talk: Conversation, model: str, spent: Collection[int]) -> int | None:
+def matching(
+    script: Script, talk: RehearsedConversation, model: str, spent: Collection[int]
+) -> int | None:
     """The number of the first rule for this prompt that may still be played."""
     for number, rule in enumerate(script.rules):
         if number in spent:
@@ -75,7 +83,7 @@ def matching(script: Script, talk: Conversation, model: str, spent: Collection[i
     return None
 
 
-def play(rule: Rule | None, talk: Conversation) -> Reply:
+def play(rule: ScriptedRule | None, talk: RehearsedConversation) -> Reply:
     """The reply whose turn it is, by a rule or by none."""
     name = rule.mark if rule else Reply.rule
     number = talk.replies
@@ -91,7 +99,7 @@ def play(rule: Rule | None, talk: Conversation) -> Reply:
     return perform(rule.replies[number], talk, name, number)
 
 
-def perform(steps: list[Step], talk: Conversation, name: str, number: int) -> Reply:
+def perform(steps: list[Step], talk: RehearsedConversation, name: str, number: int) -> Reply:
     asked = steps[-1].calls or ((steps[-1].call,) if steps[-1].call else ())
     return Reply(
         beats=tuple(beat for step in steps if (beat := beat_of(step, talk))),
@@ -102,27 +110,27 @@ def perform(steps: list[Step], talk: Conversation, name: str, number: int) -> Re
     )
 
 
-def beat_of(step: Step, talk: Conversation) -> Beat | None:
+def beat_of(step: Step, talk: RehearsedConversation) -> Beat | None:
     if step.reasoning is not None:
         return Reason(fill(step.reasoning, talk))
     if step.say is not None:
-        return Say(fill(step.say, talk))
+        return PlayedText(fill(step.say, talk))
     if step.sleep is not None:
         return Sleep(step.sleep)
     return Drop() if step.drop else None
 
 
-def spoken(rule: Rule | None, talk: Conversation) -> Reply:
+def spoken(rule: ScriptedRule | None, talk: RehearsedConversation) -> Reply:
     """A side question has no tools: what the rule says is said at once, the calls are left out."""
     beats = [beat for step in rule.steps if (beat := beat_of(step, talk))] if rule else []
     failure = rule.steps[-1].fail if rule else None
-    if failure or any(isinstance(beat, Say | Drop) for beat in beats):
+    if failure or any(isinstance(beat, PlayedText | Drop) for beat in beats):
         return Reply(tuple(beats), failure=failure)
     return closing(talk)
 
 
-def closing(talk: Conversation) -> Reply:
-    return Reply((Say(f"Rehearsed: “{beginning(talk.last)}”"),))
+def closing(talk: RehearsedConversation) -> Reply:
+    return Reply((PlayedText(f"Rehearsed: “{beginning(talk.last)}”"),))
 
 
 def beginning(text: str) -> str:
@@ -130,47 +138,47 @@ def beginning(text: str) -> str:
     return line if len(line) <= QUOTED else line[: QUOTED - 1].rstrip() + "…"
 
 
-def rehearsed_calls(talk: Conversation) -> tuple[Asked, ...]:
+def rehearsed_calls(talk: RehearsedConversation) -> tuple[FilledCall, ...]:
     """The happy path of a prompt that names a job tool."""
-    calls: list[Asked] = []
+    calls: list[FilledCall] = []
     if "job_prepare_document" in talk.last:
         document = fill("{cwd}/rehearsal.md", talk)
-        calls.append(Asked("job_prepare_document", {"argument": document}))
+        calls.append(FilledCall("job_prepare_document", {"argument": document}))
     if "job_boolean_true" in talk.last or "job_boolean_false" in talk.last:
-        calls.append(Asked("job_boolean_true", {"argument": "rehearsed"}))
+        calls.append(FilledCall("job_boolean_true", {"argument": "rehearsed"}))
     return tuple(calls)
 
 
-def errand(talk: Conversation) -> Reply | None:
+def errand(talk: RehearsedConversation) -> Reply | None:
     """What the runtime asks on its own account, answered without the script."""
     subject = beginning(talk.last) or "nothing was said yet"
     if talk.purpose == "summary":
         return Reply(
             (
-                Say(
+                PlayedText(
                     f"<overview>\nA rehearsal. The last request was: {subject}\n</overview>\n"
                     "<checkpoint_title>Rehearsal</checkpoint_title>"
                 ),
             )
         )
     if talk.purpose == "title":
-        return Reply((Say("<session-title>Rehearsal</session-title>"),))
+        return Reply((PlayedText("<session-title>Rehearsal</session-title>"),))
     if talk.purpose == "slug":
-        return Reply((Say("<branch-slug>rehearsal</branch-slug>"),))
+        return Reply((PlayedText("<branch-slug>rehearsal</branch-slug>"),))
     return None
 
 
-def fill(text: str, talk: Conversation) -> str:
+def fill(text: str, talk: RehearsedConversation) -> str:
     """Put in `{cwd}` and `{last}`, once: what is put in is not looked at again."""
     return BLANK.sub(lambda blank: talk.cwd if blank[1] == "cwd" else talk.last, text)
 
 
-def fill_call(call: Call, talk: Conversation) -> Asked:
+def fill_call(call: ScriptedCall, talk: RehearsedConversation) -> FilledCall:
     arguments = fill_value(call.arguments, talk)
-    return Asked(call.tool, cast("dict[str, JsonValue]", arguments))
+    return FilledCall(call.tool, cast("dict[str, JsonValue]", arguments))
 
 
-def fill_value(value: JsonValue, talk: Conversation) -> JsonValue:
+def fill_value(value: JsonValue, talk: RehearsedConversation) -> JsonValue:
     if isinstance(value, str):
         return fill(value, talk)
     if isinstance(value, list):

@@ -64,11 +64,11 @@ Expression: TypeAlias = Annotated[re.Pattern[str], BeforeValidator(compile_expre
 Name: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
-class Frozen(BaseModel):
+class ScriptPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class RehearsalModel(Frozen):
+class RehearsalModel(ScriptPart):
     """A model as the portal lists it."""
 
     id: Name
@@ -76,7 +76,7 @@ class RehearsalModel(Frozen):
     multiplier: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
 
 
-class Call(Frozen):
+class ScriptedCall(ScriptPart):
     """A tool that the model asks for."""
 
     tool: Name
@@ -92,22 +92,22 @@ class Call(Frozen):
         return value
 
 
-class Failure(Frozen):
+class ScriptedFailure(ScriptPart):
     """An HTTP answer that is not a reply."""
 
     status: Annotated[int, Field(ge=400, le=599)]
     message: str = "The rehearsal script says that this request fails."
 
 
-class Step(Frozen):
+class Step(ScriptPart):
     """One thing that the model does; exactly one field is set."""
 
     reasoning: str | None = None
     say: str | None = None
-    call: Call | None = None
-    calls: Annotated[tuple[Call, ...], Field(min_length=1, strict=False)] | None = None
+    call: ScriptedCall | None = None
+    calls: Annotated[tuple[ScriptedCall, ...], Field(min_length=1, strict=False)] | None = None
     sleep: Annotated[float, Field(ge=0, le=86_400)] | None = None
-    fail: Failure | None = None
+    fail: ScriptedFailure | None = None
     drop: Literal[True] | None = None
 
     @model_validator(mode="after")
@@ -127,7 +127,7 @@ class Step(Frozen):
         return self.fail is not None or self.drop is not None
 
 
-class Rule(Frozen):
+class ScriptedRule(ScriptPart):
     """What is played, and for which prompts."""
 
     when: Expression | None = None
@@ -136,7 +136,7 @@ class Rule(Frozen):
     steps: Annotated[tuple[Step, ...], Field(min_length=1, strict=False)]
 
     @model_validator(mode="after")
-    def be_playable(self) -> "Rule":
+    def be_playable(self) -> "ScriptedRule":
         for number, step in enumerate(self.steps):
             if step.breaks_the_reply and number + 1 < len(self.steps):
                 raise wrong(
@@ -167,13 +167,13 @@ class Rule(Frozen):
         return replies if replies[-1] else replies[:-1]
 
 
-class Script(Frozen):
+class Script(ScriptPart):
     """Everything that a rehearsal server plays."""
 
     models: Annotated[tuple[RehearsalModel, ...], Field(min_length=1, strict=False)] = (
         RehearsalModel(id="rehearsal", name="Rehearsal (free, scripted)"),
     )
-    rules: Annotated[tuple[Rule, ...], Field(strict=False)] = ()
+    rules: Annotated[tuple[ScriptedRule, ...], Field(strict=False)] = ()
     chunk_ms: Annotated[float, Field(ge=0, le=60_000)] = 0
     chunk_chars: Annotated[int, Field(ge=1)] = 12
 
@@ -267,8 +267,8 @@ def walk(root: Node) -> Iterator[Node]:
 def faults(error: ValidationError, root: Node, where: str) -> list[str]:
     """What is wrong, in the order of the text; a list is not told off for the faults inside it."""
     found = error.errors(include_url=False)
-    told = [f for f in found if not any(lies_within(other["loc"], f["loc"]) for other in found)]
-    marked = [(mark_of(root, f["loc"]), f["loc"], reason_of(f)) for f in told]
+    recorded = [f for f in found if not any(lies_within(other["loc"], f["loc"]) for other in found)]
+    marked = [(mark_of(root, f["loc"]), f["loc"], reason_of(f)) for f in recorded]
     marked.sort(key=lambda fault: fault[0].index)
     return [said(where, *fault) for fault in marked]
 

@@ -15,8 +15,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from airboss.errors import SettingsInvalid
 from airboss.runtime.rehearsal import wire
-from airboss.runtime.rehearsal.conversation import Conversation, read, weigh
-from airboss.runtime.rehearsal.ledger import Ledger
+from airboss.runtime.rehearsal.conversation import RehearsedConversation, read, weigh
+from airboss.runtime.rehearsal.ledger import PlayLedger
 from airboss.runtime.rehearsal.player import Drop, Reply, Sleep, continued, errand, matching, play
 from airboss.runtime.rehearsal.script import Script
 
@@ -29,7 +29,7 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-class Refused(Exception):
+class RehearsalRefused(Exception):
     """An answer that is not a reply."""
 
     def __init__(self, status: int, message: str, code: str) -> None:
@@ -63,7 +63,7 @@ class Exchange:
                 raise Gone
             body += message.get("body", b"")
             if len(body) > BODY_LIMIT:
-                raise Refused(413, f"A request may have {BODY_LIMIT} bytes.", "too_large")
+                raise RehearsalRefused(413, f"A request may have {BODY_LIMIT} bytes.", "too_large")
             more = message.get("more_body", False)
         return bytes(body)
 
@@ -95,7 +95,7 @@ class RehearsalApp:
         self._script = script
         self._key = key.encode()
         self._cut = cut
-        self._ledger = Ledger(script)
+        self._ledger = PlayLedger(script)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -103,7 +103,7 @@ class RehearsalApp:
         exchange = Exchange(scope, receive, send)
         try:
             await self._serve(exchange)
-        except Refused as refused:
+        except RehearsalRefused as refused:
             await exchange.answer(refused.status, wire.refusal(str(refused), refused.code))
         except Gone:
             return
@@ -111,14 +111,14 @@ class RehearsalApp:
     async def _serve(self, exchange: Exchange) -> None:
         scheme, _, key = exchange.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secrets.compare_digest(key.encode(), self._key):
-            raise Refused(401, "This server answers only who has its key.", "no_key")
+            raise RehearsalRefused(401, "This server answers only who has its key.", "no_key")
         match exchange.route:
             case "GET /v1/models":
                 await exchange.answer(200, wire.model_list(self._script.models))
             case "POST /v1/chat/completions":
                 await self._complete(exchange)
             case _:
-                raise Refused(404, f"There is no {exchange.route}.", "not_found")
+                raise RehearsalRefused(404, f"There is no {exchange.route}.", "not_found")
 
     async def _complete(self, exchange: Exchange) -> None:
         content, request = parse(await exchange.body())
@@ -127,7 +127,7 @@ class RehearsalApp:
         reply = self._reply(talk, request.model, content, fresh)
         if failure := reply.failure:
             await rest(exchange, reply)
-            raise Refused(failure.status, failure.message, "rehearsed_failure")
+            raise RehearsalRefused(failure.status, failure.message, "rehearsed_failure")
         answer = wire.Answer(reply, request.model, weigh(request.messages))
         if request.stream:
             apart = bool(request.stream_options and request.stream_options.include_usage)
@@ -137,7 +137,9 @@ class RehearsalApp:
         else:
             await self._tell(exchange, answer)
 
-    def _reply(self, talk: Conversation, model: str, content: dict[str, Any], fresh: bool) -> Reply:
+    def _reply(
+        self, talk: RehearsedConversation, model: str, content: dict[str, Any], fresh: bool
+    ) -> Reply:
         if reply := errand(talk):
             return reply
         rule = continued(self._script, talk)
@@ -147,7 +149,7 @@ class RehearsalApp:
         return play(rule, talk)
 
     def _choose(
-        self, talk: Conversation, model: str, content: dict[str, Any], fresh: bool
+        self, talk: RehearsedConversation, model: str, content: dict[str, Any], fresh: bool
     ) -> int | None:
         if talk.answered:
             return None  # the turn was over, and a notice woke the agent: nothing begins again
@@ -199,14 +201,14 @@ def parse(body: bytes) -> tuple[dict[str, Any], wire.ChatRequest]:
     except ValidationError as error:
         found = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in found["loc"])
-        raise Refused(400, f"{place or 'request'}: {found['msg']}.", "invalid") from error
+        raise RehearsalRefused(400, f"{place or 'request'}: {found['msg']}.", "invalid") from error
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"The request is not JSON: {error}.", "invalid") from error
+        raise RehearsalRefused(400, f"The request is not JSON: {error}.", "invalid") from error
 
 
 def fingerprint_of(content: dict[str, Any]) -> str:
-    told = json.dumps([content["model"], content["messages"]], sort_keys=True)
-    return blake2b(told.encode(), digest_size=16).hexdigest()
+    said = json.dumps([content["model"], content["messages"]], sort_keys=True)
+    return blake2b(said.encode(), digest_size=16).hexdigest()
 
 
 async def rest(exchange: Exchange, reply: Reply) -> None:
@@ -216,7 +218,7 @@ async def rest(exchange: Exchange, reply: Reply) -> None:
             await exchange.wait(beat.seconds)
 
 
-class Connection(H11Protocol):
+class QuietConnection(H11Protocol):
     """Writes no access log. uvicorn's own option would silence the portal's in this process too."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -250,8 +252,8 @@ class LoopbackServer(uvicorn.Server):
         for connection in self.connections():
             connection.transport.close()
 
-    def connections(self) -> list[Connection]:
-        return [c for c in self.server_state.connections if isinstance(c, Connection)]
+    def connections(self) -> list[QuietConnection]:
+        return [c for c in self.server_state.connections if isinstance(c, QuietConnection)]
 
 
 class RehearsalServer:
@@ -285,7 +287,7 @@ class RehearsalServer:
         self._port = listening.getsockname()[1]
         app = RehearsalApp(self.script, self.api_key, lambda peer: server.cut(peer))
         server = LoopbackServer(
-            uvicorn.Config(app, http=Connection, ws="none", lifespan="off", log_config=None)
+            uvicorn.Config(app, http=QuietConnection, ws="none", lifespan="off", log_config=None)
         )
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(server.serve([listening]))

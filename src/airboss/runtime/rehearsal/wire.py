@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, Field
 
 from airboss.runtime.rehearsal.conversation import Message
-from airboss.runtime.rehearsal.player import Asked, Drop, Reason, Reply, Say, Sleep
+from airboss.runtime.rehearsal.player import Drop, FilledCall, PlayedText, Reason, Reply, Sleep
 from airboss.runtime.rehearsal.script import RehearsalModel
 
 DONE = b"data: [DONE]\n\n"
@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def usage(self) -> dict[str, int]:
-        letters = sum(len(b.text) for b in self.reply.beats if isinstance(b, Reason | Say))
+        letters = sum(len(b.text) for b in self.reply.beats if isinstance(b, Reason | PlayedText))
         letters += sum(len(json.dumps(call.arguments)) for call in self.reply.calls)
         completion = letters // 4 + 1
         return {
@@ -70,7 +70,7 @@ class Answer:
     def tool_calls(self) -> list[dict[str, Any]]:
         return [self.tool_call(number, call) for number, call in enumerate(self.reply.calls)]
 
-    def tool_call(self, number: int, call: Asked) -> dict[str, Any]:
+    def tool_call(self, number: int, call: FilledCall) -> dict[str, Any]:
         return {
             "index": number,
             "id": f"call_{self.reply.rule}_{self.reply.number}_{token_hex(4)}",
@@ -100,8 +100,10 @@ def stream(answer: Answer, chunk_chars: int, pause: float, usage_apart: bool) ->
             case Drop():
                 yield Cut()
                 return
-            case Reason(words) | Say(words):
-                before, after = text["content" if isinstance(beat, Say) else "reasoning_text"]
+            case Reason(words) | PlayedText(words):
+                before, after = text[
+                    "content" if isinstance(beat, PlayedText) else "reasoning_text"
+                ]
                 for start in range(0, len(words), chunk_chars):
                     piece = json.dumps(words[start : start + chunk_chars]).encode()
                     yield before + piece + after
@@ -120,7 +122,7 @@ def stream(answer: Answer, chunk_chars: int, pause: float, usage_apart: bool) ->
 
 def whole(answer: Answer) -> dict[str, Any]:
     """The answer in one piece."""
-    message: dict[str, Any] = {"role": "assistant", "content": spoken(answer, Say) or None}
+    message: dict[str, Any] = {"role": "assistant", "content": spoken(answer, PlayedText) or None}
     if reasoning := spoken(answer, Reason):
         message["reasoning_text"] = reasoning
     if answer.reply.calls:
@@ -136,7 +138,7 @@ def whole(answer: Answer) -> dict[str, Any]:
     }
 
 
-def spoken(answer: Answer, kind: type[Reason] | type[Say]) -> str:
+def spoken(answer: Answer, kind: type[Reason] | type[PlayedText]) -> str:
     return "".join(beat.text for beat in answer.reply.beats if isinstance(beat, kind))
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from airboss.harness.people import Office, reason_of
+from airboss.harness.pending_items import Office, reason_of
 from airboss.harness.turn import Pause
 from airboss.log.log import EventLog
 from airboss.model.ids import PromptId

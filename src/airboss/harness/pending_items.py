@@ -11,7 +11,7 @@ from airboss.harness.approvals import answer_of, approval_of
 from airboss.harness.item_marks import call_mark, mark_of, plain_mark
 from airboss.harness.limits import Budget, Reached, Stopwatch
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
-from airboss.harness.questions import question_of, told_of
+from airboss.harness.questions import answer_text_of, question_of
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Request
 from airboss.log.writer import Writer, now_ms
@@ -29,7 +29,7 @@ from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
 from airboss.runtime.hooks import ToolUse
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.tools import OutsideCall, ToolRefusal
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 # The kind of a wish that a check of the gate made, not the runtime.
 _BY_A_HOOK: Final = "hook"
 # How often the same was decided before, in an earlier attempt at the same mission.
-Precedents: TypeAlias = "dict[str, list[ItemSettled]]"
+EarlierDecisions: TypeAlias = "dict[str, list[ItemSettled]]"
 _RULING_SECONDS: Final = 15.0
 NOT_ASKED_AGAIN: Final = "The agent was resumed, and does not ask for this any more."
 NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on or was stopped."
@@ -53,7 +53,7 @@ class Office(Protocol):
 
     def settled(self, session: SessionId, settled: ItemSettled) -> None: ...
 
-    async def precedents(self, session: SessionId, prompt: PromptId) -> Precedents: ...
+    async def earlier_decisions(self, session: SessionId, prompt: PromptId) -> EarlierDecisions: ...
 
     def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
         """What whoever works for this task run may use, the narrowest first."""
@@ -72,7 +72,7 @@ class _Waiting:
 
 
 @dataclass
-class People:
+class PendingItems:
     """What one session asks of people. `seconds` is how long somebody who is there is waited for;
     without it nobody is there, and it waits for as long as it takes."""
 
@@ -91,7 +91,7 @@ class People:
     # does. The runtime asks for it again, `_to_come` times in all.
     _kept: dict[str, _Waiting] = field(default_factory=dict[str, _Waiting])
     _to_come: int = 0
-    _precedents: "tuple[PromptId, Precedents] | None" = None
+    _earlier_decisions: "tuple[PromptId, EarlierDecisions] | None" = None
     # Left as it is: the next server goes on with it.
     _is_left: bool = False
 
@@ -128,53 +128,53 @@ class People:
     def items(self) -> tuple[Asked, ...]:
         return tuple(waiting.asked for waiting in self._open.values())
 
-    async def decide(self, wish: PermissionWish) -> PermissionAnswer:
+    async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
-            ruling = await asyncio.to_thread(self.rule.decide, wish, self.office.rules)
-        answer, by = unread(wish, ruling) or ruling.answer, ruling.by
-        if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(wish.call)):
+            ruling = await asyncio.to_thread(self.rule.decide, request, self.office.rules)
+        answer, by = unread(request, ruling) or ruling.answer, ruling.by
+        if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
             why = answer.why if isinstance(answer, MustAsk) else ""
             try:
-                settled = await self._leave(wish, why)
+                settled = await self._leave(request, why)
             except TooLarge as refused:
-                return self._refuse(wish, refused)
+                return self._refuse(request, refused)
             answer = answer_of(settled)
             by = f"person {settled.who}" if settled.who else "nobody"
         else:
             self._asked_again()
         if not self._is_left:
-            self.writer.say(record(wish, answer, by, self.redactor))
+            self.writer.say(record(request, answer, by, self.redactor))
         return answer
 
-    def _refuse(self, wish: PermissionWish, refused: TooLarge) -> PermissionAnswer:
+    def _refuse(self, request: PermissionRequest, refused: TooLarge) -> PermissionAnswer:
         """Nobody is asked, also not by what an earlier version had shown a part of."""
-        self._withdraw_cut(wish.call)
-        if wish.kind != _BY_A_HOOK:
+        self._withdraw_cut(request.call)
+        if request.kind != _BY_A_HOOK:
             self._asked_again()
         answer = PermissionAnswer(False, str(refused))
-        self.writer.say(record(wish, answer, "size", self.redactor))
+        self.writer.say(record(request, answer, "size", self.redactor))
         return answer
 
-    async def _leave(self, wish: PermissionWish, why: str) -> ItemSettled:
+    async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
         prompt, request = self.at_work()
-        rule = await asyncio.to_thread(self.rule.suggest, wish, self.redactor)
+        rule = await asyncio.to_thread(self.rule.suggest, requested, self.redactor)
         fresh = await asyncio.to_thread(
             approval_of,
-            wish,
+            requested,
             why=why,
             rule=rule,
             prompt=prompt,
             expires_at=self._expires_at(),
             redactor=self.redactor,
         )
-        self._withdraw_cut(wish.call)
-        kept = self._kept.pop(call_mark(wish.call, fresh.fingerprint), None)
-        if wish.kind != _BY_A_HOOK:
+        self._withdraw_cut(requested.call)
+        kept = self._kept.pop(call_mark(requested.call, fresh.fingerprint), None)
+        if requested.kind != _BY_A_HOOK:
             self._asked_again()
         if kept is not None:
             return await self._wait(kept, request)
-        settled = await self._decided_before(fresh.fingerprint, prompt, wish.call)
+        settled = await self._decided_before(fresh.fingerprint, prompt, requested.call)
         return settled or await self._ask(fresh, request)
 
     def _withdraw_cut(self, call: str | None) -> None:
@@ -194,11 +194,11 @@ class People:
     async def permit(self, use: ToolUse, why: str) -> bool:
         """For a check of the gate that wants a person asked, whatever rules and policy say."""
         raw = {"toolName": use.tool, "toolArgs": dict(use.arguments)}
-        wish = PermissionWish("", None, _BY_A_HOOK, use.tool, (), None, None, use.tool, raw)
+        request = PermissionRequest("", None, _BY_A_HOOK, use.tool, (), None, None, use.tool, raw)
         try:
-            return answer_of(await self._leave(wish, why)).allowed
+            return answer_of(await self._leave(request, why)).allowed
         except TooLarge as refused:
-            return self._refuse(wish, refused).allowed
+            return self._refuse(request, refused).allowed
 
     async def answer(self, call: OutsideCall) -> str | ToolRefusal:
         """The agent's question gets a person's answer."""
@@ -213,10 +213,10 @@ class People:
         if kept is None:
             settled = await self._decided_before(mark, prompt, call.call)
             if settled is not None:
-                return told_of(settled)
+                return answer_text_of(settled)
             self._withdraw_questions()
-            return told_of(await self._ask(question, request))
-        return told_of(await self._wait(kept, request))
+            return answer_text_of(await self._ask(question, request))
+        return answer_text_of(await self._wait(kept, request))
 
     async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
         """A person says whether the work goes on, however long that takes."""
@@ -267,9 +267,12 @@ class People:
         """In an attempt that was cut off: nobody decides twice."""
         if prompt is None:
             return None
-        if self._precedents is None or self._precedents[0] != prompt:
-            self._precedents = prompt, await self.office.precedents(self.session, prompt)
-        found = self._precedents[1]
+        if self._earlier_decisions is None or self._earlier_decisions[0] != prompt:
+            self._earlier_decisions = (
+                prompt,
+                await self.office.earlier_decisions(self.session, prompt),
+            )
+        found = self._earlier_decisions[1]
         decided = found.get(call_mark(call, mark)) or found.get(mark)
         return decided.pop(0) if decided else None
 

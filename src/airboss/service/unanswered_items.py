@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.harness.people import is_asked_again
+from airboss.harness.pending_items import is_asked_again
 from airboss.log.log import EventLog
 from airboss.model.events import (
     Event,
@@ -29,7 +29,7 @@ from airboss.model.inbox_events import (
     QuestionAsked,
 )
 from airboss.model.views import QueuedPrompt, SessionView
-from airboss.service.precedents import events_of
+from airboss.service.earlier_decisions import events_of
 
 _KINDS: Final = (
     *("approval.asked", "question.asked", "limit.reached", "item.settled", "permission.decided"),
@@ -40,7 +40,7 @@ _BY_PEOPLE: Final = frozenset({"person", "nobody"})
 
 
 @dataclass(frozen=True)
-class PendingItems:
+class UnansweredItems:
     """`decided` is what the agent is told when it asks again; that nobody came in time is no reason
     to resume it. Of the request `held` nothing was sent to the agent yet: a limit was reached."""
 
@@ -63,7 +63,7 @@ class PendingItems:
         return next((one.prompt for one in asked), None)
 
 
-NOTHING_PENDING: Final = PendingItems()
+NOTHING_PENDING: Final = UnansweredItems()
 
 
 def resumes(asked: Asked, settled: ItemSettled) -> bool:
@@ -72,7 +72,7 @@ def resumes(asked: Asked, settled: ItemSettled) -> bool:
     return settled.who is not None and not (_is_held(asked) and settled.outcome == "deny")
 
 
-async def pending_items(log: EventLog, view: SessionView) -> PendingItems:
+async def unanswered_items_of(log: EventLog, view: SessionView) -> UnansweredItems:
     if view.task is not None or view.state == "closed":
         return NOTHING_PENDING
     story = _Story()
@@ -86,7 +86,7 @@ async def pending_items(log: EventLog, view: SessionView) -> PendingItems:
     let_go = (asked for asked, settled in decided if settled.outcome == "go-on")
     held = [asked for asked in (*(item.asked for item in waiting), *let_go) if _is_held(asked)]
     request = next((story.prompts[one.prompt] for one in held if one.prompt), None)
-    return PendingItems(tuple(waiting), tuple(decided), request)
+    return UnansweredItems(tuple(waiting), tuple(decided), request)
 
 
 @dataclass
@@ -147,8 +147,8 @@ class _Story:
             if isinstance(asked, ApprovalAsked) and asked.wish == event.wish
         ]
         named = (asked for asked in approvals if asked.request == event.request)
-        if told := next(named, approvals[0] if approvals else None):
-            self._drop(lambda asked: asked is told)
+        if said := next(named, approvals[0] if approvals else None):
+            self._drop(lambda asked: asked is said)
 
     @property
     def answered_at(self) -> list[int]:
@@ -159,7 +159,7 @@ class _Story:
             self._drop(lambda asked: isinstance(asked, QuestionAsked) and asked.call == event.block)
 
     def _drop(self, is_told: Callable[[Asked], bool]) -> None:
-        self.decided = {item: told for item, told in self.decided.items() if not is_told(told[0])}
+        self.decided = {item: said for item, said in self.decided.items() if not is_told(said[0])}
 
 
 def _is_held(asked: Asked) -> bool:

@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from airboss.errors import AirbossError, Conflict, Invalid
-from airboss.harness.album import Album
+from airboss.harness.prompt_images import PromptImages
 from airboss.harness.queue import RequestQueue
-from airboss.harness.turn import Asked, Failure, Pause, Receipt, Request, Turn, TurnReport, within
+from airboss.harness.turn import (
+    AcceptedPrompt,
+    Failure,
+    Pause,
+    Receipt,
+    Request,
+    Turn,
+    TurnReport,
+    within,
+)
 from airboss.log.writer import Writer
 from airboss.model.events import (
     Overtaking,
@@ -43,11 +52,15 @@ class _Way:
     read: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Desk:
+class Prompts:
     """The requests of one session that wait. Work on one of them goes one after another."""
 
     def __init__(
-        self, queued: Iterable[QueuedPrompt], writer: Writer, redactor: Redactor, album: Album
+        self,
+        queued: Iterable[QueuedPrompt],
+        writer: Writer,
+        redactor: Redactor,
+        prompt_images: PromptImages,
     ) -> None:
         self.queue = RequestQueue(queued)
         self.agent: RuntimeSession | None = None
@@ -56,7 +69,7 @@ class Desk:
         self.is_over = False
         self._writer = writer
         self._redactor = redactor
-        self._album = album
+        self._images = prompt_images
         self._changing = asyncio.Lock()
         # Put into the running turn, and not read yet.
         self._in_turn: dict[PromptId, _Way] = {}
@@ -75,7 +88,7 @@ class Desk:
         delivery: Overtaking | None = None,
         pause: Pause | None = None,
         images: tuple[PromptImage, ...] | None = None,
-    ) -> Asked:
+    ) -> AcceptedPrompt:
         """On disk, and held until it is let go."""
         clean, redacted = self._clean(text)
         event = PromptAccepted(
@@ -97,7 +110,7 @@ class Desk:
                 # It may be on disk, or will be: a resumed session is not to work on it.
                 self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
-        return Asked(Receipt(prompt, seq, redacted), request.answer)
+        return AcceptedPrompt(Receipt(prompt, seq, redacted), request.answer)
 
     async def steer(self, prompt: PromptId, turn: Turn) -> None:
         """Into `turn`, while that runs. What the agent has not read by its end comes next."""
@@ -106,7 +119,7 @@ class Desk:
         if self.agent and prompt in self.queue and not turn.over.is_set():
             way = self._in_turn[prompt] = _Way()
             try:
-                pictures = await self._album.of(prompt)
+                pictures = await self._images.of(prompt)
                 await self.agent.steer(prompt, self.queue[prompt].text, pictures)
                 way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
@@ -223,11 +236,11 @@ class Desk:
             request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
         return request is not None
 
-    def settle(self, told: TurnReport) -> None:
+    def settle(self, said: TurnReport) -> None:
         """The session ended before it came to them. A task has its answer by that; only what a
         person asked for waits for a resume."""
         for prompt, request in self.queue.items():
-            request.settle(told)
-            if request.task and told.error:
+            request.settle(said)
+            if request.task and said.error:
                 self.queue.take(prompt)
-                self._writer.say(PromptDropped(prompt=prompt, reason=told.error.message))
+                self._writer.say(PromptDropped(prompt=prompt, reason=said.error.message))

@@ -7,7 +7,7 @@ from airboss.model.ids import RunId
 
 
 @dataclass(frozen=True)
-class RunWish:
+class NewRun:
     """Which job is to be run, where, and with what."""
 
     job: str
@@ -21,9 +21,9 @@ class RunWish:
     is_exact: bool = True
 
 
-def must_fit(wish: RunWish, *, takes_input: bool) -> None:
-    given = bool(wish.user_input.strip())
+def must_fit(request: NewRun, *, takes_input: bool) -> None:
+    given = bool(request.user_input.strip())
     if takes_input and not given:
-        raise Invalid(f"The job {wish.job} needs some input: say what it is to do.")
+        raise Invalid(f"The job {request.job} needs some input: say what it is to do.")
     if given and not takes_input:
-        raise Invalid(f"The job {wish.job} takes no input. Start it without.")
+        raise Invalid(f"The job {request.job} takes no input. Start it without.")

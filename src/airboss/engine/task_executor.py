@@ -6,18 +6,18 @@ from typing import Final, Protocol
 
 from airboss.background import Background
 from airboss.engine.acts import (
+    ActRefused,
     Answer,
     Close,
     Crashed,
     Done,
-    Open,
+    OpenAct,
     Opened,
     Put,
-    Refused,
 )
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
 from airboss.harness.crashes import is_crash, is_stop
-from airboss.harness.turn import Asked, TurnReport
+from airboss.harness.turn import AcceptedPrompt, TurnReport
 from airboss.log.writer import Writer
 from airboss.model.events import Event
 from airboss.model.ids import PromptId, SessionId, new_prompt_id
@@ -51,9 +51,9 @@ class Agents(Protocol):
 
     async def open(self, model: str) -> SessionId: ...
 
-    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> Asked: ...
+    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> AcceptedPrompt: ...
 
-    async def go_on(self, session: SessionId, prompt: PromptId) -> Asked | None:
+    async def go_on(self, session: SessionId, prompt: PromptId) -> AcceptedPrompt | None:
         """One that was cut off while its agent waited for a person still waits, for the same. None
         where it does not."""
         ...
@@ -74,7 +74,7 @@ class Agents(Protocol):
 
 
 @dataclass
-class Performer:
+class TaskExecutor:
     """One task run at work. What it is asked for again, after a crash of the server, it answers
     from the run's own stream. Cancelling it leaves sessions behind: `clean_up` ends them."""
 
@@ -87,7 +87,7 @@ class Performer:
     _asked: tuple[SessionId, PromptId] | None = None
     _is_aborted: bool = False
     # What comes of the last one, also when nobody waits for it any more.
-    _report: Asked | None = None
+    _report: AcceptedPrompt | None = None
     # What must not be cut short, such as the closing of a session.
     _ending: Background = field(default_factory=lambda: Background("task's sessions"))
 
@@ -98,10 +98,10 @@ class Performer:
     def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.writer.say_from(str(number), self._clean(event))
 
-    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
         """The answer is on disk when it is given; asked again, it is the same."""
         match act:
-            case Open():
+            case OpenAct():
                 return await self._enter(str(number), act)
             case Put():
                 return await self._put(str(number), act)
@@ -139,17 +139,17 @@ class Performer:
         if self._asked is not None:
             await self.agents.withdraw(*self._asked)
 
-    async def _enter(self, origin: str, act: Open) -> Opened | Crashed | Refused:
+    async def _enter(self, origin: str, act: OpenAct) -> Opened | Crashed | ActRefused:
         match self.writer.said_from(origin):
             case TaskSessionStarted() as started:
                 return Opened(started.session)
             case TaskSessionFailed() as failed:
                 is_crash = failed.outcome == "crashed"
-                return Crashed(failed.reason) if is_crash else Refused(failed.reason)
+                return Crashed(failed.reason) if is_crash else ActRefused(failed.reason)
             case _:
                 return await self._open_anew(origin, act)
 
-    async def _open_anew(self, origin: str, act: Open) -> Opened | Crashed | Refused:
+    async def _open_anew(self, origin: str, act: OpenAct) -> Opened | Crashed | ActRefused:
         model, is_driving = act.model, act.is_driving
         try:
             session = await self.agents.open(model)
@@ -170,7 +170,7 @@ class Performer:
         self.writer.say_from(origin, started)
         return Opened(session)
 
-    async def _put(self, origin: str, act: Put) -> Done | Crashed | Refused:
+    async def _put(self, origin: str, act: Put) -> Done | Crashed | ActRefused:
         ended = self.writer.said_from(origin)
         if ended is None:
             begun = f"{origin}/sent"
@@ -188,7 +188,7 @@ class Performer:
         if ended.outcome == "done":
             return Done(ended.calls)
         if ended.outcome == "refused":
-            return Refused(ended.reason or "", ended.by_person)
+            return ActRefused(ended.reason or "", ended.by_person)
         return Crashed(ended.reason or "", ended.is_restart)
 
     async def _ask(self, begun: str, act: Put) -> MissionEnded:
@@ -223,7 +223,7 @@ class Performer:
         self._here.add(act.session)
         return await self._hear(act, prompt, asked)
 
-    async def _hear(self, act: Put, prompt: PromptId, asked: Asked) -> MissionEnded:
+    async def _hear(self, act: Put, prompt: PromptId, asked: AcceptedPrompt) -> MissionEnded:
         self._asked, self._report = (act.session, prompt), asked
         if self._is_aborted:
             await self.agents.withdraw(act.session, prompt)
@@ -259,27 +259,29 @@ class Performer:
         return event.model_copy(update=texts)
 
 
-def _answer_of(report: TurnReport) -> Done | Crashed | Refused:
+def _answer_of(report: TurnReport) -> Done | Crashed | ActRefused:
     if report.outcome == "done":
         return Done(report.calls)
     reason = report.error.message if report.error else _OUTCOMES[report.outcome]
-    return Crashed(reason) if is_crash(report) else Refused(reason, by_person=is_stop(report))
+    return Crashed(reason) if is_crash(report) else ActRefused(reason, by_person=is_stop(report))
 
 
-def _refusal(error: AirbossError) -> Crashed | Refused:
+def _refusal(error: AirbossError) -> Crashed | ActRefused:
     """A session that cannot be opened or asked: worth another try when the runtime is away."""
     if isinstance(error, StoreUnavailable):
         raise error
     is_away = isinstance(error, RuntimeUnavailable | SessionGone)
-    return Crashed(str(error)) if is_away else Refused(str(error))
+    return Crashed(str(error)) if is_away else ActRefused(str(error))
 
 
-def _not_woken(answer: Crashed | Refused) -> Crashed | Refused:
+def _not_woken(answer: Crashed | ActRefused) -> Crashed | ActRefused:
     """The runtime forgets a session that nobody had asked yet: the restart's fault, and no try."""
     return Crashed(answer.reason, is_restart=True) if isinstance(answer, Crashed) else answer
 
 
-def _ended(act: Put, answer: Done | Crashed | Refused, usage: Usage | None = None) -> MissionEnded:
+def _ended(
+    act: Put, answer: Done | Crashed | ActRefused, usage: Usage | None = None
+) -> MissionEnded:
     ended = MissionEnded(
         mission=act.mission, session=act.session, outcome="done", usage=usage or Usage()
     )
@@ -287,8 +289,8 @@ def _ended(act: Put, answer: Done | Crashed | Refused, usage: Usage | None = Non
         case Done():
             return ended.model_copy(update={"calls": answer.calls})
         case Crashed():
-            told = {"reason": answer.reason, "is_restart": answer.is_restart}
-            return ended.model_copy(update={"outcome": "crashed", **told})
-        case Refused():
-            told = {"reason": answer.reason, "by_person": answer.by_person}
-            return ended.model_copy(update={"outcome": "refused", **told})
+            said = {"reason": answer.reason, "is_restart": answer.is_restart}
+            return ended.model_copy(update={"outcome": "crashed", **said})
+        case ActRefused():
+            said = {"reason": answer.reason, "by_person": answer.by_person}
+            return ended.model_copy(update={"outcome": "refused", **said})

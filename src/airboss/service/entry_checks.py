@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.service.entries import Entries
-from airboss.service.entry_files import Reading
+from airboss.service.entry_files import FileReading
 from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.trust import digest_of, whole_path
@@ -41,7 +41,7 @@ class InstallResult:
 
 
 @dataclass(frozen=True)
-class EntryDesk:
+class EntryChecks:
     """Reads whatever somebody brings. Python runs only where a person has trusted that file."""
 
     entries: Entries
@@ -76,13 +76,13 @@ class EntryDesk:
         from airboss.entry.bounds import ungranted
 
         def look() -> Checkup:
-            told = self.entries.files.told(violations)
+            said = self.entries.files.told(violations)
             if entry is None:
-                return Checkup(told, mistakes, (), trusted, 0, 0)
+                return Checkup(said, mistakes, (), trusted, 0, 0)
             server = self.entries.settings.permissions
-            wishes = () if trusted else tuple(ungranted(entry, server))
-            texts = tuple(self.entries.files.said(str(wish)) for wish in wishes)
-            return Checkup(told, 0, texts, trusted, len(entry.tasks), len(entry.jobs))
+            requests = () if trusted else tuple(ungranted(entry, server))
+            texts = tuple(self.entries.files.said(str(request)) for request in requests)
+            return Checkup(said, 0, texts, trusted, len(entry.tasks), len(entry.jobs))
 
         return await in_thread(look)
 
@@ -95,9 +95,9 @@ class EntryDesk:
         files = self.entries.files
         found = await files.reader.find(body, "request")
         entry = await in_thread(lambda: files.without_secrets(found.entry))
-        return await self._install(Reading(_DOCUMENT, entry, violations=found.violations))
+        return await self._install(FileReading(_DOCUMENT, entry, violations=found.violations))
 
-    async def _install(self, reading: Reading) -> Installed:
+    async def _install(self, reading: FileReading) -> Installed:
         from airboss.entry.violations import EntryInvalid
 
         if reading.violations:
@@ -106,7 +106,7 @@ class EntryDesk:
             raise Invalid(reading.trouble)
         return await self.entries.install(reading, "api")
 
-    async def _read(self, text: str) -> Reading:
+    async def _read(self, text: str) -> FileReading:
         path = whole_path(text)
         roots = self.entries.folders.roots
         if not await in_thread(lambda: _is_inside(path, roots)):
@@ -130,7 +130,7 @@ class EntryDesk:
             return InstallResult(result, files.said(found.first))
         entry = await in_thread(lambda: files.without_secrets(found.entry))
         try:
-            await self.entries.install(Reading(path, entry, digest_of(content)), "test")
+            await self.entries.install(FileReading(path, entry, digest_of(content)), "test")
         except Conflict as error:
             return InstallResult("Rejected", str(error))
         return InstallResult("OK")

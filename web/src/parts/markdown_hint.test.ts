@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { looksLikeMarkdown } from "./looks";
+import { looksLikeMarkdown } from "./markdown_hint";
 
 test.each([
   "# A title\n\nwords",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from airboss.harness.likeness import outcome_hash, signature
+from airboss.harness.call_fingerprint import outcome_hash, signature
 from airboss.runtime.hooks import ToolOutcome
 
 

@@ -1,7 +1,7 @@
 """Hears what the runtime tells of one session, and says it in the log: turns, blocks, failures."""
 
-from airboss.harness.desk import Desk
-from airboss.harness.keeper import Keeper
+from airboss.harness.limit_guard import LimitGuard
+from airboss.harness.prompts import Prompts
 from airboss.harness.turn import Outcome, Request, Turn
 from airboss.log.writer import Writer
 from airboss.model.events import (
@@ -33,71 +33,73 @@ from airboss.runtime.signals import (
 )
 
 
-class Ear:
+class TurnEvents:
     """Knows the turn that runs. That the runtime is gone is not for it to hear."""
 
-    def __init__(self, writer: Writer, redactor: Redactor, desk: Desk, keeper: Keeper) -> None:
+    def __init__(
+        self, writer: Writer, redactor: Redactor, prompts: Prompts, guard: LimitGuard
+    ) -> None:
         self.turn: Turn | None = None
-        self._keeper = keeper
+        self._guard = guard
         self._writer = writer
         self._redactor = redactor
-        self._desk = desk
+        self._prompts = prompts
 
     def start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
-        self.turn = self._desk.turn = Turn(new_turn_id(), prompt, request)
+        self.turn = self._prompts.turn = Turn(new_turn_id(), prompt, request)
         self._writer.say(TurnStarted(turn=self.turn.id, prompt=prompt))
-        self._keeper.begin(self.turn)
+        self._guard.begin(self.turn)
         return self.turn
 
-    def hear(self, told: Event | Signal) -> None:
-        self._keeper.hear()
-        match told:
+    def hear(self, said: Event | Signal) -> None:
+        self._guard.hear()
+        match said:
             case BlockDelta():  # first: there are more of them than of all others
-                self._writer.say(told)
+                self._writer.say(said)
             case TurnIdle():
-                self.end_turn("aborted" if told.aborted else None)
+                self.end_turn("aborted" if said.aborted else None)
             case TurnBegan():
                 self._current()
             case RequestRead():
-                self._note_read(PromptId(told.tag), told.past)
+                self._note_read(PromptId(said.tag), said.past)
             case TurnFailed() | ModelReplaced():
-                self._hear_failure(told)
+                self._hear_failure(said)
             case ModelAnswered() | UsageSeen() | Retrying():
-                self._note(told)
+                self._note(said)
             case RuntimeLost():
                 raise TypeError("The end of a runtime ends the conversation.")
             case _:
-                self._say(told)
+                self._say(said)
 
-    def _say(self, told: Event) -> None:
-        if self.turn is not None and isinstance(told, ToolStarted | ToolEnded):
-            self.turn.note_tool(told)
+    def _say(self, said: Event) -> None:
+        if self.turn is not None and isinstance(said, ToolStarted | ToolEnded):
+            self.turn.note_tool(said)
         # Behind the end of a text comes another block or the turn's end.
-        self._writer.say(told, urgent=not isinstance(told, MessageEnded | ReasoningEnded))
+        self._writer.say(said, urgent=not isinstance(said, MessageEnded | ReasoningEnded))
 
-    def _note(self, told: ModelAnswered | UsageSeen | Retrying) -> None:
+    def _note(self, recorded: ModelAnswered | UsageSeen | Retrying) -> None:
         """What comes late makes no turn of its own, and what was used counts all the same."""
-        if isinstance(told, UsageSeen):
-            self._keeper.count(self.turn, told)
-        elif self.turn is not None and (said := self.turn.note(told)):
+        if isinstance(recorded, UsageSeen):
+            self._guard.count(self.turn, recorded)
+        elif self.turn is not None and (said := self.turn.note(recorded)):
             self._writer.say(said)
 
     def _note_read(self, prompt: PromptId, past: bool) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
-        request = self._desk.read(prompt)
-        turn = self.turn or (self._desk.last if past else None)
+        request = self._prompts.read(prompt)
+        turn = self.turn or (self._prompts.last if past else None)
         if request and turn:
             self._writer.say(PromptSteered(prompt=prompt, turn=turn.id))
         elif request:
             self.start_turn(prompt, request).put.set()
 
-    def _hear_failure(self, told: TurnFailed | ModelReplaced) -> None:
+    def _hear_failure(self, said: TurnFailed | ModelReplaced) -> None:
         """One that comes while nothing runs is a turn of its own: nobody would end it later."""
-        if isinstance(told, ModelReplaced):
-            self.stop("ModelReplaced", told.words)
+        if isinstance(said, ModelReplaced):
+            self.stop("ModelReplaced", said.words)
             return
         stands_alone = self.turn is None
-        self.fail(self._current(), told.name, told.message, told.status, told.cause)
+        self.fail(self._current(), said.name, said.message, said.status, said.cause)
         if stands_alone:
             self.end_turn(None)
 
@@ -136,9 +138,9 @@ class Ear:
             return
         is_cut = "interrupted" in (outcome, turn.outcome)
         if not is_cut:
-            self._keeper.people.cancel()
-        self._keeper.end(turn)
+            self._guard.pending.cancel()
+        self._guard.end(turn)
         self.turn = None
         idle = () if is_cut else (SessionIdle(),)
         self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
-        self._desk.turn_ended()
+        self._prompts.turn_ended()

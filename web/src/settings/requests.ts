@@ -3,7 +3,7 @@
 import type { Rule } from "../api/types.gen";
 
 /** What a wish of that kind has, that a rule may name; null where the rule names the kind alone. */
-export const WISHES = {
+export const REQUESTS = {
   shell: "command",
   write: "path",
   read: "path",
@@ -12,9 +12,9 @@ export const WISHES = {
   "custom-tool": "tool",
 } as const;
 
-export type WishName = keyof typeof WISHES;
+export type RequestName = keyof typeof REQUESTS;
 
-export const NAMED: Record<(typeof WISHES)[WishName], { label: string; like: string }> = {
+export const NAMED: Record<(typeof REQUESTS)[RequestName], { label: string; like: string }> = {
   command: { label: "Command", like: "git diff*" },
   path: { label: "Path", like: "docs/*" },
   host: { label: "Host", like: "*.example.com" },
@@ -23,7 +23,7 @@ export const NAMED: Record<(typeof WISHES)[WishName], { label: string; like: str
 
 export type Draft = {
   verdict: Rule["verdict"];
-  wish: WishName;
+  wish: RequestName;
   pattern: string;
   folder: string;
   first: boolean;
@@ -41,7 +41,7 @@ export function ruleOf({ verdict, wish, pattern, folder }: Draft): Rule {
   return {
     verdict,
     wish,
-    ...(pattern.trim() !== "" && { [WISHES[wish]]: pattern.trim() }),
+    ...(pattern.trim() !== "" && { [REQUESTS[wish]]: pattern.trim() }),
     ...(folder.trim() !== "" && { folder: folder.trim() }),
   };
 }

@@ -11,7 +11,7 @@ from airboss.model.events import SessionOpened
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId
 from airboss.model.inbox_events import ApprovalAsked, ItemSettled, Subject
 from airboss.model.task_events import Mission, MissionSent, TaskAccepted
-from airboss.service.precedents import precedents_of
+from airboss.service.earlier_decisions import earlier_decisions_of
 from tests.log.conftest import log_in
 
 TASK, SESSION = TaskRunId("tsk_one"), SessionId("ses_one")
@@ -59,7 +59,7 @@ async def a_command_that_was_allowed(log: EventLog) -> None:
 
 async def test_what_goes_on_uses_a_decision_for_the_same_call_only(log: EventLog) -> None:
     await a_command_that_was_allowed(log)
-    found = await precedents_of(log, SESSION, FIRST)
+    found = await earlier_decisions_of(log, SESSION, FIRST)
     assert list(found) == [call_mark("call_1", "deploy")]
 
 
@@ -67,5 +67,5 @@ async def test_what_is_done_again_uses_what_was_decided_in_the_attempt_before(
     log: EventLog,
 ) -> None:
     await a_command_that_was_allowed(log)
-    found = await precedents_of(log, SESSION, SECOND)
+    found = await earlier_decisions_of(log, SESSION, SECOND)
     assert [settled.who for settled in found["deploy"]] == ["ada"]

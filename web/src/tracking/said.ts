@@ -3,7 +3,7 @@
 import type { Event, Recorded } from "../state/types";
 import { visible } from "../words";
 
-export type Told = {
+export type Said = {
   /** The path of the work that it is about; null for the run itself. */
   path: string | null;
   /** In front, and stronger. */
@@ -17,44 +17,44 @@ const MOST = 400;
 export const clipped = (text: string, most = MOST): string =>
   visible(text.length > most ? `${text.slice(0, most)} …` : text);
 
-const told = (path: string | null, head: string, text = ""): Told => ({
+const said = (path: string | null, head: string, text = ""): Said => ({
   path,
   head,
   text: clipped(text),
 });
 
-export function tellRun(event: Event): Told {
+export function tellRun(event: Event): Said {
   switch (event.kind) {
     case "run.accepted":
-      return told(null, "Run accepted", `by ${event.who}`);
+      return said(null, "Run accepted", `by ${event.who}`);
     case "run.resumed":
-      return told(null, "Resumed.", event.reason);
+      return said(null, "Resumed.", event.reason);
     case "run.retried":
-      return told(null, `Retried by ${visible(event.who)}.`, "What had succeeded stays.");
+      return said(null, `Retried by ${visible(event.who)}.`, "What had succeeded stays.");
     case "run.work.started":
-      return told(event.path, "Started", event.task);
+      return said(event.path, "Started", event.task);
     case "run.work.waiting":
-      return told(event.path, event.for_person ? "Waits for you" : "Waits", `for ${event.reason}`);
+      return said(event.path, event.for_person ? "Waits for you" : "Waits", `for ${event.reason}`);
     case "run.work.going":
-      return told(event.path, "Goes on", "");
+      return said(event.path, "Goes on", "");
     case "run.work.retrying":
-      return told(event.path, "Tries again:", `attempt ${event.retry + 1} of ${event.of + 1}`);
+      return said(event.path, "Tries again:", `attempt ${event.retry + 1} of ${event.of + 1}`);
     case "run.work.stopped":
-      return told(
+      return said(
         event.path,
         event.succeeded ? "Succeeded" : "Failed",
         event.unasked ? "could not be asked" : "",
       );
     case "run.work.cut":
-      return told(event.path, "Cut off", "by the end of the run");
+      return said(event.path, "Cut off", "by the end of the run");
     case "run.ending":
-      return told(null, "Ending.", event.reason);
+      return said(null, "Ending.", event.reason);
     case "run.error":
-      return told(null, visible(event.name), event.message);
+      return said(null, visible(event.name), event.message);
     case "run.ended":
-      return told(null, `Run ${event.outcome}.`, event.reason);
+      return said(null, `Run ${event.outcome}.`, event.reason);
     default: // a newer server may say more than we know
-      return told(null, event.kind);
+      return said(null, event.kind);
   }
 }
 
@@ -72,38 +72,38 @@ export const checkName = (field: string): string => FIELDS[field] ?? visible(fie
 export const outcomeOf = (check: { holds: boolean; unasked?: boolean }) =>
   check.holds ? "holds" : check.unasked ? "could not be asked" : "does not hold";
 
-export function tellTask(event: Event): Told {
+export function tellTask(event: Event): Said {
   switch (event.kind) {
     case "task.accepted":
-      return told(null, "Task accepted", `on ${event.model}`);
+      return said(null, "Task accepted", `on ${event.model}`);
     case "task.session.started":
-      return told(null, "Session started", `${event.is_driving ? "driving, " : ""}${event.model}`);
+      return said(null, "Session started", `${event.is_driving ? "driving, " : ""}${event.model}`);
     case "task.session.failed":
-      return told(null, "Session not opened:", event.reason);
+      return said(null, "Session not opened:", event.reason);
     case "task.session.stopped":
-      return told(null, "Session closed", "");
+      return said(null, "Session closed", "");
     case "task.mission.sent":
-      return told(null, `Sent (${event.mission.kind}):`, event.text);
+      return said(null, `Sent (${event.mission.kind}):`, event.text);
     case "task.mission.ended":
-      return told(null, `Answered (${event.mission.kind}), ${event.outcome}`, event.reason ?? "");
+      return said(null, `Answered (${event.mission.kind}), ${event.outcome}`, event.reason ?? "");
     case "task.checked":
-      return told(null, `${checkName(event.field)} ${outcomeOf(event)}:`, event.reason);
+      return said(null, `${checkName(event.field)} ${outcomeOf(event)}:`, event.reason);
     case "task.retrying":
-      return told(null, `Retry ${event.retry} of ${event.of}:`, event.reason);
+      return said(null, `Retry ${event.retry} of ${event.of}:`, event.reason);
     case "task.decided":
       return decision(event.text);
     case "task.error":
-      return told(null, visible(event.name), event.message);
+      return said(null, visible(event.name), event.message);
     case "task.ended":
-      return told(null, `Task ${event.outcome}.`, event.reason);
+      return said(null, `Task ${event.outcome}.`, event.reason);
     default:
-      return told(null, event.kind);
+      return said(null, event.kind);
   }
 }
 
-function decision(text: string): Told {
+function decision(text: string): Said {
   const [, head, rest] = /^(\[[A-Z ]+\])\s*([\s\S]*)$/.exec(text) ?? [];
-  return head === undefined ? told(null, "", text) : told(null, head, rest);
+  return head === undefined ? said(null, "", text) : said(null, head, rest);
 }
 
 export type Wait = { path: string; from: number; to: number | null };

@@ -85,7 +85,7 @@ arrive(); // takes the code out of the address before anything is drawn
 addEventListener("hashchange", () => location.hash.includes("code=") && arrive());
 
 /** What is inside is made only once somebody is in, and goes when they are out. */
-export function Gate({ title, children }: { title: string; children: ComponentChildren }) {
+export function SignIn({ title, children }: { title: string; children: ComponentChildren }) {
   const out = access.value === "out";
   useEffect(() => {
     document.title = `${out ? "Sign in" : visible(title)} · Airboss`;

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 
 from airboss.harness.item_marks import call_mark, plain_mark
-from airboss.harness.people import Precedents
+from airboss.harness.pending_items import EarlierDecisions
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
 from airboss.model.ids import ItemId, PromptId, SessionId
@@ -19,21 +19,23 @@ _ITEMS = ("approval.asked", "question.asked", "limit.reached", "item.settled")
 _PERSONS = frozenset({"allow-once", "allow-always", "deny", "answered", "declined"})
 
 
-async def precedents_of(log: EventLog, session: SessionId, prompt: PromptId) -> Precedents:
+async def earlier_decisions_of(
+    log: EventLog, session: SessionId, prompt: PromptId
+) -> EarlierDecisions:
     """By the mark of what was asked, in the order in which it was decided. What an earlier attempt
     did is done again. This very request goes on instead: of what was decided for it only the same
     call is decided, and the same command in another call is asked for again."""
     view = await log.view(session)
     if not isinstance(view, SessionView) or view.task is None:
         return {}
-    told = [one.event async for one in events_of(log, view.task, ("task.mission.sent",))]
-    sent = [event for event in told if isinstance(event, MissionSent)]
+    said = [one.event async for one in events_of(log, view.task, ("task.mission.sent",))]
+    sent = [event for event in said if isinstance(event, MissionSent)]
     this = next((one for one in sent if one.prompt == prompt), None)
     if this is None:
         return {}
     mission = (this.mission.kind, this.mission.round)
     alike = [one for one in sent if (one.mission.kind, one.mission.round) == mission]
-    found: Precedents = defaultdict(list)
+    found: EarlierDecisions = defaultdict(list)
     prompts = {one.prompt for one in alike}
     for name in dict.fromkeys(one.session for one in alike):
         marks: dict[ItemId, str] = {}

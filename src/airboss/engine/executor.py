@@ -4,7 +4,7 @@ written is written once, by the run, the path and the number that it is asked wi
 from collections.abc import Generator
 from typing import Protocol
 
-from airboss.engine.acts import Act, Answer, Close, Open, Put
+from airboss.engine.acts import Act, Answer, Close, OpenAct, Put
 from airboss.engine.task import Verdict
 from airboss.engine.walk import RunTask
 from airboss.entry.document import Work
@@ -30,13 +30,13 @@ class TaskPlay(Protocol):
 
     async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None: ...
 
-    async def do(self, number: int, act: Open | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
         """Does the act, or answers what it came to before. When it is cancelled it cleans up
         behind itself, quickly, and may be asked again after the next start."""
         ...
 
 
-class Hands(Protocol):
+class Executor(Protocol):
     async def work_of(self, run: str) -> Work:
         """The tree of an accepted run, as it was when it was accepted."""
         ...

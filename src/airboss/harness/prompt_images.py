@@ -8,7 +8,7 @@ from airboss.store.images import Images, Picture, Pictures
 
 
 @dataclass(frozen=True)
-class Album:
+class PromptImages:
     session: SessionId
     images: Images | None = None
 

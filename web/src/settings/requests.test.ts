@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moved, NEW_DRAFT, ruleOf } from "./wish";
+import { moved, NEW_DRAFT, ruleOf } from "./requests";
 
 test("a rule names what its kind of wish has", () => {
   expect(ruleOf({ ...NEW_DRAFT, pattern: " git * " })).toEqual({

@@ -8,7 +8,7 @@ from typing import Final
 
 from airboss.background import Background
 from airboss.harness.limits import Budget, Reached
-from airboss.harness.people import People
+from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import record
 from airboss.harness.turn import Turn, within
 from airboss.model.events import TurnUsage
@@ -16,7 +16,7 @@ from airboss.model.ids import TaskRunId
 from airboss.model.inbox_events import ItemSettled, granted_by
 from airboss.model.usage import Spent, Usage
 from airboss.model.views import SessionView
-from airboss.runtime.permission import PermissionAnswer, PermissionWish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.signals import UsageSeen
 
 LIMIT_REACHED: Final = "LimitReached"
@@ -30,10 +30,10 @@ class Refusal:
 
 
 @dataclass
-class Keeper:
+class LimitGuard:
     """`multiplier` is that of the session's model."""
 
-    people: People
+    pending: PendingItems
     multiplier: float | None
     # The turn that runs; and what is done when somebody has said no in the middle of it.
     current: Callable[[], Turn | None]
@@ -47,24 +47,24 @@ class Keeper:
     _listening: Background = field(default_factory=lambda: Background("limits"))
 
     def __post_init__(self) -> None:
-        view = self.people.writer.view
+        view = self.pending.writer.view
         if isinstance(view, SessionView):
             self._task = view.task
             self._own = Budget("session", view.limits, view.usage)
-            for budget in (self._own, *self.people.office.budgets(view.task)):
+            for budget in (self._own, *self.pending.office.budgets(view.task)):
                 budget.grant(view.granted)
 
     @property
     def _budgets(self) -> tuple[Budget, ...]:
         """The narrow ones first: they are reached first."""
-        _, request = self.people.at_work()
+        _, request = self.pending.at_work()
         own = () if self._own is None else (self._own,)
-        return (*own, *self.people.office.budgets(request.task if request else self._task))
+        return (*own, *self.pending.office.budgets(request.task if request else self._task))
 
     # What is used.
 
     def begin(self, turn: Turn) -> None:
-        self.people.watch.start()
+        self.pending.watch.start()
         self._heard_at = time.monotonic()
         if any(budget.limits.idle_minutes is not None for budget in self._budgets):
             self._listening.start(self._listen(turn), turn.id)
@@ -83,10 +83,10 @@ class Keeper:
         )
         usage = Usage(sub_agents=spent) if seen.sub_agent else Usage(**dict(spent))
         if turn is not None:
-            usage += Usage(milliseconds=self.people.watch.lap())
+            usage += Usage(milliseconds=self.pending.watch.lap())
         self._spend(turn, usage)
-        told = TurnUsage(turn=turn.id if turn else None, usage=usage)
-        self.people.writer.say(told, urgent=False)
+        said = TurnUsage(turn=turn.id if turn else None, usage=usage)
+        self.pending.writer.say(said, urgent=False)
 
     def end(self, turn: Turn) -> None:
         self._lap(turn)
@@ -97,7 +97,7 @@ class Keeper:
         await self._listening.close(cancel=True)
 
     def _lap(self, turn: Turn) -> None:
-        if milliseconds := self.people.watch.lap():
+        if milliseconds := self.pending.watch.lap():
             self._spend(turn, Usage(milliseconds=milliseconds))
 
     def _spend(self, turn: Turn | None, usage: Usage) -> None:
@@ -108,16 +108,16 @@ class Keeper:
 
     # Where a limit is reached.
 
-    async def decide(self, wish: PermissionWish) -> PermissionAnswer:
+    async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """What an agent wishes for is looked at when it may go on at all."""
         turn = self.current()
         refusal = None if turn is None else await self.hold(turn)
         if turn is None or refusal is None:
-            return await self.people.decide(wish)
+            return await self.pending.decide(request)
         if refusal.reason is None:
             return PermissionAnswer(allowed=False, reason="It was stopped.")
         answer = PermissionAnswer(allowed=False, reason=refusal.reason)
-        self.people.writer.say(record(wish, answer, "limit", self.people.redactor))
+        self.pending.writer.say(record(request, answer, "limit", self.pending.redactor))
         self.refuse(LIMIT_REACHED, refusal.reason)
         return answer
 
@@ -139,7 +139,7 @@ class Keeper:
     async def _ask(self, budget: Budget, reached: Reached) -> ItemSettled:
         budget.is_asked = True
         try:
-            asked, settled = await self.people.ask_limit(reached)
+            asked, settled = await self.pending.ask_limit(reached)
             if settled.outcome == "go-on":
                 budget.grant([granted_by(asked)])
             return settled
@@ -151,19 +151,19 @@ class Keeper:
         answered = asyncio.get_running_loop().create_future()
         budget.waiting.append(answered)
         self._shared.add(answered)
-        _, request = self.people.at_work()
+        _, request = self.pending.at_work()
         pause = request.pause if request else None
-        self.people.watch.hold()
+        self.pending.watch.hold()
         if pause is not None:
             pause.begin(f"a person to decide: {reached} is reached")
         try:
             await answered
-            if pause is not None and not self.people.items:
+            if pause is not None and not self.pending.items:
                 await pause.end()
         finally:
             self._shared.discard(answered)
-            if not self.people.items:
-                self.people.watch.go_on()
+            if not self.pending.items:
+                self.pending.watch.go_on()
 
     def cancel(self) -> None:
         """The turn is stopped: it waits for nobody."""
@@ -179,7 +179,7 @@ class Keeper:
 
     async def _listen(self, turn: Turn) -> None:
         while not turn.over.is_set():
-            if self.people.items or self._shared:  # it is not the agent who is waited for
+            if self.pending.items or self._shared:  # it is not the agent who is waited for
                 self._heard_at = time.monotonic()
             quiet = time.monotonic() - self._heard_at
             reached = [budget.idle(quiet / 60) for budget in self._budgets]
@@ -197,9 +197,9 @@ class Keeper:
     async def _goes_on(self, reached: Reached, turn: Turn) -> bool:
         """Whoever speaks first is heard: the person, or the agent."""
         self._sign_of_life.clear()
-        _, request = self.people.at_work()
+        _, request = self.pending.at_work()
         async with asyncio.TaskGroup() as group:
-            asking = group.create_task(self.people.ask_limit(reached))
+            asking = group.create_task(self.pending.ask_limit(reached))
             alive = group.create_task(self._sign_of_life.wait())
             over = group.create_task(turn.over.wait())
             await asyncio.wait({asking, alive, over}, return_when=asyncio.FIRST_COMPLETED)
