@@ -20,7 +20,7 @@ from typing import Final, Literal, TypeAlias
 import httpx2
 
 from airboss.engine.durable import FILE
-from airboss.engine.ledger import SlotLedger
+from airboss.engine.ledger import EngineLedger
 from airboss.store.folder import DataFolder
 from tests.crash.chaos_checks import Evidence, Finding, check, read_lines
 from tests.crash.chaos_tree import JOB, Tree
@@ -137,7 +137,7 @@ class Trial:
             left.append(Finding("left", f"processes: {left_of(self.portal, *sessions)}"))
         if DataFolder(self.portal.data).is_locked():
             left.append(Finding("left", "the folder's lock"))
-        if SlotLedger(self.portal.data / FILE).has_open():
+        if EngineLedger(self.portal.data / FILE).has_open():
             left.append(Finding("left", "a workflow is open in the engine's file"))
         return left
 

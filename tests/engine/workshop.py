@@ -107,7 +107,7 @@ class Play:
 
     async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
         shop, path = self.workshop, self.task.path
-        name = f"{type(act).__name__.lower()} {number}"
+        name = f"{type(act).__name__.removesuffix('Act').lower()} {number}"
         if shop.diary.find(self.run, path, f"{name} done") is None:
             shop.diary.write(self.run, path, name, once=False)
             try:

@@ -20,7 +20,7 @@ from airboss.background import Background
 from airboss.engine import wire
 from airboss.engine.acts import Tell
 from airboss.engine.executor import ConditionUnasked, Executor, RunOver, TaskPlay
-from airboss.engine.ledger import SlotLedger
+from airboss.engine.ledger import EngineLedger
 from airboss.engine.task import Verdict
 from airboss.engine.walk import (
     ROOT,
@@ -34,6 +34,7 @@ from airboss.engine.walk import (
     walk,
 )
 from airboss.engine.wire import Wire
+from airboss.entry.document import Ref
 from airboss.errors import Conflict
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Engine:
 
     def __init__(self, folder: Path, executor: Executor) -> None:
         self._executor = executor
-        self._ledger = SlotLedger(folder / FILE)
+        self._ledger = EngineLedger(folder / FILE)
         self._flows: Workflows | None = None
         self._door = asyncio.Lock()
         self._closing = False
@@ -83,16 +84,18 @@ class Engine:
         """All that is kept of a run that has ended, of every time that it was tried."""
         await asyncio.to_thread(self._ledger.forget, run)
 
-    async def start(self, run: str) -> None:
-        """Returns when the run survives a crash. One that is known is not started again."""
-        await self._surely(self._start(run, self._stopped.get(run)), f"start {run}")
+    async def start(self, run: str, *, is_lone: bool = False) -> None:
+        """Returns when the run survives a crash. One that is known is not started again. One of a
+        single task needs no workflow of its own for that."""
+        body = "lone" if is_lone else "run"
+        await self._surely(self._start(run, body, self._stopped.get(run)), f"start {run}")
 
-    async def _start(self, run: str, earlier: object | None) -> None:
+    async def _start(self, run: str, body: str, earlier: object | None) -> None:
         async with self._gate(run):
             flows = await self._launched()
             if self._stopped.get(run) is earlier:  # else it was stopped since it was asked for
                 self._stopped.pop(run, None)
-            await flows.start("run", run, run)
+            await flows.start(body, run, run)
 
     async def stop(self, run: str) -> None:
         """Returns when nothing of the run works any more, and nothing of it will."""
@@ -134,7 +137,12 @@ class Engine:
     def _launch(self, loop: asyncio.AbstractEventLoop) -> "Workflows":
         from airboss.engine.workflows import Workflows
 
-        bodies = {"run": self._run, "branch": self._branch, "task": self._task}
+        bodies = {
+            "run": self._run,
+            "lone": self._lone,
+            "branch": self._branch,
+            "task": self._task,
+        }
         try:
             flows = self._flows = Workflows(self._ledger.path, bodies)
             # What was open begins to work before this has returned.
@@ -156,6 +164,9 @@ class Engine:
 
     async def _run(self, run: str) -> bool:
         return await self._guard(run, ROOT, self._run_job(run))
+
+    async def _lone(self, run: str) -> bool:
+        return await self._guard(run, ROOT, self._run_lone(run))
 
     async def _branch(self, run: str, given: Wire) -> Wire:
         branch = wire.branch_of_wire(given)
@@ -213,6 +224,14 @@ class Engine:
         walked = await self._walk(run, walk(work))
         await self._executor.end_run(run, succeeded=walked.succeeded)
         return walked.succeeded
+
+    async def _run_lone(self, run: str) -> bool:
+        work = await self._executor.work_of(run)
+        if not isinstance(work, Ref):
+            raise TypeError(f"{run} is no run of one task.")
+        succeeded = await self._run_task(run, RunTask(ROOT, work, ()))
+        await self._executor.end_run(run, succeeded=succeeded)
+        return succeeded
 
     async def _walk(self, run: str, steps: Walk) -> Walked:
         try:

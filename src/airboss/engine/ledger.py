@@ -12,7 +12,7 @@ from airboss.errors import StoreUnavailable
 
 
 @dataclass(frozen=True)
-class SlotLedger:
+class EngineLedger:
     """Every call reads or writes the disk: none belongs on the event loop."""
 
     path: Path

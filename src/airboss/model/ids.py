@@ -3,7 +3,7 @@
 import re
 import secrets
 import time
-from typing import NewType
+from typing import Final, NewType
 
 SessionId = NewType("SessionId", str)
 PromptId = NewType("PromptId", str)
@@ -57,9 +57,16 @@ def new_run_id() -> RunId:
     return RunId(new_id("run"))
 
 
+_LONE: Final = "lon"
+
+
 def new_lone_run_id() -> RunId:
     """Of a run around one task: no call and no list of runs knows it."""
-    return RunId(new_id("lon"))
+    return RunId(new_id(_LONE))
+
+
+def is_lone(run: RunId) -> bool:
+    return run.startswith(f"{_LONE}_")
 
 
 def new_item_id() -> ItemId:

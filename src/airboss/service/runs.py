@@ -16,7 +16,7 @@ from airboss.errors import (
 )
 from airboss.log.log import EventLog
 from airboss.log.writer import LogLine, Writer, now_ms
-from airboss.model.ids import RunId, TaskRunId, new_lone_run_id, new_run_id
+from airboss.model.ids import RunId, TaskRunId, is_lone, new_lone_run_id, new_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
 from airboss.model.runs import (
@@ -158,7 +158,7 @@ class Runs:
 
     async def _begin(self, run: RunId, attempt: int) -> None:
         try:
-            await self._room.engine.start(name_of(run, attempt))
+            await self._room.engine.start(name_of(run, attempt), is_lone=is_lone(run))
         except Conflict:
             return  # the server is stopping: the next one begins it
         except AirbossError as error:

@@ -45,7 +45,7 @@ async function page(source: Source, path: string, cursor: string | null): Promis
   if (source === "task-runs") {
     const answer = await get<TaskRunList>(whole);
     if (answer.kind !== "ok") return whyNot(answer);
-    return { rows: answer.body.items.map(rowOfTask), cursor: answer.body.next_cursor ?? null };
+    return pageOf(answer.body.items.map(rowOfTask), answer);
   }
   const answer = await get<SessionList>(whole);
   if (answer.kind !== "ok") return whyNot(answer);
