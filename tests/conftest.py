@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests.cost import FEWEST, cost_table, costs_by_file
 from tests.nursery import close_the_nursery, the_nursery
 
 
@@ -31,3 +32,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _seconds(item: pytest.Item) -> float:
     marker = item.get_closest_marker("timeout")
     return marker.args[0] if marker else 60
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The files that took longest, where many were run."""
+    told = [one for kind in terminalreporter.stats.values() for one in kind]
+    reports = [one for one in told if isinstance(one, pytest.TestReport)]
+    if len(reports) >= FEWEST:
+        terminalreporter.section("the slowest files")
+        for line in cost_table(costs_by_file(reports)):
+            terminalreporter.line(line)
