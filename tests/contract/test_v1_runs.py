@@ -95,6 +95,7 @@ async def test_a_run_starts_and_its_place_is_told(guest: JobGuest) -> None:
         "works_succeeded": 0,
         "works_failed": 0,
         "restarts": 0,
+        "attempt": 1,
         "time": 1,
         "usage": NOTHING_USED,
         "waits_for": "a worker to begin it",
