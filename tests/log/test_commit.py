@@ -12,6 +12,7 @@ from airboss.log.log import EventLog
 from airboss.model.events import Event, SessionIdle, SessionOpened
 from airboss.model.task_events import TaskAccepted, TaskDecided
 from airboss.model.views import View, fold
+from tests.log.conftest import log_in
 
 TASK, SESSION = "tsk_one", "ses_one"
 ACCEPTED = TaskAccepted(
@@ -158,3 +159,15 @@ async def test_a_number_that_somebody_else_has_written_is_not_written_again(
     connection.close()
     with pytest.raises(StoreUnavailable, match="tsk_one has an event 7 already"):
         await task.commit(decided("stale"))
+
+
+async def test_what_is_said_from_an_origin_after_the_end_of_the_log_is_not_heard(
+    tmp_path: Path,
+) -> None:
+    async with log_in(tmp_path) as log:
+        task = log.new_writer(TASK)
+        await task.commit(ACCEPTED)
+    task.say_from("late", decided("late"))
+    assert task.said_from("late") is None
+    await task.settle()
+    assert transactions(tmp_path) == [(TASK, 1)]

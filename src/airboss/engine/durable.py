@@ -190,7 +190,7 @@ class Engine:
                 return await work
             except RunOver:
                 self._soon(self._give_up(run), f"give up {run}")
-            except Exception as error:  # noqa: BLE001 (the border of the step: told to the hands)
+            except Exception as error:  # noqa: BLE001 (the border of the step: the executor is told)
                 self._crash(run, path, error)
             return await asyncio.get_running_loop().create_future()
         finally:

@@ -85,6 +85,10 @@ class LogLine:
     event: Event
     origin: str | None = None
 
+    @property
+    def said_first(self) -> Recorded | None:
+        return None if self.origin is None else self.writer.stream.said_from(self.origin)
+
 
 async def commit(*lines: LogLine) -> list[Recorded]:
     """All of it on disk together, or StoreUnavailable and nothing of it was said. Answers each as
@@ -102,10 +106,14 @@ async def commit(*lines: LogLine) -> list[Recorded]:
     return said
 
 
-def say(*lines: LogLine, urgent: bool = False) -> list[Recorded]:
-    """On disk together, at the latest with what is committed next."""
+def say(*lines: LogLine) -> list[Recorded]:
+    """On disk together, at the latest with what is committed next. After the log's end nobody hears
+    it, as with `Writer.say`."""
+    flusher = lines[0].writer.flusher
+    if flusher.is_stopped:
+        return [line.said_first or Recorded.of(0, now_ms(), line.event) for line in lines]
     said, fresh = _say_together(lines, None)
-    _touch(lines[0].writer.flusher, fresh, urgent=urgent)
+    _touch(flusher, fresh, urgent=False)
     return said
 
 
@@ -121,15 +129,12 @@ def _say_together(
     # What cannot be put into words fails here, before anything of it was said.
     drafts = [Recorded.of(0, at, line.event) for line in lines]
     fresh = {
-        id(line.writer.stream): line.writer.stream
-        for line in lines
-        if line.origin is None or line.writer.stream.said_from(line.origin) is None
+        id(line.writer.stream): line.writer.stream for line in lines if line.said_first is None
     }
     streams = list(fresh.values())
     group = Group(tuple(streams), done) if done or len(lines) > 1 else None
     said: list[Recorded] = []
     for line, draft in zip(lines, drafts, strict=True):
-        stream, origin = line.writer.stream, line.origin
-        found = origin and stream.said_from(origin)
-        said.append(found or stream.say(draft, line.event, group, origin))
+        found = line.said_first
+        said.append(found or line.writer.stream.say(draft, line.event, group, line.origin))
     return said, streams
