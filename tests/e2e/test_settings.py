@@ -1,11 +1,12 @@
 """What is wrong, who answers, and what agents may do: seen and changed on one page."""
 
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.visit import asked, calm, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
@@ -145,8 +146,18 @@ def test_a_theme_is_kept_and_there_before_the_first_paint(settings: Page) -> Non
     expect(settings.locator("html")).not_to_have_attribute("data-theme", "dark")
 
 
+def _late(route: Route) -> None:
+    answer = route.fetch()
+    time.sleep(0.5)
+    route.fulfill(response=answer)
+
+
 def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
+    # What stands above the part comes late, as on a slow line, and pushes it down.
+    settings.route("**/api/v1/audit*", _late)
+    settings.goto("about:blank")  # a change of the part alone would load nothing
     settings.goto(f"{portal.url}/settings.html#about")
+    expect(settings.get_by_role("region", name="Audit").get_by_role("table")).to_be_visible()
     expect(settings.get_by_role("region", name="About")).to_be_in_viewport(timeout=SLOW)
     expect(settings.get_by_role("region", name="About")).to_contain_text(str(portal.data))
     expect(settings.get_by_role("region", name="Access")).to_contain_text("airboss token add")

@@ -322,7 +322,7 @@ def is_loaded(page: Page, loads: list[str], expected: list[str]) -> bool:
 
 
 def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browser) -> None:
-    _, address = story(portal)
+    session, address = story(portal)
     page = window(browser, portal)
     loads = of_an_earlier_build(page, times=1)
     page.goto(f"{portal.url}{address}")
@@ -331,6 +331,8 @@ def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browse
     page.context.set_offline(True)
     expect(page.locator(".fresh")).to_contain_text("Reconnecting")
     page.context.set_offline(False)
+    # Two pages that are read one after the other agree only on what no longer moves.
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     is_true(page, browser, portal, address)
     assert loads == ["old", "new"]
 
@@ -338,7 +340,7 @@ def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browse
 def test_a_page_that_stays_of_an_earlier_build_does_not_reload_again(
     portal: Portal, browser: Browser
 ) -> None:
-    _, address = story(portal)
+    session, address = story(portal)
     page = window(browser, portal)
     loads = of_an_earlier_build(page, times=100)
     page.goto(f"{portal.url}{address}")
@@ -348,6 +350,8 @@ def test_a_page_that_stays_of_an_earlier_build_does_not_reload_again(
         page.context.set_offline(True)
         expect(page.locator(".fresh")).to_contain_text("Reconnecting")
         page.context.set_offline(False)
+    # Two pages that are read one after the other agree only on what no longer moves.
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     is_true(page, browser, portal, address)
     assert loads == ["old", "old"]
 

@@ -81,10 +81,29 @@ function usePart(): string {
     const hear = () => go(read());
     addEventListener("hashchange", hear);
     // It was not there when the page was loaded.
-    if (location.hash !== "") document.getElementById(read())?.scrollIntoView();
-    return () => removeEventListener("hashchange", hear);
+    const letGo = location.hash === "" ? () => {} : keepInView(read());
+    return () => {
+      removeEventListener("hashchange", hear);
+      letGo();
+    };
   }, []);
   return part;
+}
+
+const BY_HAND = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
+
+/** The parts above fill themselves later and push it away, until somebody moves the page. */
+function keepInView(id: string): () => void {
+  const place = document.getElementById(id);
+  if (place?.parentElement == null) return () => {};
+  const grown = new ResizeObserver(() => place.scrollIntoView());
+  const stop = () => {
+    grown.disconnect();
+    for (const kind of BY_HAND) removeEventListener(kind, stop);
+  };
+  for (const kind of BY_HAND) addEventListener(kind, stop, { passive: true });
+  grown.observe(place.parentElement);
+  return stop;
 }
 
 function Access({ status }: { status: Status | null }) {
