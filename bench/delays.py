@@ -104,7 +104,7 @@ async def _ceiling(bare: Open, portal: Open, quick: bool, say: Say) -> tuple[flo
 
 def _line(name: str, rate: float, theirs: Ear, ours: Ear, counts: bool) -> Line:
     bare, portal = Delays.of(theirs.delays), Delays.of(ours.delays)
-    found = f"{portal.told()} through Airboss, {bare.told()} bare"
+    found = f"{portal.words()} through Airboss, {bare.words()} bare"
     what = f"from model to reader, p50 / p99, {name} ({rate:.0f}/s)"
     goal = "≤ 5 / 50 ms" if counts else ""
     met = portal.p50 <= 5 and portal.p99 <= 50 if counts else None

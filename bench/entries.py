@@ -92,10 +92,10 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
 def _line(form: str, taken: dict[int, list[float]]) -> Line:
     """By the best of each: the work is always the same, and only neighbours make it longer."""
     each = {count: min(times) / count for count, times in taken.items()}
-    told = ", ".join(
+    words = ", ".join(
         f"{count:,}: {one * count:.0f} ms ({one:.2f} a task)" for count, one in each.items()
     )
     growth = max(more / less for less, more in pairwise(each.values()))
     what = f"to load and check an entry of so many tasks, {form}"
-    found = f"{told}; at most {growth:.2f} times a task from one to the next"
+    found = f"{words}; at most {growth:.2f} times a task from one to the next"
     return Line("h", what, found, "linear: ≤ 1.5 times", growth <= 1.5)

@@ -21,7 +21,7 @@ class Spread:
     low: float
     high: float
 
-    def told(self, unit: str, digits: int = 1) -> str:
+    def words(self, unit: str, digits: int = 1) -> str:
         number = f"{{:.{digits}f}}"
         low, high = number.format(self.low), number.format(self.high)
         return f"{number.format(self.middle)}{unit} ({low} to {high})"
@@ -62,7 +62,7 @@ class Delays:
     def of(cls, milliseconds: Sequence[float]) -> "Delays":
         return cls(percentile(milliseconds, 0.5), percentile(milliseconds, 0.99), len(milliseconds))
 
-    def told(self) -> str:
+    def words(self) -> str:
         return f"{self.p50:.1f} / {self.p99:.1f} ms"
 
 

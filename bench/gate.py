@@ -55,10 +55,10 @@ async def _alone(count: int) -> list[float]:
     gate, found = _gate("ses_bench"), list[float]()
     for number in range(count):
         use, block = ToolUse("bash", {**_ARGUMENTS, "number": number}), f"call_{number}"
-        told = ToolStarted(block=block, name="bash", arguments=json.dumps(dict(use.arguments)))
+        started = ToolStarted(block=block, name="bash", arguments=json.dumps(dict(use.arguments)))
         end = ToolEnded(block=block, text="a line of output\n" * 100)
         began = time.perf_counter()
-        gate.hear(told)
+        gate.hear(started)
         if await gate.before(use) != Pass():
             raise Failed("The gate refused what is no loop.")
         gate.hear(end)
@@ -142,15 +142,15 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     alone = spread(await _alone(500 if quick else 5000))
     wall, cpu = await _pairs(folder, 10 if quick else 60, say)
     computed, waited = _each(cpu), _each(wall)
-    told = (
-        f"{computed.told(' ms', 2)} of CPU and {waited.told(' ms', 2)} of time added; turns of "
-        f"{CALLS} calls: {spread(wall.bare).told(' ms')} without, "
-        f"{spread(wall.portal).told(' ms')} with; {len(wall.bare)} pairs"
+    words = (
+        f"{computed.words(' ms', 2)} of CPU and {waited.words(' ms', 2)} of time added; turns of "
+        f"{CALLS} calls: {spread(wall.bare).words(' ms')} without, "
+        f"{spread(wall.portal).words(' ms')} with; {len(wall.bare)} pairs"
     )
     by_itself, in_a_turn = "the gate at a call, by itself", "the gate at a call, in a turn"
     return [
-        Line("j", by_itself, alone.told(" ms", 3), "< 1 ms", alone.middle < 1),
-        Line("j", in_a_turn, told, "< 1 ms of CPU added", computed.middle < 1),
+        Line("j", by_itself, alone.words(" ms", 3), "< 1 ms", alone.middle < 1),
+        Line("j", in_a_turn, words, "< 1 ms of CPU added", computed.middle < 1),
     ]
 
 

@@ -106,14 +106,14 @@ async def _measure(folder: Path, seconds: int) -> dict[str, float]:
             taken = await _generate(speakers, seconds)
         cores = (time.process_time() - before) / (time.monotonic() - began)
     await database.close()
-    told = Delays.of(delays)
+    late = Delays.of(delays)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "rate": STREAMS * RATE * seconds / taken,
         "heard": len(delays),
         "expected": STREAMS * RATE * seconds,
-        "p50": told.p50,
-        "p99": told.p99,
+        "p50": late.p50,
+        "p99": late.p99,
         "cores": cores,
         "peak_mb": peak,
     }
@@ -124,11 +124,11 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     module = ("-m", "bench.generator", str(folder / "log"), str(seconds))
     async with running(sys.executable, *module, log=folder / "generator.log") as process:
         found = json.loads(await first_line(process))
-    told = (
+    words = (
         f"{found['rate']:.0f} deltas/s, {found['p50']:.1f} / {found['p99']:.1f} ms, "
         f"{found['cores']:.2f} of a core; {found['heard']} of {found['expected']} heard"
     )
-    say(f"the log alone: {told}")
+    say(f"the log alone: {words}")
     met = (
         found["rate"] >= 0.99 * STREAMS * RATE
         and found["heard"] == found["expected"]
@@ -137,7 +137,7 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
         and found["cores"] <= 1
     )
     what = f"the log alone, {STREAMS} streams of {RATE} deltas/s: rate, p50 / p99, cores"
-    return [Line("b", what, told, "10,000/s, ≤ 5 / 50 ms, ≤ 1 core", met)]
+    return [Line("b", what, words, "10,000/s, ≤ 5 / 50 ms, ≤ 1 core", met)]
 
 
 def main() -> None:

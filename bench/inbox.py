@@ -98,10 +98,10 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
                 pairs.bare.append(bare)
                 pairs.portal.append(ours)
     added = spread(pairs.differences)
-    say(f"{count} pairs: {added.told(' ms')} more than to the SDK's own handler")
+    say(f"{count} pairs: {added.words(' ms')} more than to the SDK's own handler")
     found = (
-        f"{added.told(' ms')} more than to the SDK's own handler, the prompt's way in included; "
-        f"{spread(pairs.bare).told(' ms')} bare, {spread(pairs.portal).told(' ms')} through "
+        f"{added.words(' ms')} more than to the SDK's own handler, the prompt's way in included; "
+        f"{spread(pairs.bare).words(' ms')} bare, {spread(pairs.portal).words(' ms')} through "
         f"Airboss; {count} pairs"
     )
     goal = "p50 < 10 ms"

@@ -16,7 +16,7 @@ from bench.bare import TURN_SECONDS, bare_client, bare_session
 from bench.figures import Pairs, spread
 from bench.table import Line, Say
 from bench.turns import EMPTY, SECOND
-from bench.wire import Caller, Failed, calling, told, viewing
+from bench.wire import Caller, Failed, calling, event_of, viewing
 from bench.workshop import Server, Source, airboss, rehearsal
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ async def _portal(server: Server, caller: Caller, job: str, count: int) -> None:
     run = await caller.post("/api/v1/runs", {"job": job, "cwd": str(server.work)})
     async with viewing(server.address, f"runs/{run['id']}", 0, hear):
         await asyncio.wait_for(over.wait(), TURN_SECONDS + count * TASK_SECONDS)
-    events = [found["event"] for frame in frames if (found := told(frame))]
+    events = [found["event"] for frame in frames if (found := event_of(frame))]
     done = sum(event["kind"] == "run.work.stopped" for event in events)
     if done != count or events[-1].get("outcome") != "succeeded":
         raise Failed(f"{job} ended with {done} works and {events[-1]}.")
@@ -164,7 +164,7 @@ def _line(kind: Kind, pairs: Pairs, cpu: float) -> Line:
     added = median(pairs.differences) / kind.count
     cpu_each = cpu / kind.count
     found = (
-        f"{ratio.told(' times', 3)}; {added:.1f} ms added and {cpu_each:.1f} ms more CPU a task; "
+        f"{ratio.words(' times', 3)}; {added:.1f} ms added and {cpu_each:.1f} ms more CPU a task; "
         f"{len(pairs.bare)} jobs a side"
     )
     met = {
@@ -187,7 +187,7 @@ async def _growth(server: Server, caller: Caller, quick: bool, say: Say) -> Line
         each.append(taken / count)
         say(f"a run of {count}: {each[-1]:.0f} ms a task")
     grown = (process.memory_info().rss - before) / 1_000_000
-    told_each = ", ".join(f"{ms:.0f}" for ms in each)
+    each_words = ", ".join(f"{ms:.0f}" for ms in each)
     what = f"a run of {', '.join(str(count) for count in counts)} tasks in order"
-    found = f"{told_each} ms a task; {grown:+.0f} MB"
+    found = f"{each_words} ms a task; {grown:+.0f} MB"
     return Line("i", what, found, "flat", max(each[1:]) <= 1.2 * each[0])

@@ -63,8 +63,8 @@ async def _printed(server: Server, source: Source, what: str, size: int, data: P
         f"{slowest:.0f} ms, {stored:.1f} MB on disk"
     )
     met = most <= 150 and slowest < 100
-    told = f"the server while a command prints {size / 1e6:,.0f} MB: {what}"
-    return Line("m", told, found, "≤ 150 MB, < 100 ms", met)
+    words = f"the server while a command prints {size / 1e6:,.0f} MB: {what}"
+    return Line("m", words, found, "≤ 150 MB, < 100 ms", met)
 
 
 async def _works(caller: Caller, session: str) -> bool:

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator
 
 from bench.bare import TURN_SECONDS, Heard
-from bench.wire import Address, Caller, calling, told, viewing
+from bench.wire import Address, Caller, calling, event_of, viewing
 from bench.workshop import Server, Source
 
 _IDLE = b'"kind":"session.idle"'
@@ -23,7 +23,7 @@ class PortalSession:
 
     def on_frame(self, frame: bytes, now: int) -> None:
         if _DELTA in frame:
-            if self._heard is not None and (event := told(frame)):
+            if self._heard is not None and (event := event_of(frame)):
                 self._heard(event["event"]["text"], now)
         elif _IDLE in frame:
             self._idle.set()

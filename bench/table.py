@@ -44,7 +44,7 @@ class Neighbours:
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
-    def told(self) -> str:
+    def words(self) -> str:
         cores = max(0.0, self._others() - self._before) / self.seconds
         return f"Took {self.seconds:.0f} s, in which other programs used {cores:.1f} cores."
 
@@ -62,7 +62,7 @@ def page(lines: Sequence[Line], neighbours: Neighbours) -> str:
     return (
         "# What it costs\n\n"
         "Written by `make bench`; [how to read it](../docs/benchmark.md).\n\n"
-        f"{machine()} {neighbours.told()}\n\n"
+        f"{machine()} {neighbours.words()}\n\n"
         f"{table}\n"
     )
 

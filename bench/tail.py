@@ -76,11 +76,11 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
 
 def _line(found: dict[int, list[float]], say: Say) -> Line:
     middles = {length: median(taken) for length, taken in found.items()}
-    told = ", ".join(
+    words = ", ".join(
         f"{length:,}: {middles[length]:.1f} ms (p99 {percentile(taken, 0.99):.1f})"
         for length, taken in found.items()
     )
     ratio = max(middles.values()) / min(middles.values())
-    say(f"the last {PAGE} events: {told}")
+    say(f"the last {PAGE} events: {words}")
     what = f"the last {PAGE} events of a stream, over HTTP"
-    return Line("d", what, f"{told}; {ratio:.2f} times", "flat: ≤ 1.5 times", ratio <= 1.5)
+    return Line("d", what, f"{words}; {ratio:.2f} times", "flat: ≤ 1.5 times", ratio <= 1.5)

@@ -15,7 +15,7 @@ from bench.bare import TURN_SECONDS, bare_client, bare_session
 from bench.figures import Pairs, spread
 from bench.table import Line, Say
 from bench.turns import EMPTY, SECOND
-from bench.wire import Caller, Failed, calling, told, viewing
+from bench.wire import Caller, Failed, calling, event_of, viewing
 from bench.workshop import Server, Source, airboss, rehearsal
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ async def _portal(server: Server, caller: Caller, kind: Kind) -> None:
 
 def _check(kind: Kind, frames: list[bytes]) -> None:
     """It did what the bare SDK is made to do."""
-    events = [found["event"] for frame in frames if (found := told(frame))]
+    events = [found["event"] for frame in frames if (found := event_of(frame))]
     sent = [event["text"] for event in events if event["kind"] == "task.mission.sent"]
     opened = sum(event["kind"] == "task.session.started" for event in events)
     if (sent, opened) != ([kind.prompt, CONDITION], 1 + kind.has_several):
@@ -180,7 +180,7 @@ def _line(kind: Kind, pairs: Pairs) -> Line:
     ratio = spread(pairs.ratios)
     crowd = f", {kind.width} at once" if kind.width > 1 else ""
     found = (
-        f"{ratio.told(' times', 3)}; {spread(pairs.bare).told(' ms', 0)} bare, "
-        f"{spread(pairs.portal).told(' ms', 0)} through Airboss; {len(pairs.bare)} pairs{crowd}"
+        f"{ratio.words(' times', 3)}; {spread(pairs.bare).words(' ms', 0)} bare, "
+        f"{spread(pairs.portal).words(' ms', 0)} through Airboss; {len(pairs.bare)} pairs{crowd}"
     )
     return Line("g", kind.what, found, "≤ 1.10 times", ratio.middle <= 1.10)

@@ -83,8 +83,8 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
 def _empty(pairs: Pairs) -> list[Line]:
     added = spread(pairs.differences)
     found = (
-        f"{added.told(' ms')} added; {spread(pairs.bare).told(' ms')} bare, "
-        f"{spread(pairs.portal).told(' ms')} through Airboss; {len(pairs.bare)} pairs"
+        f"{added.words(' ms')} added; {spread(pairs.bare).words(' ms')} bare, "
+        f"{spread(pairs.portal).words(' ms')} through Airboss; {len(pairs.bare)} pairs"
     )
     return [Line("a", "an empty turn", found, "≤ 10 ms added", added.middle <= 10)]
 
@@ -92,8 +92,8 @@ def _empty(pairs: Pairs) -> list[Line]:
 def _second(pairs: Pairs) -> list[Line]:
     ratio = spread(pairs.ratios)
     found = (
-        f"{ratio.told(' times', 3)}; {spread(pairs.bare).told(' ms', 0)} bare, "
-        f"{spread(pairs.portal).told(' ms', 0)} through Airboss; "
+        f"{ratio.words(' times', 3)}; {spread(pairs.bare).words(' ms', 0)} bare, "
+        f"{spread(pairs.portal).words(' ms', 0)} through Airboss; "
         f"{len(pairs.bare)} pairs, {AT_ONCE} sessions at once"
     )
     return [

@@ -14,7 +14,7 @@ from bench.figures import Delays, is_rising
 from bench.model import order, sent_at
 from bench.portal import portal_session
 from bench.table import Line, Say
-from bench.wire import Address, Failed, calling, told, viewing
+from bench.wire import Address, Failed, calling, event_of, viewing
 from bench.workshop import Server, Source, airboss, first_line, flood, running
 
 VIEWERS = 500
@@ -47,7 +47,7 @@ class Account:
         self.text, self.whole = "", ""
         self.last = 0
         for frame, now in zip(watcher.frames, watcher.times, strict=True):
-            event = told(frame)
+            event = event_of(frame)
             if event is None:
                 continue
             self.seqs.append(event["seq"])
@@ -121,7 +121,7 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     async with flood() as source, airboss(folder, source) as server:
         for name, pieces, rate in paces:
             found = await _show(server, source, VIEWERS, order(pieces // (3 if quick else 1), rate))
-            told = (
+            words = (
                 f"{found['complete']} of {VIEWERS} got everything; "
                 f"{found['deltas'] / found['seconds']:,.0f} deltas/s in all, "
                 f"{found['deltas'] / VIEWERS / found['seconds']:.0f} each; "
@@ -129,9 +129,9 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
             )
             met = found["complete"] == VIEWERS
             lines.append(
-                Line("c", f"{VIEWERS} viewers of one stream, {name}", told, "500 of 500", met)
+                Line("c", f"{VIEWERS} viewers of one stream, {name}", words, "500 of 500", met)
             )
-            say(f"{name}: {told}")
+            say(f"{name}: {words}")
     return lines
 
 

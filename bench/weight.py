@@ -44,9 +44,9 @@ async def measure_memory(folder: Path, quick: bool, say: Say) -> list[Line]:
             say(f"{count} sessions: {sizes[count]:.1f} MB")
     most = max(SESSIONS)
     each = (sizes[most] - sizes[0]) / most
-    told = ", ".join(f"{count}: {size:.0f} MB" for count, size in sizes.items())
+    words = ", ".join(f"{count}: {size:.0f} MB" for count, size in sizes.items())
     met = sizes[0] <= 100 and each <= 0.5
-    found = f"{told}; {each:.2f} MB a session"
+    found = f"{words}; {each:.2f} MB a session"
     goal = "≤ 100 MB, ≤ 0.5 MB a session"
     return [Line("e", "the server's memory with so many open sessions", found, goal, met)]
 
@@ -74,7 +74,7 @@ async def measure_start(folder: Path, quick: bool, say: Say) -> list[Line]:
         taken.append(await _start(data, work))
         say(f"ready after {taken[-1]:.2f} s")
     rest = spread(taken[1:])
-    found = f"{rest.told(' s', 2)}; in an empty folder {taken[0]:.2f} s"
+    found = f"{rest.words(' s', 2)}; in an empty folder {taken[0]:.2f} s"
     return [Line("f", "from start to /readyz", found, "≤ 1.5 s", rest.middle <= 1.5)]
 
 

@@ -148,7 +148,7 @@ async def viewing(address: Address, what: str, after: int, heard: Heard) -> Asyn
         viewer.close()
 
 
-def told(frame: bytes) -> dict[str, Any] | None:
+def event_of(frame: bytes) -> dict[str, Any] | None:
     """The event of a frame; none for a heartbeat and the like."""
     if not frame.startswith(b"id:"):
         return None

@@ -119,7 +119,7 @@ class Settings(_Frozen):
     # Seed 001's test mode.
     test: bool = False
     test_folder: FullPath | None = None
-    # Reading below the working directory needs no leave; all else is asked for.
+    # Reading below the working directory needs no permission; all else is asked for.
     permissions: Policy = "ask"
     # So long somebody who sits in front of a session is waited for; a job waits without an end.
     approval_seconds: float = Field(default=120.0, gt=0, le=600)

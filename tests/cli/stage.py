@@ -27,7 +27,7 @@ tasks:
     model: {category: driving}
     prompt: [Do the fourth thing.]
     requireUserInput: false
-    criteria: {condition: ["Is it mended? $answer"], failureAction: {retryTimes: 0}}
+    criteria: {condition: ["Is it fixed? $answer"], failureAction: {retryTimes: 0}}
   enough:
     model: {category: driving}
     prompt: [Look at it.]
@@ -65,7 +65,7 @@ rules:
   - when: "Is it whole"
     steps:
       - call: {tool: job_boolean_false, arguments: {argument: "it is in \\u001b[31mtwo"}}
-  - when: "Is it mended"
+  - when: "Is it fixed"
     times: 1
     steps:
       - call: {tool: job_boolean_false, arguments: {argument: "not yet"}}

@@ -90,5 +90,5 @@ async def test_nothing_is_allowed_under_deny_all(denying_portal: Portal) -> None
         for text in ("write it", "count aloud", "look around"):
             decided, ended = await _decision(guest, text)
             assert decided["allowed"] is False
-            assert decided["reason"] == f"The policy deny-all refuses every wish. {HOW}"
+            assert decided["reason"] == f"The policy deny-all refuses every request. {HOW}"
             assert HOW in ended["error"]["message"]

@@ -207,8 +207,8 @@ async def test_a_job_has_the_wider_policy_of_its_entry_once_that_is_trusted_only
     async with JobGuest.of(portal) as guest:
         assert await policies() == ["read-only", "deny-all", "read-only"]
         file = tmp_path / "mine.json"
-        wish = {"path": str(file), "digest": sha256(file.read_bytes()).hexdigest()}
-        answer = await guest.http.post("/api/v1/trust", json=wish)
+        asked_for = {"path": str(file), "digest": sha256(file.read_bytes()).hexdigest()}
+        answer = await guest.http.post("/api/v1/trust", json=asked_for)
         assert answer.is_success, answer.text
         assert await policies() == ["approve-all", "deny-all", "read-only"]
 

@@ -68,11 +68,11 @@ async def test_model_and_folder_may_be_left_out(guest: Guest) -> None:
 
 
 async def test_a_session_has_the_limits_that_it_was_given(guest: Guest) -> None:
-    wish = {"cwd": str(guest.portal.work), "limits": {"tokens": 50_000, "idle_minutes": 2.5}}
-    view = (await guest.http.post("/api/v1/sessions", json=wish)).json()
+    asked_for = {"cwd": str(guest.portal.work), "limits": {"tokens": 50_000, "idle_minutes": 2.5}}
+    view = (await guest.http.post("/api/v1/sessions", json=asked_for)).json()
     assert view["limits"] == {**NO_LIMITS, "tokens": 50_000, "idle_minutes": 2.5}
     for wrong in ({"tokens": -1}, {"hours": 1}, {"turns": "many"}):
-        answer = await guest.http.post("/api/v1/sessions", json={**wish, "limits": wrong})
+        answer = await guest.http.post("/api/v1/sessions", json={**asked_for, "limits": wrong})
         assert answer.status_code == 422
 
 
@@ -94,11 +94,11 @@ async def test_what_cannot_be_started_is_refused_in_words(guest: Guest, tmp_path
 
 async def test_who_mistyped_a_folder_is_told_which_one_was_meant(guest: Guest) -> None:
     (guest.portal.work / "harbor").mkdir(exist_ok=True)
-    wish = {"cwd": str(guest.portal.work / "habor")}
-    told = (await guest.http.post("/api/v1/sessions", json=wish)).json()
+    asked_for = {"cwd": str(guest.portal.work / "habor")}
+    told = (await guest.http.post("/api/v1/sessions", json=asked_for)).json()
     meant = str(guest.portal.work / "harbor")
     assert told["suggestion"] == meant
-    assert told["detail"] == f"The folder {wish['cwd']} does not exist. Did you mean {meant}?"
+    assert told["detail"] == f"The folder {asked_for['cwd']} does not exist. Did you mean {meant}?"
 
 
 async def test_garbage_is_refused_and_never_repeated(guest: Guest) -> None:

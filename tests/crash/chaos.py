@@ -61,7 +61,7 @@ class Trial:
     findings: list[Finding] = field(default_factory=list[Finding])
 
     async def accept(self) -> str:
-        """The same wish until it is answered: it is one run."""
+        """The same request until it is answered: it is one run."""
         request = {"job": JOB, "cwd": str(self.portal.work)}
         key = {"Idempotency-Key": f"trial {self.tree.seed}"}
         answer = await self.watch.client.post("/api/v1/runs", json=request, headers=key)

@@ -120,8 +120,8 @@ async def test_a_request_that_a_limit_held_back_is_sent_after_the_decision(
     portal: Portal,
 ) -> None:
     async with Waited.of(portal) as guest:
-        wish = {"limits": {"turns": 1}}
-        session = (await guest.http.post("/api/v1/sessions", json=wish)).json()["id"]
+        asked_for = {"limits": {"turns": 1}}
+        session = (await guest.http.post("/api/v1/sessions", json=asked_for)).json()["id"]
         await guest.turn(session, "hello")
         await guest.prompt(session, "hello")
         item = await guest.first(session=session)
@@ -138,8 +138,8 @@ async def test_what_a_task_asked_in_a_lent_session_ends_with_the_task(portal: Po
     """Nobody would be told what comes of it."""
     async with Waited.of(portal) as guest:
         session = await guest.open()
-        wish = {"task": "touch", "session": session}
-        answer = await guest.http.post("/api/v1/task-runs", json=wish)
+        asked_for = {"task": "touch", "session": session}
+        answer = await guest.http.post("/api/v1/task-runs", json=asked_for)
         assert answer.status_code == 201, answer.text
         item = await guest.first(session=session)
         await asyncio.sleep(KEPT_SECONDS)

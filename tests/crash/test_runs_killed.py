@@ -100,11 +100,11 @@ async def test_a_wish_that_was_cut_off_and_is_said_again_is_one_run(begin: Begin
     trial = begin("plain")
     await trial.start()
     for delay in (0.0, 0.01, 0.03):
-        wish = asyncio.create_task(trial.accept())
+        asked_for = asyncio.create_task(trial.accept())
         await asyncio.sleep(delay)
         await trial.kill("server")
         with contextlib.suppress(httpx2.HTTPError):
-            await wish
+            await asked_for
     await trial.accept()
     answer = await trial.watch.client.get("/api/v1/runs")
     assert [view["id"] for view in answer.json()["items"]] == [trial.run]

@@ -23,8 +23,10 @@ async def person(make_portal: MakePortal, tmp_path: Path) -> AsyncGenerator[Pers
 
 
 async def start(person: Person, task: str, **more: Any) -> str:
-    wish = {"task": task, "cwd": str(person.portal.work)} if not more else {"task": task, **more}
-    answer = await person.client.post("/api/v1/task-runs", json=wish)
+    asked_for = (
+        {"task": task, "cwd": str(person.portal.work)} if not more else {"task": task, **more}
+    )
+    answer = await person.client.post("/api/v1/task-runs", json=asked_for)
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
 

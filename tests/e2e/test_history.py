@@ -59,8 +59,8 @@ def test_a_row_says_how_it_went_and_leads_there(portal: Portal, history: Page) -
 
 def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, history: Page) -> None:
     ended(portal, "hello, before the run")
-    wish = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
-    run = asked(portal, "POST", "/api/v1/runs", wish).json()["id"]
+    asked_for = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
+    run = asked(portal, "POST", "/api/v1/runs", asked_for).json()["id"]
     ended(portal, "hello, after the run")
     history.goto(f"{portal.url}/history.html")
     links = history.locator(".hist .name a")
@@ -77,8 +77,8 @@ def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, histor
 def test_a_task_by_itself_is_one_row_and_leads_to_its_session(
     portal: Portal, history: Page
 ) -> None:
-    wish = {"task": "sample-look", "cwd": str(portal.work)}
-    task = asked(portal, "POST", "/api/v1/task-runs", wish).json()["id"]
+    asked_for = {"task": "sample-look", "cwd": str(portal.work)}
+    task = asked(portal, "POST", "/api/v1/task-runs", asked_for).json()["id"]
     for place in ("history.html", ""):
         history.goto(f"{portal.url}/{place}")
         mine = history.get_by_role("row" if place else "listitem").filter(

@@ -39,8 +39,8 @@ def run(portal: Portal) -> str:
     folder = str(portal.work / "<b onclick=x>\u202e")
     started = asked(portal, "POST", "/api/v1/runs", {"job": NAME, "cwd": folder})
     assert started.status_code == 201, started.text
-    wish = {"model": "rehearsal", "cwd": folder}
-    session = asked(portal, "POST", "/api/v1/sessions", wish).json()["id"]
+    asked_for = {"model": "rehearsal", "cwd": folder}
+    session = asked(portal, "POST", "/api/v1/sessions", asked_for).json()["id"]
     asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", {"text": NAME})
     return str(started.json()["id"])
 

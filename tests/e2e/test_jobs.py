@@ -78,8 +78,8 @@ def box(place: Locator) -> dict[str, float]:
 
 
 def run(portal: Portal, name: str, text: str = "") -> str:
-    wish = {"job": name, "input": text, "cwd": str(portal.work)}
-    answer = asked(portal, "POST", "/api/v1/runs", wish)
+    asked_for = {"job": name, "input": text, "cwd": str(portal.work)}
+    answer = asked(portal, "POST", "/api/v1/runs", asked_for)
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 

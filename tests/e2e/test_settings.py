@@ -91,7 +91,7 @@ def test_a_rule_that_the_server_refuses_says_why(settings: Page) -> None:
     panel = settings.get_by_role("region", name="Rules")
     panel.get_by_role("button", name="Add a rule").click()
     form = panel.get_by_role("form", name="New rule")
-    form.get_by_label("Kind of wish").select_option("url")
+    form.get_by_label("Kind of request").select_option("url")
     form.get_by_label("Host").fill("https://not a host/")
     form.get_by_role("button", name="Add the rule").click()
     expect(panel.get_by_role("status")).to_contain_text("host")

@@ -188,8 +188,8 @@ def test_what_goes_on_and_what_was_is_listed_with_a_way_in(portal: Portal, start
 
 
 def test_a_run_is_listed_with_its_job_and_its_state(portal: Portal, start: Page) -> None:
-    wish = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
-    run = asked(portal, "POST", "/api/v1/runs", wish).json()["id"]
+    asked_for = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
+    run = asked(portal, "POST", "/api/v1/runs", asked_for).json()["id"]
     row = start.get_by_role("listitem").filter(has_text="Job · ").first
     expect(row).to_contain_text("ask", timeout=10_000)
     expect(row).to_contain_text(re.compile("Succeeded|Failed"), timeout=30_000)

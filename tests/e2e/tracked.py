@@ -158,8 +158,8 @@ def tracked_portal(folder: Path, *options: str) -> Portal:
     return portal
 
 
-def begun(portal: Portal, job: str, **wish: Any) -> str:
-    answer = asked(portal, "POST", "/api/v1/runs", {"job": job, **wish})
+def begun(portal: Portal, job: str, **asked_for: Any) -> str:
+    answer = asked(portal, "POST", "/api/v1/runs", {"job": job, **asked_for})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 

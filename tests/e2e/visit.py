@@ -68,8 +68,8 @@ def calm(page: Page) -> Page:
 
 def new_session(portal: Portal, text: str | None = None) -> str:
     """A session on the rehearsal model, with a first request if there is a text."""
-    wish = {"model": "rehearsal", "cwd": str(portal.work)}
-    session = str(asked(portal, "POST", "/api/v1/sessions", wish).json()["id"])
+    asked_for = {"model": "rehearsal", "cwd": str(portal.work)}
+    session = str(asked(portal, "POST", "/api/v1/sessions", asked_for).json()["id"])
     if text is not None:
         answer = asked(portal, "POST", f"/api/v1/sessions/{session}/prompts", {"text": text})
         assert answer.status_code == 202, answer.text

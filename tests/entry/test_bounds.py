@@ -1,4 +1,4 @@
-"""Of several wishes the narrowest holds, and a file widens nothing before a person trusts it."""
+"""Of several requests the narrowest holds, and a file widens nothing before a person trusts it."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_wishes_that_are_not_granted_are_told() -> None:
     data["tasks"]["plan"]["permissions"] = "deny-all"
     data["tasks"]["build"]["permissions"] = "approve-all"
     loaded = validate_entry(data)
-    assert [str(wish) for wish in ungranted(loaded, "read-only")] == [
+    assert [str(asked_for) for asked_for in ungranted(loaded, "read-only")] == [
         'entry.permissions: "ask" is not granted: the server allows "read-only", '
         "until a person trusts this file.",
         'entry.tasks["build"].permissions: "approve-all" is not granted: the server allows '

@@ -160,7 +160,7 @@ def test_who_may_only_read_is_not_asked_to_write_or_run() -> None:
 
 
 def test_models_are_named_by_category_and_the_file_has_the_first_wishes() -> None:
-    assert ENTRY.models == {category: wishes[0] for category, wishes in PREFERRED.items()}
+    assert ENTRY.models == {category: preferred[0] for category, preferred in PREFERRED.items()}
     named = [task.model for task in ENTRY.tasks.values()]
     named += [ref.model_override for job in ENTRY.jobs.values() for ref in refs(job.work)]
     assert {model.id for model in named if model} == {None}
@@ -175,8 +175,8 @@ MANY = ["auto", "claude-opus-4.6", "claude-sonnet-4.6", "gpt-4.1", "gpt-5.4-mini
     ("offered", "chosen"),
     [
         (
-            [wishes[0] for wishes in PREFERRED.values()],
-            [wishes[0] for wishes in PREFERRED.values()],
+            [preferred[0] for preferred in PREFERRED.values()],
+            [preferred[0] for preferred in PREFERRED.values()],
         ),
         (["rehearsal"], ["rehearsal"] * 6),
         (["auto"], ["auto"] * 6),
@@ -315,13 +315,13 @@ def test_a_change_that_is_never_approved_is_not_committed() -> None:
     assert walk.told == ["implement", *ROUND * 4, "next-round"]
 
 
-def test_what_does_not_work_is_mended_before_it_is_committed() -> None:
+def test_what_does_not_work_is_fixed_before_it_is_committed() -> None:
     walk = Walk(lambda task, time: task != "verify" or time == 3)
     assert walk.job("build-plan")
     assert walk.told[-6:] == ["verify", "mend", "verify", "mend", "verify", "commit"]
 
 
-def test_what_cannot_be_mended_is_not_committed() -> None:
+def test_what_cannot_be_fixed_is_not_committed() -> None:
     walk = Walk(lambda task, _: task not in ("verify", "mend"))
     assert not walk.job("deliver")
     assert walk.told[-2:] == ["verify", "mend"]

@@ -9,13 +9,15 @@ from airboss.model.ids import ItemId
 from airboss.model.inbox_events import ApprovalAsked, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 
 SECRET = "s3cret-value"
 
 
-def wish_of(kind: str, **request: Any) -> PermissionRequest:
-    return wish({"requestId": "req_1", "permissionRequest": {"kind": kind, **request}})
+def request_of(kind: str, **request: Any) -> PermissionRequest:
+    return permission_request(
+        {"requestId": "req_1", "permissionRequest": {"kind": kind, **request}}
+    )
 
 
 def approval(asked: PermissionRequest, rule: Rule | None = None) -> ApprovalAsked:
@@ -32,16 +34,16 @@ def approval(asked: PermissionRequest, rule: Rule | None = None) -> ApprovalAske
 @pytest.mark.parametrize(
     ("asked", "title", "severity"),
     [
-        (wish_of("shell", fullCommandText="rm -r x"), "Run rm -r x?", "high"),
-        (wish_of("write", fileName="/w/a.txt", diff="+hi"), "Change a.txt?", "medium"),
-        (wish_of("read", path="/etc/hosts"), "Read hosts?", "low"),
-        (wish_of("url", url="https://example.com/x"), "Fetch from example.com?", "medium"),
-        (wish_of("url", url="http://[bad"), "Fetch from http://[bad?", "medium"),
-        (wish_of("mcp", serverName="s", toolName="add"), "Call add of s?", "high"),
-        (wish_of("custom-tool", toolName="deploy"), "Call deploy?", "high"),
-        (wish_of("hook", toolName="bash"), "Call bash?", "high"),
-        (wish_of("memory"), "Remember this?", "medium"),
-        (wish_of("workflow"), "Allow “workflow”: ?", "high"),
+        (request_of("shell", fullCommandText="rm -r x"), "Run rm -r x?", "high"),
+        (request_of("write", fileName="/w/a.txt", diff="+hi"), "Change a.txt?", "medium"),
+        (request_of("read", path="/etc/hosts"), "Read hosts?", "low"),
+        (request_of("url", url="https://example.com/x"), "Fetch from example.com?", "medium"),
+        (request_of("url", url="http://[bad"), "Fetch from http://[bad?", "medium"),
+        (request_of("mcp", serverName="s", toolName="add"), "Call add of s?", "high"),
+        (request_of("custom-tool", toolName="deploy"), "Call deploy?", "high"),
+        (request_of("hook", toolName="bash"), "Call bash?", "high"),
+        (request_of("memory"), "Remember this?", "medium"),
+        (request_of("workflow"), "Allow “workflow”: ?", "high"),
     ],
 )
 def test_every_kind_has_a_question_for_a_title(
@@ -55,7 +57,7 @@ def test_every_kind_has_a_question_for_a_title(
 def test_titles_and_descriptions_are_short_and_say_so() -> None:
     """APR-1: title at most 80, description at most 512."""
     command = "echo " + "x" * 200 + "; touch PWN"
-    made = approval(wish_of("shell", fullCommandText=command, intention="y " * 600))
+    made = approval(request_of("shell", fullCommandText=command, intention="y " * 600))
     assert (len(made.title), len(made.description) <= 512) == (80, True)
     assert made.title.startswith("Run echo xxx")
     assert made.title.endswith("xxx; touch PWN? (shortened)")
@@ -66,26 +68,27 @@ def test_titles_and_descriptions_are_short_and_say_so() -> None:
 def test_a_title_shows_what_cannot_be_seen(hidden: str) -> None:
     mark = f"⟨U+{ord(hidden):04X}⟩"
     command = f"./test{hidden}.sh"
-    made = approval(wish_of("shell", fullCommandText=command))
+    made = approval(request_of("shell", fullCommandText=command))
     assert made.title == f"Run ./test{mark}.sh?"
     assert made.subject.command == command, "what would run is kept as it is"
-    assert approval(wish_of("write", fileName=f"/w/a{hidden}.py")).title == f"Change a{mark}.py?"
-    assert approval(wish_of("hook", toolName=f"bash{hidden}")).title == f"Call bash{mark}?"
+    assert approval(request_of("write", fileName=f"/w/a{hidden}.py")).title == f"Change a{mark}.py?"
+    assert approval(request_of("hook", toolName=f"bash{hidden}")).title == f"Call bash{mark}?"
 
 
 def test_a_title_shows_that_a_command_has_another_line() -> None:
     assert (
-        approval(wish_of("shell", fullCommandText="ls\ntouch PWN")).title == "Run ls ⏎ touch PWN?"
+        approval(request_of("shell", fullCommandText="ls\ntouch PWN")).title
+        == "Run ls ⏎ touch PWN?"
     )
 
 
 def test_a_title_says_that_a_file_goes_or_gets_another_name() -> None:
     old = {"path": "/w/old.txt", "content": "x"}
     new = {"path": "/w/new.sh", "content": "x"}
-    moved = wish_of("write", fileName="/w/new.sh", fileEdits=[{"before": old, "after": new}])
-    gone = wish_of("write", fileName="/w/old.txt", fileEdits=[{"before": old}])
-    same = wish_of("write", fileName="/w/old.txt", fileEdits=[{"before": old, "after": old}])
-    made = wish_of("write", fileName="/w/new.sh", fileEdits=[{"after": new}])
+    moved = request_of("write", fileName="/w/new.sh", fileEdits=[{"before": old, "after": new}])
+    gone = request_of("write", fileName="/w/old.txt", fileEdits=[{"before": old}])
+    same = request_of("write", fileName="/w/old.txt", fileEdits=[{"before": old, "after": old}])
+    made = request_of("write", fileName="/w/new.sh", fileEdits=[{"after": new}])
     assert [approval(asked).title for asked in (moved, gone, same, made)] == [
         "Change old.txt, and move it to new.sh?",
         "Delete old.txt?",
@@ -96,37 +99,37 @@ def test_a_title_says_that_a_file_goes_or_gets_another_name() -> None:
 
 def test_the_agents_intention_and_our_reason_are_two_sentences() -> None:
     for intention in ("Build the web part", "Build the web part."):
-        made = approval(wish_of("shell", fullCommandText="make", intention=intention))
+        made = approval(request_of("shell", fullCommandText="make", intention=intention))
         assert made.description == "Build the web part. The policy asks."
 
 
 def test_a_secret_is_in_no_part_of_it() -> None:
-    made = approval(wish_of("shell", fullCommandText=f"curl -u {SECRET}", intention=SECRET))
+    made = approval(request_of("shell", fullCommandText=f"curl -u {SECRET}", intention=SECRET))
     assert SECRET not in made.model_dump_json()
 
 
 def test_always_is_offered_only_where_there_is_a_rule_for_it() -> None:
     """APR-1: allow-once, allow-always, deny by default."""
     rule = Rule(verdict="allow", wish="shell", command="ls")
-    asked = wish_of("shell", fullCommandText="ls")
+    asked = request_of("shell", fullCommandText="ls")
     assert approval(asked, rule).choices == ("allow-once", "allow-always", "deny")
     assert approval(asked).choices == ("allow-once", "deny")
 
 
 def test_the_same_wish_has_the_same_mark_and_another_has_another() -> None:
-    first = wish_of("shell", fullCommandText="ls", toolCallId="1", intention="look")
-    again = wish_of("shell", fullCommandText="ls", toolCallId="2", intention="look again")
-    pending = wish_of("commands", fullCommandText="ls", commandIdentifiers=["ls"])
+    first = request_of("shell", fullCommandText="ls", toolCallId="1", intention="look")
+    again = request_of("shell", fullCommandText="ls", toolCallId="2", intention="look again")
+    pending = request_of("commands", fullCommandText="ls", commandIdentifiers=["ls"])
     assert fingerprint(first) == fingerprint(again) == fingerprint(pending)
     others = [
-        wish_of("shell", fullCommandText="ls -l"),
-        wish_of("shell", fullCommandText="ls", requestSandboxBypass=True),
-        wish_of("read", path="ls"),
-        wish_of("write", fileName="a", diff="+1"),
-        wish_of("write", fileName="a", diff="+2"),
-        wish_of("mcp", serverName="a", toolName="t", args={"x": 1}),
-        wish_of("mcp", serverName="a", toolName="t", args={"x": 2}),
-        wish_of("mcp", serverName="b", toolName="t", args={"x": 1}),
+        request_of("shell", fullCommandText="ls -l"),
+        request_of("shell", fullCommandText="ls", requestSandboxBypass=True),
+        request_of("read", path="ls"),
+        request_of("write", fileName="a", diff="+1"),
+        request_of("write", fileName="a", diff="+2"),
+        request_of("mcp", serverName="a", toolName="t", args={"x": 1}),
+        request_of("mcp", serverName="a", toolName="t", args={"x": 2}),
+        request_of("mcp", serverName="b", toolName="t", args={"x": 1}),
     ]
     marks = {fingerprint(one) for one in (first, *others)}
     assert len(marks) == 1 + len(others)
@@ -135,9 +138,9 @@ def test_the_same_wish_has_the_same_mark_and_another_has_another() -> None:
 def test_only_reading_commands_are_less_severe() -> None:
     reads = [{"identifier": "ls", "readOnly": True}]
     mixed = [*reads, {"identifier": "rm", "readOnly": False}]
-    assert severity_of(wish_of("shell", commands=reads)) == "medium"
-    assert severity_of(wish_of("shell", commands=mixed)) == "high"
-    assert severity_of(wish_of("shell", commands=[])) == "high"
+    assert severity_of(request_of("shell", commands=reads)) == "medium"
+    assert severity_of(request_of("shell", commands=mixed)) == "high"
+    assert severity_of(request_of("shell", commands=[])) == "high"
 
 
 @pytest.mark.parametrize(

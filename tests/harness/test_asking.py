@@ -288,5 +288,5 @@ async def test_a_resumed_session_has_the_job_tools_and_the_policy_it_is_given(
     assert len((await over(await ask(house, session, "change your mind"))).calls) == 3
     await over(await ask(house, session, "blunder"))
     [decided] = [e for e in await house.story(session) if e.kind == "permission.decided"]
-    told = {"by": "policy deny-all", "reason": "The policy deny-all refuses every wish."}
+    told = {"by": "policy deny-all", "reason": "The policy deny-all refuses every request."}
     assert decided.model_dump(include={"by", "reason"}) == told

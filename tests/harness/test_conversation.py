@@ -48,8 +48,8 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         house = House(services)
         open_session = services.sessions.open_session
 
-        async def remembering(wish: SessionRequest) -> RuntimeSession:
-            agent = await open_session(wish)
+        async def remembering(asked_for: SessionRequest) -> RuntimeSession:
+            agent = await open_session(asked_for)
             house.agents.append(agent)
             return agent
 

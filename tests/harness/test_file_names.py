@@ -8,14 +8,14 @@ from airboss.harness.approvals import approval_of
 from airboss.harness.file_names import file_names
 from airboss.model.inbox_events import ApprovalAsked
 from airboss.model.redaction import MASK, Redactor
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 
 NAME = "ghp_a1B2c3D4e5F6a1B2c3D4e5F6"
 OTHER = "AKIAIOSFODNN7EXAMPLE"
 
 
 def asked(kind: str, **request: Any) -> PermissionRequest:
-    return wish({"requestId": "req", "permissionRequest": {"kind": kind, **request}})
+    return permission_request({"requestId": "req", "permissionRequest": {"kind": kind, **request}})
 
 
 def approval(request: PermissionRequest) -> ApprovalAsked:

@@ -31,7 +31,7 @@ from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.hooks import ToolOutcome
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 
 pytestmark = pytest.mark.alone
 
@@ -110,7 +110,7 @@ def shell(command: str) -> PermissionRequest:
     told = [{"fullCommandText": command}]
     words = command.split()
     asked = {"fullCommandText": command, "commandSegments": told, "possiblePaths": words}
-    return wish({"permissionRequest": {"kind": "shell", **asked}})
+    return permission_request({"permissionRequest": {"kind": "shell", **asked}})
 
 
 RULES: Final = [
@@ -178,7 +178,7 @@ def redacted_in_pieces(text: str) -> None:
 
 
 def _url(address: str) -> PermissionRequest:
-    return wish({"permissionRequest": {"kind": "url", "url": address}})
+    return permission_request({"permissionRequest": {"kind": "url", "url": address}})
 
 
 def spelled(text: str) -> None:
@@ -267,15 +267,17 @@ def test_what_is_longer_than_a_command_can_be_is_unclear() -> None:
     assert holds(Rule(verdict="allow", wish="shell", command="echo *"), shell(said[:-5]), CWD)
     many = [{"fullCommandText": "echo " + "a" * 1000}] * 600
     told = {"kind": "shell", "fullCommandText": "echo", "commandSegments": many}
-    asked = wish({"permissionRequest": told})
+    asked = permission_request({"permissionRequest": told})
     assert holds(Rule(verdict="deny", command="git push*"), asked, CWD)
     assert not holds(Rule(verdict="allow", wish="shell", command="echo*"), asked, CWD)
 
 
 def test_a_path_that_no_kernel_takes_is_unclear() -> None:
-    said = wish({"permissionRequest": {"kind": "read", "path": "a/" * 3000}})
+    said = permission_request({"permissionRequest": {"kind": "read", "path": "a/" * 3000}})
     assert holds(Rule(verdict="deny", path="/etc/*"), said, CWD)
     assert not holds(Rule(verdict="allow", wish="read", path="*"), said, CWD)
-    many = wish({"permissionRequest": {"kind": "read", "paths": [f"a{n}" for n in range(1001)]}})
+    many = permission_request(
+        {"permissionRequest": {"kind": "read", "paths": [f"a{n}" for n in range(1001)]}}
+    )
     assert holds(Rule(verdict="deny", path="/etc/*"), many, CWD)
     assert not holds(Rule(verdict="allow", wish="read", path="*"), many, CWD)

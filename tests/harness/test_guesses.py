@@ -11,11 +11,11 @@ from airboss.harness.protected import Protected
 from airboss.harness.rules import holds
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionAnswer, PermissionRequest, wish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest, permission_request
 
 
 def asked(command: str) -> PermissionRequest:
-    return wish({"permissionRequest": {"kind": "shell", "fullCommandText": command}})
+    return permission_request({"permissionRequest": {"kind": "shell", "fullCommandText": command}})
 
 
 def denies(said: str, folder: Path, **named: str) -> bool:

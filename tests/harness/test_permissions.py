@@ -10,14 +10,14 @@ from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.frames import TOO_LARGE
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
-from airboss.runtime.permission import wish as wish_of
+from airboss.runtime.permission import permission_request as request_of
 from airboss.settings import POLICIES, Policy
 
 HOW = "Restart Airboss with --permissions approve-all to allow it."
 KINDS = ("shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow")
 
 
-def wish(kind: str, *paths: str) -> PermissionRequest:
+def permission_request(kind: str, *paths: str) -> PermissionRequest:
     return PermissionRequest("req", None, kind, None, paths, None, None, "", {})
 
 
@@ -47,8 +47,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_read_only_allows_reading_below_the_folder(folder: Path) -> None:
     for path in ("file", ".", "inside/../file", "in", "in/new", "not/there", str(folder / "file")):
-        assert allows("read-only", folder, wish("read", path)), path
-    assert allows("read-only", folder, wish("read", str(folder)))
+        assert allows("read-only", folder, permission_request("read", path)), path
+    assert allows("read-only", folder, permission_request("read", str(folder)))
 
 
 def test_read_only_denies_reading_elsewhere(folder: Path) -> None:
@@ -63,19 +63,19 @@ def test_read_only_denies_reading_elsewhere(folder: Path) -> None:
         "/",
         "nul\0byte",
     ):
-        answer = answer_to(PolicyRule("read-only", folder), wish("read", path))
+        answer = answer_to(PolicyRule("read-only", folder), permission_request("read", path))
         assert not answer.allowed, path
         assert answer.reason == f"The policy read-only allows reading below {folder} only. {HOW}"
 
 
 def test_one_path_outside_is_enough_for_a_no_and_so_is_none_at_all(folder: Path) -> None:
-    assert not allows("read-only", folder, wish("read", "file", "../secret"))
-    assert not allows("read-only", folder, wish("read"))
+    assert not allows("read-only", folder, permission_request("read", "file", "../secret"))
+    assert not allows("read-only", folder, permission_request("read"))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "read"])
 def test_read_only_denies_all_else_and_says_what_it_was(folder: Path, kind: str) -> None:
-    answer = answer_to(PolicyRule("read-only", folder), wish(kind, "file"))
+    answer = answer_to(PolicyRule("read-only", folder), permission_request(kind, "file"))
     told = f"The policy read-only allows reading, and this is “{kind}”. {HOW}"
     assert (answer.allowed, answer.reason) == (False, told)
 
@@ -84,24 +84,28 @@ def test_read_only_denies_all_else_and_says_what_it_was(folder: Path, kind: str)
 def test_approve_all_allows_what_it_understands_and_deny_all_nothing(
     folder: Path, kind: str
 ) -> None:
-    assert allows("approve-all", folder, wish(kind, "/"))
-    assert not allows("deny-all", folder, wish(kind, "file"))
+    assert allows("approve-all", folder, permission_request(kind, "/"))
+    assert not allows("deny-all", folder, permission_request(kind, "file"))
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_kind_that_nobody_knows_is_refused_by_every_policy(folder: Path, policy: Policy) -> None:
-    assert not allows(policy, folder, wish("teleport", "file"))
-    assert not allows(policy, folder, wish("unknown"))
+    assert not allows(policy, folder, permission_request("teleport", "file"))
+    assert not allows(policy, folder, permission_request("unknown"))
 
 
 def test_ask_allows_reading_below_the_folder_and_asks_for_all_else(folder: Path) -> None:
     rule = PolicyRule("ask", folder, given=True)
-    assert answer_to(rule, wish("read", "file")).allowed
-    for asked in (wish("read", "../secret"), wish("read"), *(wish(kind) for kind in KINDS)):
+    assert answer_to(rule, permission_request("read", "file")).allowed
+    for asked in (
+        permission_request("read", "../secret"),
+        permission_request("read"),
+        *(permission_request(kind) for kind in KINDS),
+    ):
         ruling = rule.decide(asked)
         assert isinstance(ruling.answer, MustAsk), asked
         assert ruling.by == "policy ask"
-    assert not answer_to(rule, wish("teleport")).allowed
+    assert not answer_to(rule, permission_request("teleport")).allowed
 
 
 RULES = (
@@ -114,7 +118,7 @@ RULES = (
 def test_rules_narrow_every_policy_and_widen_ask_only(folder: Path) -> None:
     """PERM-1, PERM-2."""
     found = {
-        (policy, kind): PolicyRule(policy, folder).decide(wish(kind), RULES)
+        (policy, kind): PolicyRule(policy, folder).decide(permission_request(kind), RULES)
         for policy in POLICIES
         for kind in ("shell", "url", "memory")
     }
@@ -145,7 +149,11 @@ def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_s
     folder: Path,
 ) -> None:
     for policy in POLICIES:
-        for refused in (wish("read", "../secret"), wish("shell"), wish("teleport")):
+        for refused in (
+            permission_request("read", "../secret"),
+            permission_request("shell"),
+            permission_request("teleport"),
+        ):
             answer = PolicyRule(policy, folder, given=True).decide(refused).answer
             assert isinstance(answer, MustAsk) or HOW not in answer.reason
 
@@ -174,7 +182,7 @@ def test_what_was_too_long_to_be_read_whole_is_decided_by_nobody(
     folder: Path, policy: Policy, request_: dict[str, object], is_refused: bool
 ) -> None:
     """A file as it will be is no part of it: the change itself is shown."""
-    asked = wish_of({"requestId": "r", "permissionRequest": request_})
+    asked = request_of({"requestId": "r", "permissionRequest": request_})
     answer = unread(asked, PolicyRule(policy, folder).decide(asked))
     assert answer == (PermissionAnswer(False, TOO_LARGE) if is_refused else None)
 
@@ -182,12 +190,12 @@ def test_what_was_too_long_to_be_read_whole_is_decided_by_nobody(
 @pytest.mark.parametrize("kind", ["read", "write"])
 def test_a_person_is_told_where_a_link_leads(folder: Path, kind: str) -> None:
     rule, secret = PolicyRule("ask", folder), str((folder.parent / "secret").resolve())
-    by_link = rule.decide(wish(kind, "out/secret")).answer
+    by_link = rule.decide(permission_request(kind, "out/secret")).answer
     assert isinstance(by_link, MustAsk)
     assert by_link.why.startswith(f"A link leads to {secret}. ")
-    named = rule.decide(wish(kind, secret)).answer
+    named = rule.decide(permission_request(kind, secret)).answer
     assert isinstance(named, MustAsk)
     assert "link" not in named.why
-    inside = rule.decide(wish("write", "in/new")).answer
+    inside = rule.decide(permission_request("write", "in/new")).answer
     assert isinstance(inside, MustAsk)
     assert "link" not in inside.why

@@ -9,7 +9,7 @@ from airboss.harness.protected import Protected, Touched
 from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionAnswer, PermissionRequest, wish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest, permission_request
 from airboss.settings import Policy
 
 
@@ -35,7 +35,7 @@ def rule_of(home: Path, policy: Policy = "ask", own: tuple[Path, ...] = ()) -> P
 
 
 def asked(kind: str, **request: object) -> PermissionRequest:
-    return wish({"requestId": "p1", "permissionRequest": {"kind": kind, **request}})
+    return permission_request({"requestId": "p1", "permissionRequest": {"kind": kind, **request}})
 
 
 def kept(**rule: str) -> KeptRule:

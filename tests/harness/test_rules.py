@@ -1,4 +1,4 @@
-"""Which rule speaks for a wish [PERM]. An allowing one must fit in every part, any other in one."""
+"""Which rule holds for a request [PERM]. An allowing one must fit in every part, others in one."""
 
 import os
 from pathlib import Path
@@ -10,12 +10,12 @@ from airboss.harness.rules import first, holds, suggest
 from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 from airboss.service.rules import settle
 
 
 def asked(kind: str, **said: Any) -> PermissionRequest:
-    return wish({"requestId": "req", "permissionRequest": {"kind": kind, **said}})
+    return permission_request({"requestId": "req", "permissionRequest": {"kind": kind, **said}})
 
 
 def shell(command: str, *segments: str, **said: Any) -> PermissionRequest:
@@ -176,7 +176,7 @@ def test_what_is_missing_is_never_allowed_and_always_denied(folder: Path) -> Non
 
 
 def test_a_kind_that_a_rule_does_not_name_is_not_allowed_by_it(folder: Path) -> None:
-    wishes = {
+    permissions = {
         "shell": shell("ls", possiblePaths=["x"]),
         "write": asked("write", fileName="x"),
         "read": asked("read", path="x"),
@@ -189,13 +189,17 @@ def test_a_kind_that_a_rule_does_not_name_is_not_allowed_by_it(folder: Path) -> 
         "teleport": asked("teleport", toolName="t", path="x", url="https://example.com"),
     }
     for named in ({}, {"command": "*"}, {"path": "*"}, {"host": "*"}, {"folder": str(folder)}):
-        assert [kind for kind, one in wishes.items() if holds(allow(**named), one, folder)] == []
-    for kind in wishes:
-        allowed = [name for name, one in wishes.items() if holds(allow(wish=kind), one, folder)]
+        assert [
+            kind for kind, one in permissions.items() if holds(allow(**named), one, folder)
+        ] == []
+    for kind in permissions:
+        allowed = [
+            name for name, one in permissions.items() if holds(allow(wish=kind), one, folder)
+        ]
         assert allowed == ([kind] if kind not in ("unknown", "teleport") else [])
-    by_tool = [kind for kind, one in wishes.items() if holds(allow(tool="*"), one, folder)]
+    by_tool = [kind for kind, one in permissions.items() if holds(allow(tool="*"), one, folder)]
     assert by_tool == ["mcp", "custom-tool"]
-    assert [kind for kind, one in wishes.items() if not holds(deny(), one, folder)] == []
+    assert [kind for kind, one in permissions.items() if not holds(deny(), one, folder)] == []
 
 
 def test_a_tool_of_a_server_is_named_with_the_server(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""An allowing rule never matches more than its words, whatever they and the wish are [PERM]."""
+"""An allowing rule never matches more than its words, whatever they and the request are [PERM]."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from airboss.harness.patterns import fits, host_of, literal, plain
 from airboss.harness.rules import holds, suggest
 from airboss.harness.spellings import Spellings
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 
 CWD = Path("/nowhere/work")
 # Few letters, so that patterns and texts meet; many that mean something to a shell.
@@ -93,7 +93,7 @@ def test_an_allowed_command_has_no_part_that_begins_otherwise(pattern: str, comm
 @given(paths, st.booleans())
 def test_an_allowed_path_lies_below_the_folder_of_the_rule(parts: list[str], full: bool) -> None:
     path = "/".join([str(CWD), *parts] if full else parts)
-    said = wish({"permissionRequest": {"kind": "read", "path": path}})
+    said = permission_request({"permissionRequest": {"kind": "read", "path": path}})
     if holds(Rule(verdict="allow", wish="read", path="a/*"), said, CWD):
         assert os.path.normpath(CWD / path).startswith(f"{CWD}/a/")
     rule = suggest(said, CWD)
@@ -104,7 +104,7 @@ def test_an_allowed_path_lies_below_the_folder_of_the_rule(parts: list[str], ful
 @given(st.sampled_from(["a.b", "*.a.b"]), addresses)
 def test_an_allowed_host_is_the_one_that_the_address_names(host: str, rest: str) -> None:
     address = f"https://{rest}"
-    said = wish({"permissionRequest": {"kind": "url", "url": address}})
+    said = permission_request({"permissionRequest": {"kind": "url", "url": address}})
     if holds(Rule(verdict="allow", wish="url", host=host), said, CWD):
         called = re.split(r"[/\\?#]", rest)[0].rpartition("@")[2].partition(":")[0].rstrip(".")
         assert called == "a.b" if host == "a.b" else called.endswith(".a.b")
@@ -112,4 +112,4 @@ def test_an_allowed_host_is_the_one_that_the_address_names(host: str, rest: str)
 
 
 def _shell(command: str) -> PermissionRequest:
-    return wish({"permissionRequest": {"kind": "shell", "fullCommandText": command}})
+    return permission_request({"permissionRequest": {"kind": "shell", "fullCommandText": command}})

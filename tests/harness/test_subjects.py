@@ -10,13 +10,15 @@ from airboss.harness.subjects import MOST_BYTES, subject_of
 from airboss.model.excerpt import Gapped
 from airboss.model.inbox_events import Subject
 from airboss.model.redaction import MASK, Redactor
-from airboss.runtime.permission import wish
+from airboss.runtime.permission import permission_request
 
 SECRET = "s3cret-value"
 
 
 def subject(kind: str, **request: Any) -> Subject:
-    asked = wish({"requestId": "req_1", "permissionRequest": {"kind": kind, **request}})
+    asked = permission_request(
+        {"requestId": "req_1", "permissionRequest": {"kind": kind, **request}}
+    )
     return subject_of(asked, Redactor((SECRET,)))
 
 

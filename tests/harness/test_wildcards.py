@@ -6,14 +6,14 @@ import pytest
 
 from airboss.harness.rules import holds, suggest
 from airboss.model.rules import Rule
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 
 CWD = Path("/nowhere/work")
 
 
 def asked(command: str) -> PermissionRequest:
     told = {"kind": "shell", "fullCommandText": command}
-    return wish({"permissionRequest": told})
+    return permission_request({"permissionRequest": told})
 
 
 def allows(pattern: str, command: str) -> bool:

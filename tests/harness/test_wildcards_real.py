@@ -11,7 +11,7 @@ import pytest
 
 from airboss.harness.rules import holds
 from airboss.model.rules import Rule
-from airboss.runtime.permission import wish
+from airboss.runtime.permission import permission_request
 
 REAL = {
     "git *": """
@@ -103,5 +103,5 @@ def test_what_does_run_or_write_is_not_allowed(tmp_path: Path, pattern: str, com
         run("git checkout -q page; git bisect start HEAD HEAD~1", tmp_path)
     run(command, tmp_path)
     assert (tmp_path / "PWN").exists()
-    said = wish({"permissionRequest": {"kind": "shell", "fullCommandText": command}})
+    said = permission_request({"permissionRequest": {"kind": "shell", "fullCommandText": command}})
     assert not holds(Rule(verdict="allow", wish="shell", command=pattern), said, tmp_path)

@@ -319,7 +319,9 @@ def read_only(tmp_path: Path) -> Generator[Path]:
 
 
 async def test_a_read_only_folder_is_refused_in_words(read_only: Path) -> None:
-    with pytest.raises(StoreUnavailable, match=r"mend its rights, or choose another data folder"):
+    with pytest.raises(
+        StoreUnavailable, match=r"fix its permissions, or choose another data folder"
+    ):
         async with log_in(read_only):
             pass
 

@@ -12,7 +12,7 @@ from airboss.cli import screen
 from airboss.harness.approvals import title_of
 from airboss.model import hidden
 from airboss.model.redaction import Redactor
-from airboss.runtime.permission import wish
+from airboss.runtime.permission import permission_request
 from airboss.service.export_pages import Html, Markdown
 from airboss.service.transcript import Passage
 
@@ -111,7 +111,9 @@ def test_titles_and_exports_use_the_table() -> None:
     for code in in_table() - {0x09, 0x0A, *range(0xD800, 0xE000)}:
         if code > 0xE000 and code % 97:
             continue  # of the large ranges some
-        asked = wish({"permissionRequest": {"kind": "custom-tool", "toolName": f"a{chr(code)}b"}})
+        asked = permission_request(
+            {"permissionRequest": {"kind": "custom-tool", "toolName": f"a{chr(code)}b"}}
+        )
         assert title_of(asked, Redactor()) == f"Call a{mark(code)}b?"
         for page in (Markdown(), Html()):
             assert mark(code) in page.passage(Passage("tool", 0, "x", "", f"a{chr(code)}b"))

@@ -27,7 +27,7 @@ class Listener:
     """Hears one session, and can wait for what it hears."""
 
     told: list[Event | Signal] = field(default_factory=list[Event | Signal])
-    wishes: list[PermissionRequest] = field(default_factory=list[PermissionRequest])
+    permissions: list[PermissionRequest] = field(default_factory=list[PermissionRequest])
     answer: PermissionAnswer = PermissionAnswer(allowed=True, reason="")  # noqa: RUF009
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -36,7 +36,7 @@ class Listener:
         self._came.set()
 
     async def decide(self, request: PermissionRequest) -> PermissionAnswer:
-        self.wishes.append(request)
+        self.permissions.append(request)
         return self.answer
 
     def all(self, kind: type[Told]) -> list[Told]:

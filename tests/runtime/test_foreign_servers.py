@@ -72,7 +72,7 @@ async def test_it_would_be_there_and_run_unasked_if_we_did_not_say_no(
     await listener.until(TurnIdle)
     assert offered(flight) == ["github-mcp-server-peek", "github-mcp-server-poke"]
     assert [call["name"] for call in flight.stage.mcp_calls] == ["peek"]
-    assert listener.wishes == []
+    assert listener.permissions == []
 
 
 async def test_the_gate_has_it_asked_for_even_so(
@@ -84,9 +84,12 @@ async def test_the_gate_has_it_asked_for_even_so(
     session = await flight.session(listener, gate=gate, **COPILOTS)
     await session.send(PEEK)
     await listener.until(TurnIdle)
-    [wish] = listener.wishes
-    assert (wish.kind, wish.tool) == ("mcp", "github-mcp-server-peek")
-    assert (wish.raw["serverName"], wish.raw["args"]) == ("github-mcp-server", {"what": "me"})
+    [asked_for] = listener.permissions
+    assert (asked_for.kind, asked_for.tool) == ("mcp", "github-mcp-server-peek")
+    assert (asked_for.raw["serverName"], asked_for.raw["args"]) == (
+        "github-mcp-server",
+        {"what": "me"},
+    )
     assert flight.stage.mcp_calls == []
 
 
@@ -101,7 +104,7 @@ async def test_the_server_is_known_also_where_the_start_of_a_call_was_not_heard_
     session = await flight.session(listener, gate=porter)
     await session.send(text)
     await listener.until(TurnIdle)
-    assert [wish.raw.get("serverName") for wish in listener.wishes] == ["files"]
+    assert [asked_for.raw.get("serverName") for asked_for in listener.permissions] == ["files"]
 
 
 async def test_a_call_with_the_id_of_another_is_not_taken_for_a_tool_of_that_ones_server(
@@ -119,7 +122,7 @@ async def test_a_call_with_the_id_of_another_is_not_taken_for_a_tool_of_that_one
     session = await flight.session(listener, gate=porter)
     await session.send("call files-peek {}")
     await listener.until(TurnIdle)
-    assert [wish.raw.get("serverName") for wish in listener.wishes] == ["files"]
+    assert [asked_for.raw.get("serverName") for asked_for in listener.permissions] == ["files"]
 
 
 async def test_what_was_asked_when_the_runtime_died_is_asked_again_as_what_it_was(
@@ -129,8 +132,8 @@ async def test_what_was_asked_when_the_runtime_died_is_asked_again_as_what_it_wa
     changed(monkeypatch, mcp_servers={"files": mcp_server.stdio(notes)})
     asked: list[PermissionRequest] = []
 
-    async def wait(wish: PermissionRequest) -> PermissionAnswer:
-        asked.append(wish)
+    async def wait(asked_for: PermissionRequest) -> PermissionAnswer:
+        asked.append(asked_for)
         return await listener.until(PermissionAnswer, 60)
 
     porter = Porter(lambda _: Pass(must_ask=True))
@@ -146,12 +149,12 @@ async def test_what_was_asked_when_the_runtime_died_is_asked_again_as_what_it_wa
     resumed = {"id": session.id, "resume": True, "goes_on": True}
     session = await flight.session(again, gate=porter, **resumed)
     pending = await session.pending()
-    assert len(pending.wishes) == 1
+    assert len(pending.permissions) == 1
     session.go_on(pending)
     await again.until(TurnIdle)
-    [wish] = again.wishes
-    assert (wish.kind, wish.tool, wish.call) == ("mcp", "files-peek", asked[0].call)
-    assert wish.raw["args"] == {"what": "it"}
+    [asked_for] = again.permissions
+    assert (asked_for.kind, asked_for.tool, asked_for.call) == ("mcp", "files-peek", asked[0].call)
+    assert asked_for.raw["args"] == {"what": "it"}
     assert notes.read_text("utf-8") == "peek it\n"
 
 
@@ -165,5 +168,5 @@ async def test_a_call_that_was_changed_cannot_be_asked_for_and_does_not_run(
     session = await flight.session(listener, gate=Porter(lambda _: answer))
     await session.send('call files-peek {"what": "it"}')
     await listener.until(TurnIdle)
-    assert listener.wishes == []
+    assert listener.permissions == []
     assert notes.read_text("utf-8") == ""

@@ -81,7 +81,7 @@ async def test_a_built_in_tool_passes_and_permission_is_still_asked_for(
     ]
     [(tool, outcome)] = porter.outcomes
     assert (tool, outcome.error, outcome.text[:3]) == ("bash", None, "hi\n")
-    assert [wish.kind for wish in listener.wishes] == ["shell"]
+    assert [asked_for.kind for asked_for in listener.permissions] == ["shell"]
     assert [type(told) for told in porter.heard] == [ToolStarted, ToolEnded]
 
 
@@ -111,7 +111,7 @@ async def test_a_sub_agents_call_can_be_refused(flight: Flight, listener: Listen
     target = flight.folder / "made-below"
     await asked(flight, listener, porter, f"agent shell touch {target}")
     assert not target.exists()
-    assert listener.wishes == []
+    assert listener.permissions == []
 
 
 async def test_a_refused_call_does_not_run_and_the_model_is_told_why(
@@ -122,7 +122,7 @@ async def test_a_refused_call_does_not_run_and_the_model_is_told_why(
     porter = Porter(lambda _: Veto("Not again."))
     messages = await asked(flight, listener, porter, f"shell touch {target}")
     assert not target.exists()
-    assert listener.wishes == [], "nobody is asked for what is refused anyway"
+    assert listener.permissions == [], "nobody is asked for what is refused anyway"
     [ended] = listener.all(ToolEnded)
     assert ended.error is not None
     assert (ended.error.code, ended.error.message) == (
@@ -141,7 +141,7 @@ async def test_changed_arguments_are_what_runs_and_what_permission_is_asked_for(
     listener.answer = PermissionAnswer(allowed=False, reason="No.")
     porter = Porter(lambda use: Pass({**use.arguments, "command": "echo changed"}))
     await asked(flight, listener, porter, "shell echo hi")
-    assert [wish.command for wish in listener.wishes] == ["echo changed"]
+    assert [asked_for.command for asked_for in listener.permissions] == ["echo changed"]
     listener.answer = PermissionAnswer(allowed=True, reason="")
     again = Listener()
     await asked(flight, again, porter, "shell echo hi")
@@ -345,4 +345,4 @@ async def test_every_tool_that_the_runtime_has_is_classified_and_passes_the_gate
         await session.close()
         assert [use.tool for use in porter.uses] == [name]
         assert [ended.error is not None for ended in listener.all(ToolEnded)] == [True], name
-        assert listener.wishes == [], name
+        assert listener.permissions == [], name

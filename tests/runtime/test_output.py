@@ -116,10 +116,10 @@ async def test_an_edit_of_a_large_file_is_asked_for_and_made(
         arguments = '{"path": "large.txt", "old_str": "needle", "new_str": "thread"}'
         await session.send(f"call edit {arguments}")
         await listener.until_over(90)
-    [wish] = listener.wishes
-    assert "-needle\n+thread\n" in wish.raw["diff"]
-    assert wish.gaps == {"newFileContents", "fileEdits"}
-    assert wish.raw["newFileContents"].startswith("thread\nsome line")
+    [asked_for] = listener.permissions
+    assert "-needle\n+thread\n" in asked_for.raw["diff"]
+    assert asked_for.gaps == {"newFileContents", "fileEdits"}
+    assert asked_for.raw["newFileContents"].startswith("thread\nsome line")
     assert file.read_text(encoding="utf-8").startswith("thread\nsome line")
     assert [use.tool for use in gate.uses] == ["edit"]
     assert witness.grown < 60

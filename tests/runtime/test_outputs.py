@@ -34,7 +34,7 @@ def in_public(flight: Flight) -> list[str]:
 
 async def said(session: RuntimeSession, listener: Listener, text: str) -> ToolEnded:
     listener.told.clear()
-    listener.wishes.clear()
+    listener.permissions.clear()
     await session.send(text)
     await listener.until_over()
     return listener.all(ToolEnded)[-1]
@@ -70,9 +70,9 @@ async def test_only_their_own_session_reads_them_without_a_permission(
     first, second = await flight.session(listener), await flight.session(other)
     file = await long_output(first, listener, flight)
     ended = await said(first, listener, view(file))
-    assert (ended.error, listener.wishes) == (None, [])
+    assert (ended.error, listener.permissions) == (None, [])
     await said(second, other, view(file))
-    assert {wish.kind for wish in other.wishes} == {"read"}
+    assert {asked_for.kind for asked_for in other.permissions} == {"read"}
 
 
 async def test_a_session_that_was_closed_reads_them_when_it_is_resumed_also_by_the_next_server(

@@ -1,7 +1,7 @@
-"""Reading what an agent asks leave for, as recorded from the runtime."""
+"""Reading what an agent asks permission for, as recorded from the runtime."""
 
 from airboss.runtime.hooks import ASKED_BY_THE_GATE
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 
 
 def test_a_shell_command_is_read_with_the_paths_it_may_touch() -> None:
@@ -13,7 +13,9 @@ def test_a_shell_command_is_read_with_the_paths_it_may_touch() -> None:
         "possiblePaths": ["notes.txt"],
         "canOfferSessionApproval": False,
     }
-    assert wish({"requestId": "p1", "permissionRequest": request}) == PermissionRequest(
+    assert permission_request(
+        {"requestId": "p1", "permissionRequest": request}
+    ) == PermissionRequest(
         request_id="p1",
         call="call_1",
         kind="shell",
@@ -28,7 +30,7 @@ def test_a_shell_command_is_read_with_the_paths_it_may_touch() -> None:
 
 def test_reading_writing_fetching_and_tools_name_what_they_are_about() -> None:
     def about(**request: object) -> tuple[str, tuple[str, ...], str]:
-        read = wish({"requestId": "p1", "permissionRequest": request})
+        read = permission_request({"requestId": "p1", "permissionRequest": request})
         return read.kind, read.paths, read.about
 
     assert about(kind="read", path="/a", intention="Read file: /a") == ("read", ("/a",), "/a")
@@ -38,9 +40,14 @@ def test_reading_writing_fetching_and_tools_name_what_they_are_about() -> None:
 
 
 def test_what_nobody_knows_is_still_a_wish() -> None:
-    assert wish({"permissionRequest": {"kind": "telepathy", "path": 3}}).kind == "telepathy"
-    assert wish({"requestId": "p1", "permissionRequest": "?"}).kind == "unknown"
-    assert wish({}) == PermissionRequest("", None, "unknown", None, (), None, None, "", {})
+    assert (
+        permission_request({"permissionRequest": {"kind": "telepathy", "path": 3}}).kind
+        == "telepathy"
+    )
+    assert permission_request({"requestId": "p1", "permissionRequest": "?"}).kind == "unknown"
+    assert permission_request({}) == PermissionRequest(
+        "", None, "unknown", None, (), None, None, "", {}
+    )
 
 
 def test_what_our_gate_has_asked_is_a_tool_of_a_server_and_what_another_hook_asks_is_not() -> None:
@@ -52,7 +59,7 @@ def test_what_our_gate_has_asked_is_a_tool_of_a_server_and_what_another_hook_ask
             "hookMessage": message,
         }
         data = {"requestId": "p1", "permissionRequest": {**request, "toolCallId": "call_1"}}
-        return wish(data, server)
+        return permission_request(data, server)
 
     ours = asked(ASKED_BY_THE_GATE, "s")
     assert (ours.kind, ours.tool, ours.call, ours.about) == ("mcp", "s-add", "call_1", "s-add")

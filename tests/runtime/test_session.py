@@ -83,7 +83,7 @@ async def test_a_tools_output_is_told_as_it_comes_and_adds_up_to_its_result(
     assert "".join(delta.text for delta in deltas) == ended.text
     assert ended.text.startswith("line 1\nline 2\nline 3\n")
     assert ended.result == ToolResult(content=ended.text)
-    assert [(wish.kind, wish.command) for wish in listener.wishes] == [
+    assert [(asked_for.kind, asked_for.command) for asked_for in listener.permissions] == [
         ("shell", "for i in 1 2 3; do echo line $i; sleep 0.1; done")
     ]
 
@@ -146,7 +146,7 @@ async def test_a_kind_of_permission_that_nobody_knows_is_asked_for_too(
     process.wire.routes[session.id] = disguise
     await session.send("shell echo hi")
     await listener.until(TurnIdle)
-    assert [wish.kind for wish in listener.wishes] == ["telepathy"]
+    assert [asked_for.kind for asked_for in listener.permissions] == ["telepathy"]
 
 
 async def test_a_sub_agents_tools_are_told_below_its_call_and_its_words_are_not(

@@ -35,7 +35,7 @@ async def called(flight: Flight, listener: Listener, arguments: str) -> ToolEnde
     await listener.until(TurnIdle)
     await session.close()
     assert [start.name for start in listener.all(ToolStarted)] == ["weigh"]
-    assert listener.wishes == [], "nobody is asked for permission"
+    assert listener.permissions == [], "nobody is asked for permission"
     [ended] = listener.all(ToolEnded)
     return ended
 

@@ -145,7 +145,7 @@ def test_rules_are_told_as_they_come_go_and_move(portal: Portal) -> None:
     events = told(portal, "rules.changed")[-3:]
     assert [one["change"] for one in events] == ["added", "arranged", "removed"]
     assert events[2]["rule"] == kept["id"]
-    assert events[2]["text"] == "deny wish shell command rm *"
+    assert events[2]["text"] == "deny kind shell command rm *"
 
 
 def test_trust_is_told_with_the_digest(portal: Portal) -> None:
@@ -283,7 +283,7 @@ async def test_it_can_be_followed(portal: Portal) -> None:
         async with asyncio.timeout(20):
             async for piece in answer.aiter_text():
                 seen += piece
-                if "deny wish url" in seen:
+                if "deny kind url" in seen:
                     break
     assert "audit.server.started" in seen
 

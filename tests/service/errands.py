@@ -141,7 +141,7 @@ class TaskHouse(House):
         return await self.tasks.start(NewTaskRun(name, text, ME, **request))
 
     async def perform(self, task: dict[str, Any], text: str = "", **more: Any) -> Story:
-        """One task to its end; what is no field of the wish belongs to the entry."""
+        """One task to its end; what is no field of the request belongs to the entry."""
         known = NewTaskRun.__dataclass_fields__
         await self.install({"it": task}, **{k: v for k, v in more.items() if k not in known})
         request = {name: value for name, value in more.items() if name in known}

@@ -243,7 +243,7 @@ async def test_there_is_no_fifth_round_and_the_reviews_stay_for_a_person(tmp_pat
     assert trial.note("review-tests.md") == "1. must: none.\n"
 
 
-async def test_what_does_not_work_is_mended_before_it_is_found_to_work(tmp_path: Path) -> None:
+async def test_what_does_not_work_is_fixed_before_it_is_found_to_work(tmp_path: Path) -> None:
     repository = made(python_project, tmp_path)
     books = repository.path / "shelf/books.py"
     books.write_text(books.read_text("utf-8").replace("== author", "!= author"), encoding="utf-8")

@@ -32,7 +32,7 @@ def told(*calls: tuple[str, dict[str, Any], str | None]) -> list[FileChange]:
         result = ToolResult(content="Done.", detailed_content=diff)
         book.hear(started)
         book.hear(ToolEnded(block="b", text="Done.", result=result))
-    return book.told().files
+    return book.view().files
 
 
 def test_a_patch_tells_of_several_files() -> None:
@@ -85,7 +85,7 @@ def test_lines_that_the_log_does_not_keep_are_counted_where_they_were_before() -
     book.hear(ToolEnded(block="b", text="Done.", result=ToolResult(content="Done.")))
     book.hear(ToolStarted(block="c", name="edit", arguments='{"path": "e"}'))
     book.hear(ToolEnded(block="c", text="Done.", result=result))
-    made, edited = book.told().files
+    made, edited = book.view().files
     assert (made.added, made.removed, made.cut) == (3_000, 0, True)
     assert "@@ -0,0 +1,3000 @@" in made.diff
     assert (edited.added, edited.removed, edited.cut) == (700, 30, True)

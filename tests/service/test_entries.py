@@ -368,8 +368,8 @@ async def test_a_name_that_is_no_text_does_not_prevent_the_start(repo: Repo) -> 
     async with repo.served(entry=file) as entries:
         found = await used(entries)
         assert task_of(found) == "odd"
-        assert found.told_path is not None
-        found.told_path.encode()
+        assert found.shown_path is not None
+        found.shown_path.encode()
         file.write_text("", encoding="utf-8")
         broken = await used(entries)
         assert broken.problem is not None

@@ -20,7 +20,7 @@ from airboss.model.inbox_events import (
     QuestionAsked,
 )
 from airboss.runtime.hooks import ToolUse
-from airboss.runtime.permission import wish
+from airboss.runtime.permission import permission_request
 from tests.service.house import ME, House, house_in
 
 SCRIPT = """
@@ -241,7 +241,9 @@ async def test_what_was_shown_before_a_restart_decides_about_nothing_else(house:
     talk = await house.sessions._talk(item.session)  # pyright: ignore[reportPrivateUsage]
     talk.pending.keep([item])
     other = {"kind": "shell", "fullCommandText": "rm -r /", "toolCallId": shown.call}
-    deciding = asyncio.create_task(talk.pending.decide(wish({"permissionRequest": other})))
+    deciding = asyncio.create_task(
+        talk.pending.decide(permission_request({"permissionRequest": other}))
+    )
     items = {one.id: one for one in await waiting(house, 2)}
     del items[item.id]
     [second] = items.values()

@@ -17,7 +17,7 @@ from airboss.model.inbox_events import (
     Subject,
 )
 from airboss.runtime.hooks import ToolUse
-from airboss.runtime.permission import PermissionRequest, wish
+from airboss.runtime.permission import PermissionRequest, permission_request
 from airboss.service.export import Exports
 from tests.service.house import House, house_in
 from tests.service.test_inbox import waiting
@@ -40,7 +40,7 @@ async def pending_in(house: House) -> PendingItems:
 
 def shell(command: str, **request: Any) -> PermissionRequest:
     asked = {"kind": "shell", "fullCommandText": command, "toolCallId": "call_1", **request}
-    return wish({"requestId": "req_1", "permissionRequest": asked})
+    return permission_request({"requestId": "req_1", "permissionRequest": asked})
 
 
 async def decided(house: House, pending: PendingItems) -> list[PermissionDecided]:

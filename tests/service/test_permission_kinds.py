@@ -1,4 +1,4 @@
-"""Every kind of wish, allowed and denied, as the agent and whoever watches see it."""
+"""Every kind of request, allowed and denied, as the agent and whoever watches see it."""
 
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path

@@ -46,8 +46,8 @@ async def house(tmp_path: Path) -> AsyncGenerator[TaskHouse]:
 
 
 async def begun(house: TaskHouse, job: str = "it") -> RunView:
-    wish = NewRun(job, "", str(house.work), "me", key=f"a key for {job}")
-    return await house.services.runs.start(wish)
+    asked_for = NewRun(job, "", str(house.work), "me", key=f"a key for {job}")
+    return await house.services.runs.start(asked_for)
 
 
 async def ran(house: TaskHouse) -> RunView:

@@ -11,7 +11,7 @@ from airboss.errors import Conflict, Invalid, NotFound, TooMuch
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
 from airboss.service import rules as module
-from airboss.service.rules import Rules, settle, told
+from airboss.service.rules import Rules, rule_text, settle
 from airboss.store.database import Database
 from airboss.store.rules import RuleStore
 
@@ -98,12 +98,12 @@ async def test_a_secret_is_not_kept_in_a_rule(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ({}, "names the kind of wish"),
-        ({"command": "ls"}, "names the kind of wish"),
-        ({"tool": "x", "path": "/x"}, "names the kind of wish"),
-        ({"folder": "/x"}, "names the kind of wish"),
-        ({"wish": "teleport"}, "no kind of wish teleport. Use custom-tool, hook"),
-        ({"wish": "extension-management"}, "no kind of wish extension-management"),
+        ({}, "names the kind of request"),
+        ({"command": "ls"}, "names the kind of request"),
+        ({"tool": "x", "path": "/x"}, "names the kind of request"),
+        ({"folder": "/x"}, "names the kind of request"),
+        ({"wish": "teleport"}, "no kind of request teleport. Use custom-tool, hook"),
+        ({"wish": "extension-management"}, "no kind of request extension-management"),
         ({"wish": "shell", "path": "/x"}, "touches: name the command"),
         ({"wish": "shell", "command": "x", "host": "x"}, "touches: name the command"),
         ({"wish": "shell", "tool": "x"}, "shell has no tool: tool goes with custom-tool"),
@@ -132,7 +132,7 @@ def test_a_rule_that_denies_may_name_anything_that_there_is() -> None:
     for words in ({}, {"command": "x"}, {"host": "*"}, {"wish": "extension-management"}):
         rule = Rule(verdict="deny", **words)
         assert settle(rule) == rule
-    with pytest.raises(Invalid, match="no kind of wish shel"):
+    with pytest.raises(Invalid, match="no kind of request shel"):
         settle(Rule(verdict="deny", wish="shel"))
 
 
@@ -159,5 +159,5 @@ def test_a_rule_is_kept_as_things_are_called(tmp_path: Path) -> None:
     )
     rule = settle(Rule(verdict="ask", host="*.Bücher.Example.", folder=f"{link}/"))
     assert (rule.host, rule.folder) == ("*.xn--bcher-kva.example", f"{real}")
-    assert told(rule) == f"ask host *.xn--bcher-kva.example folder {real}"
-    assert told(Rule(verdict="deny")) == "deny everything"
+    assert rule_text(rule) == f"ask host *.xn--bcher-kva.example folder {real}"
+    assert rule_text(Rule(verdict="deny")) == "deny everything"

@@ -1,4 +1,4 @@
-"""What a person trusts: programs that may run, wishes that count, and what ends both."""
+"""What a person trusts: programs that may run, requests that count, and what ends both."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airboss.entry.python_file import told_entry
+from airboss.entry.python_file import entry_of_output
 from airboss.entry.violations import EntryUnparsed
 from airboss.errors import Invalid, NotFound
 from airboss.service.entry_files import run_program
@@ -123,7 +123,7 @@ def _is_alive(pid: int) -> bool:
 async def test_a_program_that_changed_since_it_was_weighed_is_not_run(repo: Repo) -> None:
     file = repo.write(PROGRAM, "airboss.py")
     with pytest.raises(EntryUnparsed, match="The file changed while it was read"):
-        told_entry(*await run_program(file, "0" * 64))
+        entry_of_output(*await run_program(file, "0" * 64))
 
 
 async def test_only_a_trusted_file_may_widen_the_servers_policy(repo: Repo) -> None:

@@ -162,7 +162,7 @@ def test_a_read_only_folder_is_refused_in_words(below: str) -> None:
         answer = subprocess.run(program, capture_output=True, text=True, check=True)
     assert answer.stdout == (
         f"store_unavailable: The data folder {folder} cannot be written: Permission denied. "
-        "Free some space, mend its rights, or choose another with --data.\n"
+        "Free some space, fix its permissions, or choose another with --data.\n"
     )
 
 

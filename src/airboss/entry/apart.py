@@ -49,7 +49,7 @@ def command(
     return our_program("airboss.entry.apart", *map(str, words))
 
 
-def told_by(output: bytes, code: int | None, bounds: ReadingBounds) -> FoundViolations:
+def found_by(output: bytes, code: int | None, bounds: ReadingBounds) -> FoundViolations:
     """What the process found, or why it found nothing."""
     if code == 0:
         return taken_up(output)

@@ -1,4 +1,4 @@
-"""What a run may do and use at most: of several wishes the narrowest holds."""
+"""What a run may do and use at most: of several requests the narrowest holds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def granted_policy(
 
 @dataclass(frozen=True)
 class Ungranted:
-    """A wish for more than the server allows, in a file that nobody has trusted."""
+    """A request for more than the server allows, in a file that nobody has trusted."""
 
     place: At
     wished: Policy

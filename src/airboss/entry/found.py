@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from airboss.entry.document import Entry, Job, Task
 from airboss.entry.load import Format, check_text, in_order_of_text
-from airboss.entry.python_file import told_entry
+from airboss.entry.python_file import entry_of_output
 from airboss.entry.shape import MAX_PARTS
 from airboss.entry.validate import check_entry
 from airboss.entry.violations import ROOT, EntryInvalid, EntryUnparsed, Violation
@@ -41,7 +41,7 @@ def find(
         if form == "stored":
             return FoundViolations(Entry.model_validate_json(content))
         if form == "program":
-            checked = check_entry(told_entry(content, code), most_parts=most_parts)
+            checked = check_entry(entry_of_output(content, code), most_parts=most_parts)
         elif form == "request":
             checked = check_entry(_requested(content), most_parts=most_parts)
         else:

@@ -62,7 +62,7 @@ def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object
         )
     except subprocess.TimeoutExpired:
         raise unended(seconds, prefix) from None
-    return told_entry(done.stdout, done.returncode, prefix)
+    return entry_of_output(done.stdout, done.returncode, prefix)
 
 
 def unended(seconds: float, prefix: str = "") -> EntryUnparsed:
@@ -75,7 +75,7 @@ def too_long(most: int, prefix: str = "") -> EntryUnparsed:
     return EntryUnparsed([Violation(prefix + ROOT, reason)])
 
 
-def told_entry(output: bytes, code: int | None, prefix: str = "") -> object:
+def entry_of_output(output: bytes, code: int | None, prefix: str = "") -> object:
     """What the process found: the entry, or an error that says why there is none."""
     where = prefix + ROOT
     try:

@@ -18,7 +18,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 
 
-def mended(text: str) -> str:
+def without_halves(text: str) -> str:
     """Without halves of characters, which no disk and no wire takes."""
     return text if text.isascii() else _HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
 
@@ -82,16 +82,16 @@ class Violation:
     of_name: bool = False
 
     def __str__(self) -> str:
-        return mended(f"{self.where}: {self.reason}")
+        return without_halves(f"{self.where}: {self.reason}")
 
     def placed(self, line: int, column: int) -> "Violation":
         return replace(self, line=line, column=column)
 
     def to_wire(self) -> dict[str, Any]:
         said = {
-            "where": mended(self.where),
-            "reason": mended(self.reason),
-            "hint": mended(self.hint) if self.hint else None,
+            "where": without_halves(self.where),
+            "reason": without_halves(self.reason),
+            "hint": without_halves(self.hint) if self.hint else None,
             "line": self.line,
             "column": self.column,
         }

@@ -1,4 +1,4 @@
-"""An approval as a person sees it: made of what the agent asks leave for. Nothing is asked here."""
+"""An approval as a person sees it: made of what the agent asks for. Nothing is asked here."""
 
 import hashlib
 import json
@@ -23,11 +23,11 @@ _DESCRIPTION: Final = 512
 _INTENTION: Final = 200
 # A line break in a title: what follows it is another command.
 _LINE_END: Final = " ⏎ "
-# What the runtime says of one request only: the same wish may come with another.
+# What the runtime says of one request only: the same request may come with another.
 _PASSING: Final = frozenset(
     {"toolCallId", "intention", "canOfferSessionApproval", "warning", "requestSandboxBypass"}
 )
-# What tells two wishes of a kind apart, where all that was said would tell too much.
+# What tells two requests of a kind apart, where all that was said would tell too much.
 _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "shell": ("fullCommandText",),
     "write": ("fileName", "diff", "newFileContents"),
@@ -164,7 +164,7 @@ def _of_change(request: PermissionRequest) -> str:
 
 
 _TITLES: Final[Mapping[str, Callable[[PermissionRequest], str]]] = {
-    "shell": lambda wish: f"Run {wish.command}?",
+    "shell": lambda request: f"Run {request.command}?",
     "write": _of_change,
     "read": _of_path("Read"),
     "url": _of_address,

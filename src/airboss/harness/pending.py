@@ -40,7 +40,7 @@ class PendingCalls:
         self._clean = clean
         self._open: deque[OpenCall] = deque(maxlen=_MOST)
         # Those that an event told of before a hook did.
-        self._told: deque[ToolStarted] = deque(maxlen=_MOST)
+        self._started: deque[ToolStarted] = deque(maxlen=_MOST)
         # Without a name so far.
         self._refused: deque[OpenCall] = deque(maxlen=_MOST)
 
@@ -49,9 +49,9 @@ class PendingCalls:
             for going in [going for going in left if going.stint[0] != stint[0]]:
                 left.remove(going)  # its turn is over: nobody says more of it
         going = OpenCall(use, stint)
-        same = [said for said in self._told if said.name == use.tool]
+        same = [said for said in self._started if said.name == use.tool]
         if said := _closest(same, lambda said: self._likeness(said, use)):
-            self._told.remove(said)
+            self._started.remove(said)
             going.block = said.block
         self._open.append(going)
         return going
@@ -62,7 +62,7 @@ class PendingCalls:
         same = [going for going in unnamed if going.use.tool == said.name]
         going = _closest(same, lambda going: self._likeness(said, going.use))
         if going is None:
-            self._told.append(said)
+            self._started.append(said)
             return False
         going.block = said.block
         if going in self._refused:
@@ -72,8 +72,8 @@ class PendingCalls:
 
     def ended(self, block: str) -> OpenCall | None:
         """The call that is over, where it was let through."""
-        if said := next((one for one in self._told if one.block == block), None):
-            self._told.remove(said)
+        if said := next((one for one in self._started if one.block == block), None):
+            self._started.remove(said)
         going = next((going for going in self._open if going.block == block), None)
         if going is not None:
             self._open.remove(going)

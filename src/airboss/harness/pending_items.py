@@ -34,7 +34,7 @@ from airboss.runtime.tools import OutsideCall, ToolRefusal
 
 _log = logging.getLogger(__name__)
 
-# The kind of a wish that a check of the gate made, not the runtime.
+# The kind of a request that a check of the gate made, not the runtime.
 _BY_A_HOOK: Final = "hook"
 # How often the same was decided before, in an earlier attempt at the same mission.
 EarlierDecisions: TypeAlias = "dict[str, list[ItemSettled]]"

@@ -1,4 +1,5 @@
-"""What a session may do, by policy and by rules. An unclear or unknown wish, or an error, is a no.
+"""What a session may do, by policy and by rules. An unclear or unknown
+request, or an error, is a no.
 
 Of the rules the first that matches speaks; they narrow every policy, and widen `ask` only. Where
 secrets of the server lie, an allowing one counts only if it names the very file.
@@ -66,7 +67,7 @@ class PolicyRule:
     def decide(self, request: PermissionRequest, rules: Rules = ()) -> Ruling:
         by = f"policy {self.policy}"
         if self.policy == "deny-all":
-            return Ruling(self._refuse("The policy deny-all refuses every wish."), by)
+            return Ruling(self._refuse("The policy deny-all refuses every request."), by)
         if request.kind not in UNDERSTOOD:
             no = f"Airboss does not know what “{request.kind}” would do, so it is refused."
             return Ruling(PermissionAnswer(False, no), by)
@@ -98,7 +99,7 @@ class PolicyRule:
     def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
         if self.policy == "approve-all":
             return PermissionAnswer(True, "The policy approve-all allows it.")
-        kind, allows = about.wish.kind, f"The policy {self.policy} allows reading"
+        kind, allows = about.request.kind, f"The policy {self.policy} allows reading"
         if kind == "read" and about.touched:
             reason = f"{allows}, but not in {about.touched[0].place}, where secrets lie."
             return MustAsk(reason) if self.policy == "ask" else self._refuse(reason)
@@ -116,14 +117,14 @@ class PolicyRule:
 
 @dataclass(frozen=True)
 class _About:
-    """The files that a wish is about; looked up when they count, and once."""
+    """The files that a request is about; looked up when they count, and once."""
 
-    wish: PermissionRequest
+    request: PermissionRequest
     rule: PolicyRule
 
     @cached_property
     def paths(self) -> tuple[str | None, ...]:
-        return paths_of(self.wish, self.rule.cwd)
+        return paths_of(self.request, self.rule.cwd)
 
     @property
     def is_free(self) -> bool:
@@ -136,17 +137,17 @@ class _About:
     def touched(self) -> tuple[Touched, ...]:
         """The protected places that it would touch. Of a command its words tell some of them, and
         not what it goes through from above."""
-        if self.wish.kind not in _OF_FILES:
+        if self.request.kind not in _OF_FILES:
             return ()
         found = self.rule.protected.touched(self.paths, self.rule.own)
-        return tuple(one for one in found if not (one.above and self.wish.kind == "shell"))
+        return tuple(one for one in found if not (one.above and self.request.kind == "shell"))
 
     @property
     def elsewhere(self) -> list[str]:
         """Where links lead out of the working directory: who only sees the names does not know."""
-        if self.wish.kind == "shell":
+        if self.request.kind == "shell":
             return []
-        said = {os.path.normpath(self.rule.cwd / path) for path in self.wish.paths}
+        said = {os.path.normpath(self.rule.cwd / path) for path in self.request.paths}
         found = [path for path in self.paths if path is not None and path not in said]
         return [path for path in found if not Path(path).is_relative_to(self.rule.cwd)]
 
@@ -154,7 +155,7 @@ class _About:
         """One that allows must name what is protected."""
         if rule.verdict != "allow" or not self.touched:
             return True
-        return names(rule, self.wish, self.touched, self.rule.cwd)
+        return names(rule, self.request, self.touched, self.rule.cwd)
 
 
 def _with_links(answer: PermissionAnswer | MustAsk, about: _About) -> PermissionAnswer | MustAsk:
@@ -166,7 +167,7 @@ def _with_links(answer: PermissionAnswer | MustAsk, about: _About) -> Permission
 
 
 def unread(request: PermissionRequest, ruling: Ruling) -> PermissionAnswer | None:
-    """The answer to a wish that was too long to be read whole: nobody decides about what is not
+    """The answer to a request that was too long to be read whole: nobody decides about what is not
     seen. What a file becomes may be, where nobody looks at it, or the change itself is there."""
     seen = _UNSEEN | {"diff"} if ruling.by == "policy approve-all" else _UNSEEN
     return PermissionAnswer(False, TOO_LARGE) if request.gaps - seen else None

@@ -20,7 +20,7 @@ _Identity: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Touched:
-    """What a wish would touch, and which path of the wish does. From `above` it would be gone
+    """What a request would touch, and which path of the request does. From `above` it would be gone
     through by a listing or a search. The path is None where nobody can tell it."""
 
     place: Path

@@ -1,4 +1,4 @@
-"""Which rule speaks for a wish. An allowing one must fit in every part, any other in one."""
+"""Which rule speaks for a request. An allowing one must fit in every part, any other in one."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +28,7 @@ from airboss.runtime.permission import PermissionRequest
 UNDERSTOOD: Final = frozenset(
     {"shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow"}
 )
-# Which kinds have what a rule may name; where one lacks it nevertheless, the wish is unclear.
+# Which kinds have what a rule may name; where one lacks it nevertheless, the request is unclear.
 WITH_PATHS: Final = frozenset({"read", "write"})
 WITH_TOOL: Final = frozenset({"mcp", "custom-tool", "hook"})
 _NAMED_BY_TOOL: Final = frozenset({"mcp", "custom-tool"})
@@ -48,7 +48,7 @@ _LONGEST_PATH: Final = 4096
 
 
 def first(rules: Iterable[KeptRule], request: PermissionRequest, cwd: Path) -> KeptRule | None:
-    """The first that speaks for the wish of a session that works in `cwd`."""
+    """The first that speaks for the request of a session that works in `cwd`."""
     asked = _Asked(request, cwd)
     return next((kept for kept in rules if _holds(kept.rule, asked)), None)
 
@@ -58,7 +58,7 @@ def holds(rule: Rule, request: PermissionRequest, cwd: Path) -> bool:
 
 
 def paths_of(request: PermissionRequest, cwd: Path) -> tuple[str | None, ...]:
-    """The files that a wish is about, where links lead; of a command all that its words may be.
+    """The files that a request is about, where links lead; of a command all that its words may be.
     None is one that nobody can tell."""
     asked = _Asked(request, cwd)
     if request.kind != "shell":
@@ -70,7 +70,7 @@ def paths_of(request: PermissionRequest, cwd: Path) -> tuple[str | None, ...]:
 def suggest(
     request: PermissionRequest, cwd: Path, redactor: Redactor = NOTHING_SECRET
 ) -> Rule | None:
-    """What “always allow this” writes down: this wish and hardly another. None where no words
+    """What “always allow this” writes down: this request and hardly another. None where no words
     would be narrow enough, or where one of them is a secret."""
     asked = _Asked(request, cwd)
     rule = _narrowest(request, asked)
@@ -104,7 +104,7 @@ def _holds(rule: Rule, asked: "_Asked") -> bool:
 
 def _allows(rule: Rule, asked: "_Asked") -> bool:
     """Everything that it names is there and fits, beyond doubt."""
-    kind = asked.wish.kind
+    kind = asked.request.kind
     if kind not in UNDERSTOOD or asked.wants_more or not _is_named(rule, kind):
         return False
     if kind == "shell" and (rule.path or rule.host):
@@ -126,7 +126,7 @@ def _is_named(rule: Rule, kind: str) -> bool:
 
 
 def _allows_command(pattern: str, asked: "_Asked") -> bool:
-    command, segments = asked.wish.command, asked.segments
+    command, segments = asked.request.command, asked.segments
     if command is None:
         return False
     if (whole := plain(pattern)) is not None:
@@ -141,7 +141,7 @@ def _allows_command(pattern: str, asked: "_Asked") -> bool:
 
 def _catches(rule: Rule, asked: "_Asked") -> bool:
     """One part that fits is enough, and so is one of which nobody knows whether it does."""
-    kind = asked.wish.kind
+    kind = asked.request.kind
     return (
         (rule.wish is None or rule.wish == kind)
         and (rule.tool is None or _catches_tool(rule.tool, asked))
@@ -152,22 +152,22 @@ def _catches(rule: Rule, asked: "_Asked") -> bool:
 
 
 def _catches_tool(pattern: str, asked: "_Asked") -> bool:
-    names = [name for name in (asked.tool, asked.wish.tool) if name]
+    names = [name for name in (asked.tool, asked.request.tool) if name]
     if not names or asked.tool is None:  # no server is named: it may be the one that is meant
-        return asked.wish.kind in WITH_TOOL
+        return asked.request.kind in WITH_TOOL
     return any(fits(pattern, name) for name in names)
 
 
 def _catches_command(pattern: str, asked: "_Asked") -> bool:
-    if asked.wish.command is None:
-        return asked.wish.kind == "shell"
+    if asked.request.command is None:
+        return asked.request.kind == "shell"
     return asked.is_too_long or asked.spellings.fit(pattern)
 
 
 def _catches_path(pattern: str, asked: "_Asked") -> bool:
     paths = (*asked.real_paths, *asked.said_paths, *asked.guessed_paths)
     if not paths:
-        return asked.wish.kind in WITH_PATHS
+        return asked.request.kind in WITH_PATHS
     return None in paths or any(map(_path_fits(pattern, asked), paths))
 
 
@@ -176,7 +176,7 @@ def _catches_host(pattern: str, asked: "_Asked") -> bool:
     guessed = asked.called_hosts if pattern == "*" else asked.guessed_hosts
     hosts = (*asked.hosts, *guessed)
     if not hosts:
-        return asked.wish.kind == "url"
+        return asked.request.kind == "url"
     return any(host is None or host_fits(pattern, host) for host in hosts)
 
 
@@ -198,10 +198,10 @@ def _all(found: Iterable[Any], test: Callable[[Any], bool]) -> bool:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A wish, read with care: where links lead, which hosts, which commands; each looked up once,
-    however many rules there are."""
+    """A request, read with care: where links lead, which hosts, which commands. Each is looked up
+    once, however many rules there are."""
 
-    wish: PermissionRequest
+    request: PermissionRequest
     cwd: Path
 
     @cached_property
@@ -210,21 +210,21 @@ class _Asked:
 
     @cached_property
     def wants_more(self) -> bool:
-        return any(self.wish.raw.get(name) for name in MORE)
+        return any(self.request.raw.get(name) for name in MORE)
 
     @cached_property
     def tool(self) -> str | None:
         """Of an MCP server `server/tool`: two servers may have tools of one name."""
-        if self.wish.kind != "mcp":
-            return self.wish.tool
-        server = self.wish.raw.get("serverName")
-        named = isinstance(server, str) and server and self.wish.tool
-        return f"{server}/{self.wish.tool}" if named else None
+        if self.request.kind != "mcp":
+            return self.request.tool
+        server = self.request.raw.get("serverName")
+        named = isinstance(server, str) and server and self.request.tool
+        return f"{server}/{self.request.tool}" if named else None
 
     @cached_property
     def segments(self) -> tuple[str, ...] | None:
         """The commands as the runtime tells them apart; None where they cannot be read."""
-        said = self.wish.raw.get("commandSegments")
+        said = self.request.raw.get("commandSegments")
         if said is None:
             return ()
         texts = [_field(part, "fullCommandText") for part in _list(said)]
@@ -235,22 +235,22 @@ class _Asked:
     def is_too_long(self) -> bool:
         """Whether the command is longer than anybody looks through, so that it is unclear."""
         said = sum(map(len, self.segments or ()))
-        return len(self.wish.command or "") > LONGEST_COMMAND or said > 4 * LONGEST_COMMAND
+        return len(self.request.command or "") > LONGEST_COMMAND or said > 4 * LONGEST_COMMAND
 
     @cached_property
     def spellings(self) -> Spellings:
-        return Spellings.of_command(self.wish.command or "", self.segments or ())
+        return Spellings.of_command(self.request.command or "", self.segments or ())
 
     @cached_property
     def hides_commands(self) -> bool:
         """Whether the runtime says that a part runs what cannot be read in it."""
-        parts = _list(self.wish.raw.get("commandSegments"))
+        parts = _list(self.request.raw.get("commandSegments"))
         return any(_field(part, "hasUnboundExecutableContent") for part in parts)
 
     @cached_property
     def guessed_paths(self) -> tuple[str | None, ...]:
         """The runtime tells none, so every word of a command may be one."""
-        command = self.wish.command or ""
+        command = self.request.command or ""
         guessed = None if self.is_too_long else guessed_paths(command, self.folder)
         if guessed is None:
             return (None,)
@@ -259,14 +259,14 @@ class _Asked:
 
     @cached_property
     def writes(self) -> bool:
-        return bool(self.wish.raw.get("hasWriteFileRedirection")) or ">" in (
-            self.wish.command or ""
+        return bool(self.request.raw.get("hasWriteFileRedirection")) or ">" in (
+            self.request.command or ""
         )
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        """Those of the wish, of every file of an edit, and those that the runtime resolved."""
-        raw = self.wish.raw
+        """Those of the request, of every file of an edit, and those that the runtime resolved."""
+        raw = self.request.raw
         edits = [
             _field(_field(edit, side), "path")
             for edit in _list(raw.get("fileEdits"))
@@ -275,7 +275,7 @@ class _Asked:
         table = raw.get("resolvedPaths")
         resolved = cast("Mapping[str, object]", table).values() if _is_mapping(table) else ()
         more = [*edits, raw.get("resolvedPath"), *resolved]
-        found = [*self.wish.paths, *(path for path in more if isinstance(path, str))]
+        found = [*self.request.paths, *(path for path in more if isinstance(path, str))]
         found += [os.path.expanduser(path) for path in found if path.startswith("~")]
         return tuple(dict.fromkeys(found))
 
@@ -300,9 +300,9 @@ class _Asked:
 
     @cached_property
     def hosts(self) -> tuple[str | None, ...]:
-        """Of the wish, and those that a command may call; None is one that is not beyond doubt."""
-        said = [_field(part, "url") for part in _list(self.wish.raw.get("possibleUrls"))]
-        urls = [url for url in (self.wish.url, *said) if isinstance(url, str)]
+        """Of the request, and those that a command may call; None is one that is in doubt."""
+        said = [_field(part, "url") for part in _list(self.request.raw.get("possibleUrls"))]
+        urls = [url for url in (self.request.url, *said) if isinstance(url, str)]
         return tuple(dict.fromkeys(host_of(url) for url in urls))
 
     @cached_property
@@ -315,7 +315,7 @@ class _Asked:
         return self._hosts_in_command(bare=False)
 
     def _hosts_in_command(self, *, bare: bool) -> tuple[str | None, ...]:
-        return (None,) if self.is_too_long else guessed_hosts(self.wish.command or "", bare=bare)
+        return (None,) if self.is_too_long else guessed_hosts(self.request.command or "", bare=bare)
 
 
 def _is_mapping(value: object) -> bool:

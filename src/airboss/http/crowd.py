@@ -91,7 +91,7 @@ class Crowd:
     def is_known(self, connection: CrowdConnection) -> bool:
         return connection in self._known
 
-    def leave(self, connection: CrowdConnection) -> None:
+    def remove(self, connection: CrowdConnection) -> None:
         for those in (self._strangers, self._known, self._behind):
             those.pop(connection, None)
 
@@ -100,7 +100,7 @@ class Crowd:
         self._cut(connection)
 
     def _cut(self, connection: CrowdConnection) -> None:
-        self.leave(connection)
+        self.remove(connection)
         connection.cut()
 
     def _oldest_stranger(self, newcomer: CrowdConnection) -> CrowdConnection:

@@ -60,7 +60,7 @@ class Feed(ServerSentResponse):
         self._compact = compact
         self._version = log.lists_version
         self._build = build
-        self._told: dict[str, int] = {}
+        self._sent: dict[str, int] = {}
         self._behind = set(follow)
         # One stream at a time reads a page and hands it over: however many are followed, no more
         # than that waits for a reader.
@@ -73,7 +73,7 @@ class Feed(ServerSentResponse):
             if not self._behind:
                 await self._tell_caught_up(writer)
             while await self._tell_next(writer, row):
-                await writer.heartbeat(at=now_ms(), streams=self._told)
+                await writer.heartbeat(at=now_ms(), streams=self._sent)
 
     async def _tell_next(self, writer: ServerSentWriter, row: _Row) -> bool:
         """The next piece, if one comes before the heartbeat; whether it was not the end."""
@@ -91,7 +91,7 @@ class Feed(ServerSentResponse):
         if piece.body:
             await writer.write(piece.body)
         if piece.seq is not None:
-            self._told[piece.stream] = piece.seq
+            self._sent[piece.stream] = piece.seq
         if piece.is_all and self._behind:
             self._behind.discard(piece.stream)
             if not self._behind:
@@ -100,7 +100,7 @@ class Feed(ServerSentResponse):
     async def _tell_caught_up(self, writer: ServerSentWriter) -> None:
         """A list of this version or a later one needs nothing but what is told from here on."""
         lists = {"lists": self._version} if self._lists else {}
-        await writer.note("caught-up", streams=self._told, **lists)
+        await writer.note("caught-up", streams=self._sent, **lists)
 
     # What is read for it.
 

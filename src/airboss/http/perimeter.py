@@ -259,7 +259,7 @@ def _is_open(path: str, method: str) -> bool:
 
 
 def _check_same_origin(headers: Headers, origin: str) -> None:
-    """A browser says where a request comes from; one of another page is not its reader's wish."""
+    """A browser says where a request comes from; one of another page is not its reader's."""
     sites = headers.get(b"sec-fetch-site", ())
     origins = headers.get(b"origin", ())
     ours = origin.encode()

@@ -79,7 +79,7 @@ class BoundedProtocol(H11Protocol):
             self._unbound_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._crowd.leave(self)
+        self._crowd.remove(self)
         self._unbound_head()
         super().connection_lost(exc)
 

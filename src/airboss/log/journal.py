@@ -67,7 +67,7 @@ class Journal:
     def _unusable(self, error: OSError) -> StoreUnavailable:
         return StoreUnavailable(
             f"The folder {self._folder} cannot be used: {error.strerror}. "
-            "Free some space, mend its rights, or choose another data folder with --data."
+            "Free some space, fix its permissions, or choose another data folder with --data."
         )
 
     def add(self, stream: str, seq: int, at: int, body: str) -> bool:

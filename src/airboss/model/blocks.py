@@ -90,7 +90,7 @@ class NoteBlock(_Placed):
 Block: TypeAlias = TextBlock | ToolBlock | AskBlock | NoteBlock
 
 
-def told(block: Block) -> dict[str, Any]:
+def block_json(block: Block) -> dict[str, Any]:
     """As JSON has it."""
     plain = _fields(block)
     if isinstance(block, AskBlock):

@@ -108,7 +108,7 @@ class Excerpt:
         self._most = most
         self._room = most - most // 4
         self._taken = 0
-        self._told = 0
+        self._given = 0
         # Clean text for which the head had no room.
         self._over = ""
         # What came behind the head, as it came: the last of it, where there is a gap.
@@ -135,7 +135,7 @@ class Excerpt:
         if self._has_gap:
             return self._behind_gap(rest)
         rest = self._over + self._stream.feed(rest) + self._stream.finish()
-        if len(rest) <= self._most - self._told:
+        if len(rest) <= self._most - self._given:
             return rest
         head = rest[: self._room]
         tail = rest[len(rest) - self._tail_room :]
@@ -144,7 +144,7 @@ class Excerpt:
 
     @property
     def _tail_room(self) -> int:
-        return self._most - self._told - self._room - _MARK_ROOM
+        return self._most - self._given - self._room - _MARK_ROOM
 
     def _take(self, text: str) -> str:
         said: list[str] = []
@@ -155,7 +155,7 @@ class Excerpt:
             said.append(clean[: self._room])
             self._over = clean[self._room :]
             self._room -= len(said[-1])
-            self._told += len(said[-1])
+            self._given += len(said[-1])
         if place < len(text):
             self._keep(text[place:] if place else text)
         return "".join(said)
@@ -185,7 +185,7 @@ class Excerpt:
         tail = stream.feed(rest[EDGE:]) + stream.finish()
         tail = tail[max(0, len(tail) - self._tail_room) :]
         # A secret and what stands for it are not of one length.
-        self.left_out = max(1, self._taken - self._told - len(tail))
+        self.left_out = max(1, self._taken - self._given - len(tail))
         return f"{mark_of(self.left_out)}{tail}"
 
 

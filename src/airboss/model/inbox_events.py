@@ -24,18 +24,18 @@ Severity: TypeAlias = Literal["low", "medium", "high"]
 
 
 class Subject(Frozen):
-    """What an approval is about: of these, the fields that the wish has."""
+    """What an approval is about: of these, the fields that the request has."""
 
     command: Words | None = None
     diff: Words | None = None
     path: Words | None = None
     address: Words | None = None
-    # All that the runtime said of the wish, as JSON. Of what stands above, long texts are left out.
+    # All that the runtime said of it, as JSON. Of what stands above, long texts are left out.
     arguments: Words = "{}"
 
 
 class ApprovalAsked(Frozen):
-    """The agent asks leave to do something, and a person decides."""
+    """The agent asks permission to do something, and a person decides."""
 
     kind: Literal["approval.asked"] = "approval.asked"
     item: ItemId
@@ -49,7 +49,7 @@ class ApprovalAsked(Frozen):
     description: Words
     severity: Severity
     subject: Subject
-    # The same wish, asked again, has the same.
+    # The same request, asked again, has the same.
     fingerprint: Words
     choices: tuple[Choice, ...] = ("allow-once", "allow-always", "deny")
     # What “allow-always” would write down.

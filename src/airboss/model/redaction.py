@@ -160,7 +160,7 @@ class RedactingStream:
     redactor: Redactor
     # The last letter that was told, then what is held back: a shape does not begin inside a word.
     _text: str = ""
-    _told: int = 0
+    _given: int = 0
 
     def feed(self, text: str) -> str:
         return self._settle(text, is_end=False)
@@ -170,7 +170,7 @@ class RedactingStream:
 
     def _settle(self, text: str, *, is_end: bool) -> str:
         whole = self._text + text
-        said, settled = self.redactor.settle(whole, self._told, is_end=is_end)
+        said, settled = self.redactor.settle(whole, self._given, is_end=is_end)
         kept = max(0, settled - 1)
-        self._text, self._told = whole[kept:], settled - kept
+        self._text, self._given = whole[kept:], settled - kept
         return said

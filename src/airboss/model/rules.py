@@ -1,4 +1,4 @@
-"""Rules of one's own: what agents may do without leave, what only with it, and what never."""
+"""Rules of one's own: what agents may do without permission, what only with it, and what never."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -17,11 +17,11 @@ _Named: TypeAlias = Annotated[
 
 
 class Rule(Frozen):
-    """Speaks for every wish that has all of what it names; `*` and `?` stand for any letters. Of
+    """Speaks for every request that has all of what it names; `*` and `?` stand for any letters. Of
     several the first that matches holds."""
 
     verdict: Verdict
-    # The kind of the wish: shell, write, read, url, mcp, …
+    # The kind of the request: shell, write, read, url, mcp, …
     wish: _Named | None = None
     tool: _Named | None = None
     command: _Named | None = None

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from airboss.model.blocks import AskBlock, Block, NoteBlock, told
+from airboss.model.blocks import AskBlock, Block, NoteBlock, block_json
 from airboss.model.conversation import FoldedConversation
 from airboss.model.digest import digest
 from airboss.model.events import BlockDelta, Event, Recorded
@@ -38,7 +38,7 @@ class FoldedSession(FoldedConversation):
         self._digests: dict[str, str] = {}
 
     def plain(self) -> dict[str, Any]:
-        blocks = [told(block) for block in self.blocks.values()]
+        blocks = [block_json(block) for block in self.blocks.values()]
         view = self.view and self.view.model_dump(mode="json")
         return {"view": view, "context": self.context, "order": self.order, "blocks": blocks}
 
@@ -55,7 +55,7 @@ class FoldedSession(FoldedConversation):
 
 
 def _whole(block: Block) -> dict[str, Any]:
-    plain = told(block)
+    plain = block_json(block)
     if isinstance(block, AskBlock | NoteBlock):
         return plain
     left_out = _IN_PIECES if block.ended_at is None else ("received",)

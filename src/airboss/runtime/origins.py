@@ -16,7 +16,7 @@ class Origin:
     call that was cut off by a restart nobody said that it started."""
 
     server: str | None = None
-    is_told: bool = False
+    is_known: bool = False
 
 
 class Origins:
@@ -32,7 +32,7 @@ class Origins:
             case "tool.execution_start":
                 server = data.get("mcpServerName")
                 named = server if isinstance(server, str) and server else None
-                self._open[_key(raw, data)] = Origin(named, is_told=True)
+                self._open[_key(raw, data)] = Origin(named, is_known=True)
                 if len(self._open) > _MOST:
                     self._open.popitem(last=False)
             case "tool.execution_complete":

@@ -1,4 +1,4 @@
-"""What an agent asks leave for, and the answer. A kind we do not know is still a wish."""
+"""What an agent asks permission for, and the answer. A kind we do not know is still a request."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class PermissionAnswer:
 
 Decide: TypeAlias = Callable[[PermissionRequest], Awaitable[PermissionAnswer]]
 
-# What was asked before a restart comes back in the words of the question, not of the wish.
+# What was asked before a restart comes back in the words of the question, not of the request.
 _KINDS = {"commands": "shell"}
 _PATHS = ("path", "fileName", "paths", "possiblePaths")
 _ABOUT = ("fullCommandText", "url", "path", "fileName", "toolName", "extensionName", "intention")
 
 
-def wish(data: Mapping[str, Any], server: str | None = None) -> PermissionRequest:
+def permission_request(data: Mapping[str, Any], server: str | None = None) -> PermissionRequest:
     """Read the data of a `permission.requested` event; what is missing or odd stays empty. `server`
     is the MCP server whose tool is called, where the request does not name it."""
     asked = data.get("permissionRequest")

@@ -1,4 +1,4 @@
-"""What the runtime asks of us, leave and answers to calls: each gets its answer, once."""
+"""What the runtime asks of us, permission and answers to calls: each gets its answer, once."""
 
 import contextlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -9,7 +9,12 @@ from airboss.background import Background
 from airboss.errors import AirbossError
 from airboss.runtime.hooks import missing
 from airboss.runtime.origins import Origin, Origins
-from airboss.runtime.permission import Decide, PermissionAnswer, PermissionRequest, wish
+from airboss.runtime.permission import (
+    Decide,
+    PermissionAnswer,
+    PermissionRequest,
+    permission_request,
+)
 from airboss.runtime.tools import (
     AnswerCall,
     OutsideCall,
@@ -112,11 +117,11 @@ class Requests:
 async def _traced(
     say: SayToRuntime, data: Mapping[str, Any], origin: Origin
 ) -> PermissionRequest | PermissionAnswer:
-    """The wish, with the MCP server that it is about. Which tool is whose the runtime's list says:
-    the start of a call may not be told yet, and with the id of another call it names the server of
-    that. It is a no where the runtime has no such tool: a person need not be asked for what cannot
-    be, and by itself it would say so only behind our yes."""
-    asked = wish(data)
+    """The request, with the MCP server that it is about. The runtime's list says which tool is
+    whose: the start of a call may not be known yet, and with the id of another call it names the
+    server of that. It is a no where the runtime has no such tool: a person need not be asked
+    for what cannot be, and by itself it would say so only behind our yes."""
+    asked = permission_request(data)
     if asked.kind != "mcp" or asked.raw.get("serverName") or not asked.tool:
         return asked
     try:
@@ -125,8 +130,8 @@ async def _traced(
         return asked
     servers = {tool.name: tool.mcp_server_name for tool in known or ()}
     if asked.tool in servers:
-        return wish(data, servers[asked.tool])
-    if not servers or not origin.is_told or origin.server:
+        return permission_request(data, servers[asked.tool])
+    if not servers or not origin.is_known or origin.server:
         return asked
     there = ", ".join(servers)
     return PermissionAnswer(False, f"{missing(asked.tool)} The tools that there are: {there}.")
@@ -134,13 +139,13 @@ async def _traced(
 
 @dataclass(frozen=True)
 class CutOffRequests:
-    """What was asked for when a session was cut off: leave, and answers from outside."""
+    """What was asked for when a session was cut off: permission, and answers from outside."""
 
-    wishes: tuple[Mapping[str, Any], ...]
+    permissions: tuple[Mapping[str, Any], ...]
     calls: tuple[Mapping[str, Any], ...]
 
     def __len__(self) -> int:
-        return len(self.wishes) + len(self.calls)
+        return len(self.permissions) + len(self.calls)
 
 
 async def pending_requests(say: SayToRuntime) -> CutOffRequests:

@@ -88,7 +88,7 @@ class RuntimeProcess:
                 with contextlib.suppress(OSError, AirbossError):
                     self._places.put_aside(session)
 
-    def leave(self, session: str) -> None:
+    def forget(self, session: str) -> None:
         self.wire.routes.pop(session, None)
         self._when_lost.pop(session, None)
 

@@ -90,7 +90,7 @@ async def open_session(runtime: Runtime, asked: SessionRequest) -> "RuntimeSessi
         try:
             await session.open()
         except BaseException:
-            process.leave(asked.id)
+            process.forget(asked.id)
             raise
         process.when_lost(asked.id, session.lost)
         return session
@@ -162,7 +162,7 @@ class RuntimeSession:
     def go_on(self, pending: CutOffRequests) -> None:
         """The turn that was cut off goes on: what it asked for is asked again now."""
         self._begin_to_wait()
-        for request in pending.wishes:
+        for request in pending.permissions:
             self._requests.ask_permission(self._say, {"data": request})
         for call in pending.calls:
             self.hear({"type": "tool.execution_start", "data": call})
@@ -229,7 +229,7 @@ class RuntimeSession:
             if self._busy:
                 self._end_turn(TurnIdle(aborted=True))
             self._finish()
-            self._process.leave(self.id)
+            self._process.forget(self.id)
             await asyncio.to_thread(self._process.put_outputs_aside, self.id)
             with contextlib.suppress(RuntimeUnavailable):
                 await self._process.ask(self._opened.disconnect(), _CLOSE_SECONDS)

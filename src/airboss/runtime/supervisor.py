@@ -82,7 +82,7 @@ def supervise(note: str, server: int, command: list[str]) -> NoReturn:
     _watch(children, server, heard)
     _end_all(children)
     _unlink(note)
-    _leave(children.status or 0, heard)
+    _end(children.status or 0, heard)
 
 
 class SupervisedChildren:
@@ -215,7 +215,7 @@ def _descendants() -> set[int]:
     return found - {os.getpid()}
 
 
-def _leave(status: int, heard: set[signal.Signals]) -> NoReturn:
+def _end(status: int, heard: set[signal.Signals]) -> NoReturn:
     """As the runtime did: with its exit code, or by its signal."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:

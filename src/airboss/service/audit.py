@@ -127,13 +127,13 @@ def started(version: str, settings: Settings, tokens: tuple[TokenFacts, ...]) ->
         by=SERVER,
         version=version,
         policy=settings.permissions,
-        settings=json.dumps(_told_of(settings)),
+        settings=json.dumps(_shown_settings(settings)),
         needs_token=not settings.no_token,
         tokens=tokens,
     )
 
 
-def _told_of(settings: Settings) -> dict[str, Any]:
+def _shown_settings(settings: Settings) -> dict[str, Any]:
     """What was set. Addresses and commands of others may hold what lets one in there, so that only
     where they lead is told."""
     said = settings.model_dump(mode="json", exclude_defaults=True)

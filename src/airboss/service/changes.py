@@ -55,7 +55,7 @@ class _File:
     length: int = 0
     cut: bool = False
 
-    def told(self) -> FileChange:
+    def view(self) -> FileChange:
         old = "/dev/null" if self.how == "created" else f"a/{self.path}"
         new = "/dev/null" if self.how == "deleted" else f"b/{self.path}"
         diff = f"--- {old}\n+++ {new}\n{''.join(self.hunks)}" if self.hunks else ""
@@ -98,8 +98,8 @@ class Book:
                 for edit in _edits(self.cwd, call, event):
                     self._note(edit)
 
-    def told(self) -> Changes:
-        return Changes(files=[file.told() for file in self.files.values()], more=self.more)
+    def view(self) -> Changes:
+        return Changes(files=[file.view() for file in self.files.values()], more=self.more)
 
     def _note(self, edit: _Edit) -> None:
         path = self._place(edit.path)
@@ -136,7 +136,7 @@ async def changes_of(log: EventLog, view: SessionView) -> Changes:
         after = found[-1].seq
         for recorded in found:
             book.hear(recorded.event)
-    return book.told()
+    return book.view()
 
 
 def _edits(cwd: str, call: ToolStarted, ended: ToolEnded) -> Iterator[_Edit]:

@@ -43,7 +43,7 @@ class Digests:
     _folding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def compare(self, kind: str, stream: str, seq: int, have: str | None) -> Compared:
-        view = await self._must_be_told(kind, stream, seq)
+        view = await self._must_catch_up(kind, stream, seq)
         async with self._folding:
             state = self._known.pop(stream, None)
             if state is None or state.head > seq:
@@ -72,7 +72,7 @@ class Digests:
             return FoldedInbox(stream, view)
         return STATES[kind](stream)
 
-    async def _must_be_told(self, kind: str, stream: str, seq: int) -> View | None:
+    async def _must_catch_up(self, kind: str, stream: str, seq: int) -> View | None:
         view = await self.log.view(stream)
         if stream != INBOX and (view is None or view.stream_kind != kind):
             raise NotFound(_WORDS[kind], stream)

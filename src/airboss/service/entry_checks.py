@@ -21,7 +21,7 @@ _DOCUMENT = Path("entry")
 
 @dataclass(frozen=True)
 class Checkup:
-    """Everything that is wrong with an entry, and which of its wishes would not be granted."""
+    """Everything that is wrong with an entry, and which of its requests would not be granted."""
 
     violations: "tuple[Violation, ...]"
     # How many there are, when not all of them are told.
@@ -76,7 +76,7 @@ class EntryChecks:
         from airboss.entry.bounds import ungranted
 
         def look() -> Checkup:
-            said = self.entries.files.told(violations)
+            said = self.entries.files.shown(violations)
             if entry is None:
                 return Checkup(said, mistakes, (), trusted, 0, 0)
             server = self.entries.settings.permissions
@@ -101,7 +101,7 @@ class EntryChecks:
         from airboss.entry.violations import EntryInvalid
 
         if reading.violations:
-            raise EntryInvalid(self.entries.files.told(reading.violations))
+            raise EntryInvalid(self.entries.files.shown(reading.violations))
         if reading.entry is None:
             raise Invalid(reading.trouble)
         return await self.entries.install(reading, "api")

@@ -95,7 +95,7 @@ class EntryFiles:
     def _invalid(
         self, found: FileReading, violations: "tuple[Violation, ...]", count: int
     ) -> FileReading:
-        recorded = self.told(violations)
+        recorded = self.shown(violations)
         line = f"line {recorded[0].line}: " if recorded[0].line is not None else ""
         many = "a mistake" if count == 1 else f"{count} mistakes, the first"
         trouble = f"The entry {found.path} has {many}: {line}{recorded[0]}"
@@ -104,7 +104,7 @@ class EntryFiles:
             found.path, None, found.file_digest, found.trusted, said, recorded, count
         )
 
-    def told(self, violations: "tuple[Violation, ...]") -> "tuple[Violation, ...]":
+    def shown(self, violations: "tuple[Violation, ...]") -> "tuple[Violation, ...]":
         """In the order of the text, as many as somebody reads, and without secrets."""
         from airboss.entry.found import MOST_VIOLATIONS
         from airboss.entry.load import in_order_of_text
@@ -123,9 +123,9 @@ class EntryFiles:
 
     def said(self, text: str) -> str:
         """A sentence that may leave the house."""
-        from airboss.entry.violations import mended
+        from airboss.entry.violations import without_halves
 
-        return mended(self.redactor.text(text))
+        return without_halves(self.redactor.text(text))
 
     def without_secrets(self, entry: "Entry | None") -> "Entry | None":
         """What no agent is ever told need not be kept either."""

@@ -64,7 +64,7 @@ class EntryReader:
                     output, ended = await _run(words, environ, content)
             except TimeoutError:
                 raise apart.too_slow(bounds) from None
-        return await in_thread(lambda: _unsearched(lambda: apart.told_by(output, ended, bounds)))
+        return await in_thread(lambda: _unsearched(lambda: apart.found_by(output, ended, bounds)))
 
 
 def _unsearched(work: Callable[[], T]) -> T:

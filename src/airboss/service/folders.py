@@ -76,7 +76,7 @@ class Folders:
         there = next((at for at in path.parents if at.is_dir()), None)
         if there is None or there == Path(there.anchor):
             return WorkingDirectoryMissing(said)
-        meant = _mended(there, path.relative_to(there).parts)
+        meant = _corrected(there, path.relative_to(there).parts)
         if meant is None or not self._is_allowed(Path(os.path.realpath(meant))):
             return WorkingDirectoryMissing(f"{said} {there} does.")
         return WorkingDirectoryMissing(f"{said} Did you mean {meant}?", str(meant))
@@ -104,7 +104,7 @@ def secret_places(settings: Settings, environ: Mapping[str, str], home: Path) ->
     return Protected(tuple(dict.fromkeys(Path(os.path.realpath(place)) for place in places)))
 
 
-def _mended(there: Path, names: tuple[str, ...]) -> Path | None:
+def _corrected(there: Path, names: tuple[str, ...]) -> Path | None:
     """The existing folder whose path is most like this one, name by name."""
     for name in names:
         alike = _most_alike(name, there)

@@ -57,19 +57,21 @@ class Installed:
 
     @cached_property
     def ungranted(self) -> tuple[str, ...]:
-        """The wishes that do not count, in words."""
+        """The requests that do not count, in words."""
         from airboss.entry.bounds import ungranted
-        from airboss.entry.violations import mended
+        from airboss.entry.violations import without_halves
 
         if self.trusted:
             return ()
-        return tuple(mended(str(request)) for request in ungranted(self.entry, self.server_policy))
+        return tuple(
+            without_halves(str(request)) for request in ungranted(self.entry, self.server_policy)
+        )
 
     @property
-    def told_path(self) -> str | None:
-        from airboss.entry.violations import mended
+    def shown_path(self) -> str | None:
+        from airboss.entry.violations import without_halves
 
-        return mended(str(self.path)) if self.path else None
+        return without_halves(str(self.path)) if self.path else None
 
     @cached_property
     def body(self) -> str:

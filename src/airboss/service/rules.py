@@ -27,7 +27,7 @@ _KINDS: Final = UNDERSTOOD | {
     "extension-permission-access",
     "extension-env-access",
 }
-# Which kinds of wishes have what a rule may name beside its kind.
+# Which kinds of requests have what a rule may name beside its kind.
 _HAVE: Final = {
     "tool": WITH_TOOL,
     "command": frozenset({"shell"}),
@@ -65,7 +65,7 @@ class Rules:
             kept = KeptRule(id=new_rule_id(), rule=settled, who=who, made_at=now_ms())
             await self.store.add(kept, at)
             self.current = (*self.current[:at], kept, *self.current[at:])
-        _log.info("%s made the rule %s: %s", who, kept.id, told(settled))
+        _log.info("%s made the rule %s: %s", who, kept.id, rule_text(settled))
         await self._record(who, "added", kept)
         return kept
 
@@ -76,7 +76,7 @@ class Rules:
                 raise NotFound("rule", rule)
             await self.store.remove(gone.id)
             self.current = tuple(kept for kept in self.current if kept.id != gone.id)
-        _log.info("%s removed the rule %s: %s", who, gone.id, told(gone.rule))
+        _log.info("%s removed the rule %s: %s", who, gone.id, rule_text(gone.rule))
         await self._record(who, "removed", gone)
         return gone
 
@@ -95,15 +95,16 @@ class Rules:
 
     async def _record(self, who: str, change: Literal["added", "removed"], kept: KeptRule) -> None:
         if self.audit:
-            text = told(kept.rule)
+            text = rule_text(kept.rule)
             await self.audit.write(
                 RulesChanged(by=actor(who), change=change, rule=kept.id, text=text)
             )
 
 
-def told(rule: Rule) -> str:
+def rule_text(rule: Rule) -> str:
     """In one line."""
-    words = [f"{name} {text}" for name, text in _words(rule).items()]
+    named = _words(rule).items()
+    words = [f"{'kind' if name == 'wish' else name} {text}" for name, text in named]
     return " ".join([rule.verdict, *(words or ["everything"])])
 
 
@@ -118,7 +119,7 @@ def settle(rule: Rule) -> Rule:
     for name, kinds in _HAVE.items():
         if name in named and rule.wish is not None and rule.wish not in kinds:
             raise Invalid(
-                f"A wish of the kind {rule.wish} has no {name}: "
+                f"A request of the kind {rule.wish} has no {name}: "
                 f"{name} goes with {', '.join(sorted(kinds))}."
             )
     return rule.model_copy(
@@ -141,11 +142,11 @@ def _is_usable(text: str) -> bool:
 def _check_kind(rule: Rule) -> None:
     kinds = UNDERSTOOD if rule.verdict == "allow" else _KINDS
     if rule.wish is not None and rule.wish not in kinds:
-        raise Invalid(f"There is no kind of wish {rule.wish}. Use {', '.join(sorted(kinds))}.")
+        raise Invalid(f"There is no kind of request {rule.wish}. Use {', '.join(sorted(kinds))}.")
     if rule.verdict != "allow":
         return
     if rule.wish is None and (rule.tool is None or rule.command or rule.path or rule.host):
-        raise Invalid("A rule that allows names the kind of wish, or nothing but a tool.")
+        raise Invalid("A rule that allows names the kind of request, or nothing but a tool.")
     if rule.wish == "shell" and (rule.path or rule.host):
         raise Invalid("Nobody knows which files and hosts a command touches: name the command.")
 

@@ -15,7 +15,7 @@ class NewRun:
     cwd: str | None
     who: str
     again: RunId | None = None
-    # The caller's own name for this wish: said again, it is the same run.
+    # The caller's own name for this request: said again, it is the same run.
     key: str | None = None
     # Input that is missing, or that the job does not take, is refused.
     is_exact: bool = True

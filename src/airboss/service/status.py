@@ -183,7 +183,7 @@ class ServerStatus:
             return None
         return EntryState(
             source=used.source,
-            path=used.told_path,
+            path=used.shown_path,
             digest=used.digest,
             tasks=len(used.entry.tasks),
             jobs=len(used.entry.jobs),
@@ -264,7 +264,7 @@ class ServerStatus:
             detail = "The database is not in the data folder any more."
             return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if self.log.trouble:
-            remedy = "Free some space or mend the folder's rights; it goes on by itself."
+            remedy = "Free some space or fix the folder's permissions; it goes on by itself."
             detail = str(self.log.trouble)
             return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if free < _LITTLE_SPACE:

@@ -109,7 +109,7 @@ class Database:
         except OSError as error:
             raise StoreUnavailable(
                 f"The database {self.path} cannot be opened: {error.strerror}. "
-                "Free some space, mend its rights, or choose another data folder with --data."
+                "Free some space, fix its permissions, or choose another data folder with --data."
             ) from error
 
     async def close(self) -> None:

@@ -136,7 +136,7 @@ class DataFolder:
     def _unwritable(self, error: OSError) -> StoreUnavailable:
         return StoreUnavailable(
             f"The data folder {self.path} cannot be written: {error.strerror or error}. "
-            "Free some space, mend its rights, or choose another with --data."
+            "Free some space, fix its permissions, or choose another with --data."
         )
 
     def _taken(self) -> str:
@@ -179,5 +179,5 @@ def write_private(file: Path, text: str) -> None:
             part.unlink(missing_ok=True)
         raise StoreUnavailable(
             f"The file {file} cannot be written: {error.strerror}. "
-            "Free some space, mend the folder's rights, or choose another with --data."
+            "Free some space, fix the folder's permissions, or choose another with --data."
         ) from error

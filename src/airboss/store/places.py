@@ -112,7 +112,7 @@ def _words_for(place: Path) -> Generator[None]:
     except OSError as error:
         raise StoreUnavailable(
             f"The folder {place} cannot be made: {error.strerror or error}. "
-            "Free some space, or mend the rights of the data folder."
+            "Free some space, or fix the permissions of the data folder."
         ) from error
 
 

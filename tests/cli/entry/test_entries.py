@@ -180,8 +180,8 @@ def test_a_valid_entry_is_said_to_be_so_with_the_wishes_that_are_not_granted(
     for words in (["--trust"], ["--permissions", "approve-all"]):
         assert nowhere.run("check", file, *words).stderr == ""
     said = json.loads(nowhere.run("check", file, "--json").stdout)
-    wish = {"where": "entry.permissions", "wished": "approve-all", "granted": "ask"}
-    assert said == {"file": file, "valid": True, "violations": [], "ungranted": [wish]}
+    asked_for = {"where": "entry.permissions", "wished": "approve-all", "granted": "ask"}
+    assert said == {"file": file, "valid": True, "violations": [], "ungranted": [asked_for]}
 
 
 def test_a_text_that_is_no_yaml_has_its_place_too(nowhere: Portal) -> None:

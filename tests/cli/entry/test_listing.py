@@ -88,7 +88,7 @@ def test_trust_is_given_listed_and_taken_back(project: Portal) -> None:
     assert (done.returncode, done.stdout) == (0, f"Trusted as it is now: {file}\n")
     assert project.run("tasks").stdout.split("\t")[2] == "approve-all"
     assert project.run("check").stderr == (
-        "note: You have trusted this file as it is, so its wishes count.\n"
+        "note: You have trusted this file as it is, so its requests count.\n"
     )
     file.write_text(f"{VALID}\n# changed\n", encoding="utf-8")
     cells = project.run("trust", "--list").stdout.split("\t")

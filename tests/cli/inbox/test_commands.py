@@ -60,7 +60,7 @@ def test_one_item_is_shown_whole_and_cannot_drive_the_terminal(asking: Portal) -
     assert "Change hello.txt?" in shown
     assert f"File     {asking.work}/hello.txt" in shown
     assert "+hi ⟨U+001B⟩[31mred" in shown
-    assert "Always   would allow wish write" in shown
+    assert "Always   would allow kind write" in shown
     assert f"airboss approve {item['id']} --always" in shown
     assert f"Session      {item['session']}" in shown
     assert json.loads(asking.run("inbox", item["id"], "--json").stdout) == item

@@ -7,8 +7,8 @@ from tests.portal import Portal
 
 def test_rules_are_made_listed_and_removed(portal: Portal) -> None:
     assert portal.run("rules").stderr.startswith("No rules. Make one with: airboss rules add")
-    done = portal.run("rules", "add", "allow", "--wish", "shell", "--command", "git *")
-    assert (done.returncode, done.stderr) == (0, "From now on: allow wish shell, command git *\n")
+    done = portal.run("rules", "add", "allow", "--kind", "shell", "--command", "git *")
+    assert (done.returncode, done.stderr) == (0, "From now on: allow kind shell, command git *\n")
     git = done.stdout.strip()
     done = portal.run("rules", "add", "deny", "--command", "git push*", "--place", "1")
     push = done.stdout.strip()
@@ -16,7 +16,7 @@ def test_rules_are_made_listed_and_removed(portal: Portal) -> None:
     rows = [line.split("\t") for line in lines]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         ("1", "deny", "command git push*", push),
-        ("2", "allow", "wish shell, command git *", git),
+        ("2", "allow", "kind shell, command git *", git),
     ]
     told = json.loads(portal.run("rules", "--json").stdout)["items"]
     assert [item["id"] for item in told] == [push, git]
@@ -40,5 +40,5 @@ def test_a_rule_that_would_allow_too_much_is_refused_in_words(portal: Portal) ->
     done = portal.run("rules", "add", "allow", "--command", "ls")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: A rule that allows names the kind of wish, or nothing but a tool.\n"
+        "error: A rule that allows names the kind of request, or nothing but a tool.\n"
     )

@@ -35,17 +35,17 @@ def test_a_story_comes_to_what_the_server_says(name: str, times: int) -> None:
     assert story.is_ending == ("ending" in expected)
     assert bare(story.usage.model_dump(mode="json")) == expected["usage"]
     works = [one for work in story.works.values() for one in (*work.earlier, work)]
-    found = {work.task_run: bare(work.told.model_dump(mode="json")) for work in works}
+    found = {work.task_run: bare(work.record.model_dump(mode="json")) for work in works}
     assert found == {work["task_run"]: work for work in expected["works"]}
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_what_the_server_tells_at_once_is_the_same(name: str) -> None:
     heard, expected = story_of(name)
-    told = Story.told({**expected, "id": heard.id, "new": {"of": "a newer server"}})
+    told = Story.of({**expected, "id": heard.id, "new": {"of": "a newer server"}})
     assert (told.state, told.usage, told.counts) == (heard.state, heard.usage, heard.counts)
-    assert {path: work.told for path, work in told.works.items()} == {
-        path: work.told for path, work in heard.works.items()
+    assert {path: work.record for path, work in told.works.items()} == {
+        path: work.record for path, work in heard.works.items()
     }
 
 

@@ -43,7 +43,7 @@ def test_the_next_line_allows_or_denies(asking: Portal) -> None:
         terminal.see("> ")
         terminal.type("touch it\n")
         terminal.see(f"Command  touch {asking.work}/made.txt")
-        terminal.see("Always   would allow wish shell")
+        terminal.see("Always   would allow kind shell")
         terminal.see(ALLOW)
         terminal.type("perhaps\n")
         terminal.see(ALLOW)

@@ -12,7 +12,7 @@ export type AnswerQuestion = {
   "answer": string;
 };
 
-/** The agent asks leave to do something, and a person decides. */
+/** The agent asks permission to do something, and a person decides. */
 export type ApprovalAsked = {
   "kind": "approval.asked";
   "item": string;
@@ -701,7 +701,7 @@ export type RequestRefused = {
   "count": number;
 };
 
-/** Speaks for every wish that has all of what it names; `*` and `?` stand for any letters. Of several the first that matches holds. */
+/** Speaks for every request that has all of what it names; `*` and `?` stand for any letters. Of several the first that matches holds. */
 export type Rule = {
   "verdict": "allow" | "deny" | "ask";
   "wish"?: string | null;
@@ -712,7 +712,7 @@ export type Rule = {
   "folder"?: string | null;
 };
 
-/** Of several that match a wish the first holds. */
+/** Of several that match a request the first holds. */
 export type RuleList = {
   "items": readonly (KeptRule)[];
 };
@@ -1100,7 +1100,7 @@ export type StreamedEvent = RecordedEvent | StreamNote | string;
 
 export type StreamedFeed = FeedEvent | FeedProgress | FeedChanges | FeedEnd | FeedBuild | string;
 
-/** What an approval is about: of these, the fields that the wish has. */
+/** What an approval is about: of these, the fields that the request has. */
 export type Subject = {
   "command"?: string | null;
   "diff"?: string | null;

@@ -12,7 +12,7 @@ export type Begun =
   | { kind: "blocked"; address: string }
   | { kind: "not"; answer: Exclude<Answer, { kind: "ok" }> };
 
-/** One wish keeps its name until the server has said yes or no: asked twice, it is done once. */
+/** One request keeps its name until the server has said yes or no: asked twice, it is done once. */
 let asked: { request: string; key: string } | null = null;
 
 function keyFor(request: RunRequest): string {

@@ -1,4 +1,4 @@
-/** A wish that a person allows or denies, and a limit at which a person says whether it goes on. */
+/** A request that a person allows or denies, and a limit at which a person says whether it goes on. */
 
 import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from "preact";
 import { useState } from "preact/hooks";

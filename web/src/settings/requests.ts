@@ -2,7 +2,7 @@
 
 import type { Rule } from "../api/types.gen";
 
-/** What a wish of that kind has, that a rule may name; null where the rule names the kind alone. */
+/** What a request of that kind has, that a rule may name; null where the rule names the kind alone. */
 export const REQUESTS = {
   shell: "command",
   write: "path",

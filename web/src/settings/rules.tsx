@@ -222,7 +222,7 @@ function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
         </select>
       </div>
       <div class="field">
-        <label for={`${id}-w`}>Kind of wish</label>
+        <label for={`${id}-w`}>Kind of request</label>
         <select
           id={`${id}-w`}
           class="select"

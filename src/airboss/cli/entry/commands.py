@@ -23,7 +23,7 @@ class Drawings(StrEnum):
 
 
 Trusted = Annotated[
-    bool, typer.Option("--trust", help="You have read it: a Python file may run, wishes count.")
+    bool, typer.Option("--trust", help="You have read it: a Python file may run, requests count.")
 ]
 
 
@@ -121,7 +121,7 @@ def trust(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Trust an entry as it is now: as Python it may run, and its wishes count."""
+    """Trust an entry as it is now: as Python it may run, and its requests count."""
     from airboss.cli.entry.listing import add_trust, remove_trust, show_trust
 
     if [path is not None, listed, remove is not None].count(True) != 1:

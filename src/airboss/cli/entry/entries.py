@@ -42,7 +42,7 @@ def is_remembered(file: Path, data: Path | None) -> bool:
 
 
 def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_json: bool) -> Exit:
-    """Say all that is wrong with an entry, and which of its wishes are not granted."""
+    """Say all that is wrong with an entry, and which of its requests are not granted."""
     checked = _examine(file, trusted=trusted)
     requests = [] if trusted or not checked.entry else list(ungranted(checked.entry, policy))
     if is_json:
@@ -51,7 +51,7 @@ def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_jso
         tasks, jobs = len(checked.entry.tasks), len(checked.entry.jobs)
         out().line(f"{visible_line(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
         if remembered:
-            aside().line("note: You have trusted this file as it is, so its wishes count.")
+            aside().line("note: You have trusted this file as it is, so its requests count.")
         for request in requests:
             aside().line(f"note: {visible_line(str(request))}")
         for limited in limited_in(checked.entry):

@@ -65,7 +65,7 @@ def approve(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow what an agent asks leave for; at a limit, let it go on."""
+    """Allow what an agent asks permission for; at a limit, let it go on."""
     from airboss.cli.inbox import deciding
 
     deciding.approve(reach(data)(), item, always=always, is_json=as_json)
@@ -80,7 +80,7 @@ def deny(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Refuse what an agent asks leave for."""
+    """Refuse what an agent asks permission for."""
     from airboss.cli.inbox import deciding
 
     deciding.deny(reach(data)(), item, " ".join(words or ()), is_json=as_json)

@@ -117,11 +117,11 @@ def _say(client: Client, name: str, verb: str, body: Json, *, is_json: bool) -> 
     if is_json:
         print_json(settled)
         return
-    said = f"{title_of(item['asked'])} {told_of(settled)}" if item else told_of(settled)
-    aside().line(visible_line(said))
+    said = decision_words(settled)
+    aside().line(visible_line(f"{title_of(item['asked'])} {said}" if item else said))
 
 
-def told_of(settled: Json) -> str:
+def decision_words(settled: Json) -> str:
     """What came of it, with what the agent is told."""
     said = outcome_words(settled)
     if words := settled.get("answer"):

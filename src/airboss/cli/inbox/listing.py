@@ -15,7 +15,7 @@ from airboss.cli.trouble import CommandRefused
 
 NOTHING: Final = "Nothing waits for you."
 _LESSON: Final = (
-    "What agents ask leave for (airboss serve --permissions ask) and what they want to know "
+    "What agents ask permission for (airboss serve --permissions ask) and what they want to know "
     "waits here.\nSay yes with: airboss approve ITEM; no with: airboss deny ITEM; "
     "answer with: airboss answer ITEM TEXT"
 )

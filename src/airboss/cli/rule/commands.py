@@ -8,7 +8,7 @@ import typer
 from airboss.cli.options import AsJson, Data, reach
 from airboss.cli.trouble import CommandRefused
 
-app = typer.Typer(help="What agents may do without leave, only with it, or never.")
+app = typer.Typer(help="What agents may do without permission, only with it, or never.")
 
 
 class Verdicts(StrEnum):
@@ -34,8 +34,10 @@ def rules(context: typer.Context, data: Data = None, as_json: AsJson = False) ->
 @app.command("add")
 def rule_add(
     verdict: Annotated[Verdicts, typer.Argument(help="What it says.")],
-    wish: Annotated[
-        str | None, typer.Option(metavar="KIND", help="shell, write, read, url, mcp, …")
+    kind: Annotated[
+        str | None,
+        # `--wish` is its name of before.
+        typer.Option("--kind", "--wish", metavar="KIND", help="shell, write, read, url, mcp, …"),
     ] = None,
     tool: Annotated[
         str | None, typer.Option(metavar="NAME", help="A tool; of an MCP server: SERVER/TOOL.")
@@ -62,7 +64,7 @@ def rule_add(
     from airboss.cli.rule.listing import add_rule
 
     named = {
-        "wish": wish,
+        "wish": kind,
         "tool": tool,
         "command": command,
         "path": path,

@@ -9,7 +9,10 @@ from airboss.cli.client import Client, Json
 from airboss.cli.screen import aside, moment, out, print_json, print_table, visible_line
 
 RULES: Final = "/api/v1/rules"
-_NAMED: Final = ("wish", "tool", "command", "path", "host", "folder")
+# What a rule may name, and what that is called here.
+_NAMED: Final = {"wish": "kind"} | {
+    name: name for name in ("tool", "command", "path", "host", "folder")
+}
 
 
 def show_rules(client: Client, *, is_json: bool) -> None:
@@ -19,7 +22,7 @@ def show_rules(client: Client, *, is_json: bool) -> None:
         return
     items = cast("list[Json]", said["items"])
     if not items:
-        aside().line("No rules. Make one with: airboss rules add allow --wish KIND")
+        aside().line("No rules. Make one with: airboss rules add allow --kind KIND")
         return
     rows = [
         (
@@ -65,5 +68,5 @@ def remove_rule(client: Client, rule: str) -> None:
 
 
 def rule_words(rule: Json) -> str:
-    words = [f"{name} {rule[name]}" for name in _NAMED if rule.get(name)]
+    words = [f"{word} {rule[name]}" for name, word in _NAMED.items() if rule.get(name)]
     return ", ".join(words) or "everything"

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from airboss.cli.run.story import RunWork, Story
-from airboss.cli.run.tree import told_name, usage_words
+from airboss.cli.run.tree import shown_name, usage_words
 from airboss.cli.screen import duration
 from airboss.cli.trouble import Exit
 
@@ -44,7 +44,7 @@ def change_words(story: Story, kind: str, event: dict[str, Any]) -> str:
 
 
 def _work_words(kind: str, work: RunWork) -> str:
-    name = told_name(work)
+    name = shown_name(work)
     match kind:
         case "run.work.started":
             return f"{name} began ({work.task_run})."

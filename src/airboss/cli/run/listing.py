@@ -102,7 +102,7 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
         ("Usage", usage_words(said["usage"])),
     ]
     _print_facts(pen, facts)
-    story = Story.told(said)
+    story = Story.of(said)
     if any(work.state == FOR_PERSON for work in story.running):
         story.take_items(waiting(client, run=run))
     tree = Tree(

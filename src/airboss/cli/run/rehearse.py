@@ -202,7 +202,7 @@ def _ring(seconds: int) -> None:
 def _leaving_in_order() -> Generator[None]:
     """Whoever ends us, by a closed terminal too, ends the server with us."""
 
-    def leave(number: int, frame: FrameType | None) -> None:
+    def give_up(number: int, frame: FrameType | None) -> None:
         del number, frame
         # What is raised in a destructor is lost: so it is raised again until the server ends.
         _ring(1)
@@ -210,7 +210,7 @@ def _leaving_in_order() -> Generator[None]:
 
     names = ("SIGTERM", "SIGHUP", "SIGALRM")
     heard = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = [(number, signal.signal(number, leave)) for number in heard]
+    before = [(number, signal.signal(number, give_up)) for number in heard]
     try:
         yield
     finally:

@@ -72,15 +72,15 @@ def _asked(client: Client, request: RunRequest) -> Json:
 def _start(reach: Callable[[], Client], asked: Json, key: str, patience: float) -> Json:
     """Again and again while the connection breaks: by its key it is one and the same run."""
     until = time.monotonic() + patience
-    is_told = False
+    is_said = False
     while True:
         try:
             return reach().post(RUNS, asked, key=key)
         except (Unreachable, Busy) as trouble:
             if time.monotonic() >= until:
                 raise
-            if not is_told:
-                is_told = True
+            if not is_said:
+                is_said = True
                 pen = aside()
                 pen.line(pen.styled(visible(f"{trouble} Trying again …"), "yellow"))
         time.sleep(_PAUSE_SECONDS)

@@ -26,7 +26,7 @@ _CONDITIONS: Final = frozenset(("pre", "post", "cond"))
 class RunWork:
     """One work of a run: begun, waiting, or over."""
 
-    told: "WorkRecord"
+    record: "WorkRecord"
     # What it has used so far, as long as it is at work: its end tells all of it.
     used: "Usage | None" = None
     # The last that was decided in it.
@@ -38,34 +38,34 @@ class RunWork:
 
     @property
     def path(self) -> str:
-        return self.told.path
+        return self.record.path
 
     @property
     def task(self) -> str:
-        return self.told.task
+        return self.record.task
 
     @property
     def task_run(self) -> str:
-        return self.told.task_run
+        return self.record.task_run
 
     @property
     def state(self) -> str:
-        return self.told.state
+        return self.record.state
 
     @property
     def waits_for(self) -> str | None:
-        return self.told.waits_for
+        return self.record.waits_for
 
     @property
     def unasked(self) -> bool:
         """It could not be asked, so it is neither true nor false."""
-        return self.told.unasked
+        return self.record.unasked
 
     @property
     def attempt(self) -> str:
         """Which of its attempts this is; nothing for the first."""
-        retried = len(self.told.retried_at)
-        return f"attempt {retried + 1} of {(self.told.retries or retried) + 1}" if retried else ""
+        retried = len(self.record.retried_at)
+        return f"attempt {retried + 1} of {(self.record.retries or retried) + 1}" if retried else ""
 
     @property
     def is_over(self) -> bool:
@@ -84,13 +84,13 @@ class RunWork:
 
     @property
     def usage(self) -> "Usage":
-        return self.told.usage if self.used is None else self.used
+        return self.record.usage if self.used is None else self.used
 
     def seconds(self, now: int) -> float:
-        return max((self.told.ended_at or now) - self.told.started_at, 0) / 1000
+        return max((self.record.ended_at or now) - self.record.started_at, 0) / 1000
 
     def change(self, said: "WorkRecord") -> None:
-        self.told = said
+        self.record = said
         if self.is_over or said.usage.requests:
             self.used = None
         if said.waits_for is None:
@@ -105,7 +105,7 @@ class Story:
         from airboss.model.states import FoldedRun
 
         self.id = run
-        self._told: FoldedRun = FoldedRun(run)
+        self._folded: FoldedRun = FoldedRun(run)
         # By their paths, in the order of their beginning.
         self.works: dict[str, RunWork] = {}
         # The round that each loop is in, by its path.
@@ -114,12 +114,12 @@ class Story:
         self._tasks: dict[str, View | None] = {}
 
     @classmethod
-    def told(cls, detail: Json) -> "Story":
+    def of(cls, detail: Json) -> "Story":
         """As the server tells it at once."""
         from airboss.model.runs import RunView, WorkRecord
 
         story = cls(str(detail["id"]))
-        story._told.view = RunView.model_validate(detail, extra="ignore")
+        story._folded.view = RunView.model_validate(detail, extra="ignore")
         for said in cast("list[Json]", detail["works"]):
             story._begin(WorkRecord.model_validate(said, extra="ignore"))
         return story
@@ -131,7 +131,7 @@ class Story:
         event = _known(record, RUN_EVENTS)
         if event is None:
             return
-        for said in self._told.hear(record.seq, record.at, event):
+        for said in self._folded.hear(record.seq, record.at, event):
             work = self.works.get(said.path)
             if work is not None and work.task_run == said.task_run:
                 work.change(said)
@@ -180,7 +180,7 @@ class Story:
     def _view(self) -> "RunView | None":
         from airboss.model.runs import RunView
 
-        view = self._told.view
+        view = self._folded.view
         return view if isinstance(view, RunView) else None
 
     @property

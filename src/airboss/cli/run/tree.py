@@ -159,7 +159,7 @@ class Tree:
     def _nodes(self) -> list[Node]:
         if self.work is not None:
             return self._of(self.work, _ROOT)
-        return [Node(told_name(work), work.path) for work in self.story.works.values()]
+        return [Node(shown_name(work), work.path) for work in self.story.works.values()]
 
     def _of(self, work: Json, path: str) -> list[Node]:
         match work.get("kind"):
@@ -255,7 +255,7 @@ class Tree:
             return [lead, (label, ("dim",))]
         if work is None:
             return [lead, (f"{self.signs.to_come} {label}", ("dim",))]
-        said = visible_line(f" {self.signs.dot} ".join(self._told(work, now)))
+        said = visible_line(f" {self.signs.dot} ".join(self._facts(work, now)))
         return [lead, self._sign(work), (f" {label}  ", ()), (said, ("dim",))]
 
     def _sign(self, work: RunWork) -> tuple[str, tuple[str, ...]]:
@@ -266,7 +266,7 @@ class Tree:
             sign = self.signs.turning[self._tick % len(self.signs.turning)]
         return sign, (_STYLES.get(work.state, "bold"),)
 
-    def _told(self, work: RunWork, now: int) -> list[str]:
+    def _facts(self, work: RunWork, now: int) -> list[str]:
         said: list[str] = []
         if work.is_condition and work.state in ("succeeded", "failed"):
             said.append(_bool(work.state == "succeeded"))
@@ -306,7 +306,7 @@ def state_words(state: str) -> str:
     return "waiting for you" if state == FOR_PERSON else state
 
 
-def told_name(work: RunWork) -> str:
+def shown_name(work: RunWork) -> str:
     """A work without its tree: its task, and the rounds of the loops around it."""
     rounds = ".".join(str(number) for _, number in rounds_of(work.path))
     return f"{work.task}, round {rounds}" if rounds else work.task

@@ -14,7 +14,7 @@ from airboss.cli.inbox.item_page import command_of
 from airboss.cli.inbox.open_items import OpenItems
 from airboss.cli.run.changes import change_words, outcome_of
 from airboss.cli.run.story import Story
-from airboss.cli.run.tree import Signs, Tree, told_name, work_of
+from airboss.cli.run.tree import Signs, Tree, shown_name, work_of
 from airboss.cli.screen import Pen, aside, duration, out, print_json, visible, visible_line
 from airboss.cli.trouble import Exit
 from airboss.cli.watcher import TICK_SECONDS, Interrupts, StopRequest, watch_to_the_end
@@ -142,7 +142,7 @@ class RunViewer:
         elif heard.stream != INBOX:
             work = self._story.hear_task(heard)
             if work is not None and heard.kind == "task.decided":
-                self._line(f"{told_name(work)}: {work.decision}", heard.at)
+                self._line(f"{shown_name(work)}: {work.decision}", heard.at)
         elif self.items is not None:
             self.items.hear(heard)
 

@@ -42,7 +42,7 @@ def run(reach: Callable[[], Client], request: ChatStart) -> Exit:
     try:
         return take_turn(chat, prompt) if prompt is not None else _converse(chat)
     finally:
-        _leave(chat, request)
+        _say_goodbye(chat, request)
 
 
 def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
@@ -83,7 +83,7 @@ def _asked(client: Client, request: ChatStart) -> Json:
     return asked
 
 
-def _leave(chat: ChatSession, request: ChatStart) -> None:
+def _say_goodbye(chat: ChatSession, request: ChatStart) -> None:
     """What chat opened it closes; what was there before, or shall be kept, stays."""
     if request.session or request.is_kept:
         chat.page.note(f"Go on with: airboss chat --session {chat.id}", "dim")

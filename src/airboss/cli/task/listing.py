@@ -38,7 +38,7 @@ def draw_decision(pen: Pen, text: str) -> None:
         pen.line(f"    {line}")
 
 
-def told_end(outcome: str, reason: str) -> str:
+def end_words(outcome: str, reason: str) -> str:
     """How a run ended, as a sentence."""
     verb = "was canceled" if outcome == "canceled" else outcome
     return f"The task run {verb}: {visible_line(reason)}"
@@ -117,5 +117,5 @@ def stop_run(client: Client, run_id: str) -> Exit:
         view = waited("Stopping the task run", lambda: client.post(f"{RUNS}/{run_id}/stop"))
     except KeyboardInterrupt:
         raise Trouble("The task run may not have stopped.", Exit.STOPPED) from None
-    aside().line(told_end(str(view["state"]), str(view["reason"])))
+    aside().line(end_words(str(view["state"]), str(view["reason"])))
     return Exit.DONE

@@ -10,7 +10,7 @@ from airboss.cli.heard import Heard, Record, Remark
 from airboss.cli.inbox.item_page import command_of, title_of
 from airboss.cli.inbox.open_items import OpenItems
 from airboss.cli.screen import Pen, Spinner, aside, out, print_json, visible
-from airboss.cli.task.listing import RUNS, draw_decision, told_end
+from airboss.cli.task.listing import RUNS, draw_decision, end_words
 from airboss.cli.trouble import Exit
 from airboss.cli.watcher import Interrupts, StopRequest, watch_to_the_end
 
@@ -58,7 +58,7 @@ def watch_with(
     end = viewer.end or reach().get(f"{RUNS}/{run_id}")
     outcome = str(end.get("outcome") or end.get("state"))
     if outcome in ("crashed", "canceled"):
-        aside().line(told_end(outcome, str(end.get("reason"))))
+        aside().line(end_words(outcome, str(end.get("reason"))))
     return _OUTCOMES.get(outcome, Exit.FAILED)
 
 
@@ -74,7 +74,7 @@ class TaskRunViewer:
     items: OpenItems
     end: Json | None = None
     _doing: str = "Beginning"
-    _told: set[str] = field(default_factory=set[str])
+    _shown: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self.waiting = Spinner(aside())
@@ -111,8 +111,8 @@ class TaskRunViewer:
     def _tell_items(self) -> None:
         """A task run's own events do not say that its agent waits for a person."""
         for item in self.items.all:
-            if item["id"] not in self._told:
-                self._told.add(str(item["id"]))
+            if item["id"] not in self._shown:
+                self._shown.add(str(item["id"]))
                 asked = item["asked"]
                 self._aside(f"Waits for you: {title_of(asked)} Decide it with: {command_of(asked)}")
 

@@ -34,29 +34,29 @@ class Digest(BaseModel):
     same: bool | None
 
 
-def _told(compared: Compared) -> Digest:
+def _digest(compared: Compared) -> Digest:
     return Digest(seq=compared.seq, digest=compared.digest, same=compared.same)
 
 
 @router.get("/sessions/{session}/digest", responses=_NO_STATE)
 async def session_digest(session: str, use: Use, seq: Seq, have: Have = None) -> Digest:
     """Of the session's view and conversation. A difference is counted in `/metrics`."""
-    return _told(await use.digests.compare("session", session, seq, have))
+    return _digest(await use.digests.compare("session", session, seq, have))
 
 
 @router.get("/runs/{run}/digest", responses=_NO_STATE)
 async def run_digest(run: str, use: Use, seq: Seq, have: Have = None) -> Digest:
     """Of the run with all its works."""
-    return _told(await use.digests.compare("run", run, seq, have))
+    return _digest(await use.digests.compare("run", run, seq, have))
 
 
 @router.get("/task-runs/{run}/digest", responses=_NO_STATE)
 async def task_run_digest(run: str, use: Use, seq: Seq, have: Have = None) -> Digest:
     """Of the task run with all that it did."""
-    return _told(await use.digests.compare("task", run, seq, have))
+    return _digest(await use.digests.compare("task", run, seq, have))
 
 
 @router.get("/inbox/digest", responses=_NO_STATE)
 async def inbox_digest(use: Use, seq: Seq, have: Have = None) -> Digest:
     """Of all that waits for a person."""
-    return _told(await use.digests.compare("inbox", INBOX, seq, have))
+    return _digest(await use.digests.compare("inbox", INBOX, seq, have))

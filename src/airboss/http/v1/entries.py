@@ -161,7 +161,7 @@ async def show_entry(entries: UseEntries) -> Response:
 
 @router.post("/entry/check", response_model=CheckedEntry, responses=_NOT_USABLE)
 async def check_entry(asked: CheckEntry, use: Use) -> Response:
-    """All violations at once, and the wishes that would not be granted. A Python file runs only
+    """All violations at once, and the requests that would not be granted. A Python file runs only
     when it is trusted."""
     if asked.path is not None:
         found = await use.entry_checks.check_path(asked.path)
@@ -196,7 +196,7 @@ async def install_entry(request: Request, use: Use) -> Response:
     else:
         used = await use.entry_checks.install_request(body)
     await use.audit.write(
-        EntryInstalled(by=actor(), source=used.source, digest=used.digest, path=used.told_path)
+        EntryInstalled(by=actor(), source=used.source, digest=used.digest, path=used.shown_path)
     )
     return await _json(lambda: _in_use(used))
 
@@ -238,7 +238,7 @@ async def _json(build: Callable[[], BaseModel]) -> Response:
 def _in_use(used: Installed) -> EntryInUse:
     return EntryInUse(
         source=used.source,
-        path=used.told_path,
+        path=used.shown_path,
         digest=used.digest,
         trusted=used.trusted,
         loaded_at=used.loaded_at,

@@ -42,7 +42,7 @@ class RuleOrder(RequestBody):
 
 
 class RuleList(BaseModel):
-    """Of several that match a wish the first holds."""
+    """Of several that match a request the first holds."""
 
     items: tuple[KeptRule, ...]
 

@@ -94,7 +94,7 @@ async def look_at_path(entries: UseEntries, path: PathAsked) -> Look:
 
 @router.post("", responses=_NOT_USABLE)
 async def trust_path(asked: TrustPath, entries: UseEntries, who: Who) -> TrustList:
-    """A Python entry may then run and any entry's wishes count, until the file changes. Refused
+    """A Python entry may then run and any entry's requests count, until the file changes. Refused
     (409) where it is not what was looked at any more."""
     rows = await entries.trust(asked.path, asked.digest, who)
     return TrustList(items=[_view(row, current=True) for row in rows])

@@ -247,7 +247,7 @@ class LoopbackServer(uvicorn.Server):
             if connection.client == peer:
                 connection.transport.close()
 
-    def leave(self) -> None:
+    def finish(self) -> None:
         self.should_exit = True
         for connection in self.connections():
             connection.transport.close()
@@ -295,7 +295,7 @@ class RehearsalServer:
                 await server.ready.wait()
                 yield
             finally:
-                server.leave()
+                server.finish()
 
 
 def listen(port: int) -> socket.socket:
