@@ -62,8 +62,22 @@ def test_a_link_lets_one_browser_in_once(portal: Portal) -> None:
         assert answer.status_code == status
 
 
-def test_stop_waits_until_the_server_is_gone(own_portal: Portal) -> None:
+def test_stopping_a_server_needs_a_yes(own_portal: Portal) -> None:
     done = own_portal.run("stop")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: No session is open. Nothing runs. Say --yes to do it without being asked.\n",
+    )
+    assert own_portal.run("chat", "hello", "--keep").returncode == 0
+    with Terminal(own_portal, "stop") as terminal:
+        terminal.see("1 open session ends and can be resumed later. Nothing runs. Stop the server?")
+        terminal.type("n\n")
+        assert terminal.process.wait(20) == 3
+    assert own_portal.run("status").returncode == 0, "it goes on"
+
+
+def test_stop_waits_until_the_server_is_gone(own_portal: Portal) -> None:
+    done = own_portal.run("stop", "--yes")
     assert (done.returncode, done.stderr) == (0, "The server has stopped.\n")
     assert own_portal.note is None
     assert own_portal.run("status").returncode == 4

@@ -84,7 +84,7 @@ async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(portal: Portal,
                 case "api/stop":
                     assert (await client.get("/api/stop")).json() == {}
                 case "airboss stop":
-                    told = await asyncio.to_thread(portal.run, "stop")
+                    told = await asyncio.to_thread(portal.run, "stop", "--yes")
                     assert told.returncode == 0, told.stderr
                 case _:
                     portal.process.send_signal(signal.Signals[how])

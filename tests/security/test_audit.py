@@ -184,7 +184,7 @@ def test_the_command_line_is_told_apart_from_other_programs(portal: Portal) -> N
 def test_the_end_of_a_server_is_told_with_whoever_asked(tmp_path: Path) -> None:
     portal = Portal(tmp_path)
     portal.start()
-    assert portal.run("stop").returncode == 0
+    assert portal.run("stop", "--yes").returncode == 0
     portal.start()
     assert last(portal, "server.stopped")["by"]["via"] == "cli"
     portal.process.send_signal(signal.SIGTERM)

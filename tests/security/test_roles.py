@@ -276,7 +276,7 @@ async def test_only_owners_see_and_end_the_sign_ins_of_others(
 def test_the_command_line_says_in_words_what_one_may_not_do(
     portal: Portal, tokens: dict[Role, str]
 ) -> None:
-    done = portal.run("stop", AIRBOSS_TOKEN=tokens["view"])
+    done = portal.run("stop", "--yes", AIRBOSS_TOKEN=tokens["view"])
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "error: This needs the role own; a-view has view. Ask the owner to do it, or for a token "

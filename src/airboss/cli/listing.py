@@ -4,6 +4,7 @@ import time
 from typing import cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.confirming import confirmed
 from airboss.cli.screen import (
     Spinner,
     aside,
@@ -14,11 +15,12 @@ from airboss.cli.screen import (
     visible_line,
     waited,
 )
-from airboss.cli.trouble import Trouble
+from airboss.cli.trouble import Exit, Trouble
 from airboss.store.folder import DataFolder
 
 _PAGE = 200
 _STOP_SECONDS = 15.0
+_GOING = ("waiting", "running", "waiting-for-person")
 
 
 def show_sessions(client: Client, state: str | None, limit: int, *, is_json: bool) -> None:
@@ -136,8 +138,12 @@ def show_link(client: Client) -> None:
         pen.line(pen.styled("Opens once, in one browser.", "dim"))
 
 
-def stop_server(client: Client, folder: DataFolder) -> None:
+def stop_server(client: Client, folder: DataFolder, *, is_sure: bool) -> Exit:
     """Ask it to stop, then wait until it is gone and its data folder is free."""
+    losing = "" if is_sure else what_ends(client)
+    if not confirmed("Stop the server?", losing=losing, is_sure=is_sure):
+        aside().line("The server goes on.")
+        return Exit.STOPPED
     note = folder.note()
     client.post("/api/v1/stop")
     waiting = Spinner(aside())
@@ -151,3 +157,22 @@ def stop_server(client: Client, folder: DataFolder) -> None:
         time.sleep(0.1)
     waiting.hide()
     aside().line("The server has stopped.")
+    return Exit.DONE
+
+
+def what_ends(client: Client) -> str:
+    """What ends with the server, and what goes on by itself at the next start."""
+    sessions = client.get("/api/v1/status")["sessions"]["open"]
+    jobs = client.get("/api/v1/runs", state=_GOING, limit=_PAGE)["items"]
+    tasks = client.get("/api/v1/task-runs", state="running", alone=True, limit=_PAGE)["items"]
+    runs = len(jobs) + len(tasks)
+    ends = _counted(sessions, "open session ends and can", "open sessions end and can")
+    goes_on = _counted(runs, "run pauses and goes", "runs pause and go")
+    return (
+        f"{f'{ends} be resumed later.' if ends else 'No session is open.'} "
+        f"{f'{goes_on} on at the next start.' if goes_on else 'Nothing runs.'}"
+    )
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return "" if count == 0 else f"{count} {one if count == 1 else many}"

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from airboss.cli.audit import commands as audit_commands
 from airboss.cli.entry import commands as entry_commands
 from airboss.cli.inbox import commands as inbox_commands
-from airboss.cli.options import AsJson, Data, Patience, Permissions, reach, whole
+from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, reach, whole
 from airboss.cli.rule import commands as rule_commands
 from airboss.cli.run import commands as run_commands
 from airboss.cli.screen import say_wrong
@@ -309,9 +309,10 @@ def stop(
     name: Annotated[
         str | None, typer.Argument(metavar="[RUN]", help="A run or a task run. [the server]")
     ] = None,
+    yes: Yes = False,
     data: Data = None,
 ) -> None:
-    """Stop a run; without one the server, and wait until it is gone."""
+    """Stop a run; without one the server, once you said yes, and wait until it is gone."""
     if name is not None:
         from airboss.cli.run.listing import stop as stop_run
 
@@ -319,7 +320,7 @@ def stop(
     from airboss.cli.folder import data_folder
     from airboss.cli.listing import stop_server
 
-    stop_server(reach(data)(), data_folder(data))
+    raise typer.Exit(stop_server(reach(data)(), data_folder(data), is_sure=yes))
 
 
 def _drop_output() -> None:

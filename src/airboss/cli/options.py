@@ -24,6 +24,8 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", help="The data folder (or AIRBOSS_DATA)."),
 ]
+# For what loses something.
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 AsJson = Annotated[bool, typer.Option("--json", help="For scripts: JSON.")]
 Patience = Annotated[
     float,

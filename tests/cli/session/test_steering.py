@@ -75,11 +75,16 @@ def test_the_queue_is_listed_and_changed(portal: Portal, busy: str) -> None:
             assert names == [second, first]
             changed = waiting(portal, busy, "--change", first, "number 11")
             assert changed == [(second, "number 2"), (first, "number 11")]
-            assert waiting(portal, busy, "--drop", second) == [(first, "number 11")]
+            unsure = portal.run("queue", busy, "--drop", second)
+            assert (unsure.returncode, unsure.stderr) == (
+                2,
+                "error: Nobody will work on “number 2”. Say --yes to do it without being asked.\n",
+            )
+            assert waiting(portal, busy, "--drop", second, "--yes") == [(first, "number 11")]
             refused = portal.run("queue", busy, "--drop", second)
             assert refused.returncode == 2
             assert "No such request waits" in refused.stderr
-            assert waiting(portal, busy, "--clear") == []
+            assert waiting(portal, busy, "--clear", "--yes") == []
             assert one.end() == 1, "what it waits for was dropped"
 
 

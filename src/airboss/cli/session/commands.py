@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, reach
+from airboss.cli.options import AsJson, Data, Yes, reach
 
 app = typer.Typer()
 
@@ -64,11 +64,12 @@ def queue(
         typer.Option(metavar="REQUEST TEXT", help="Let one say something else."),
     ] = None,
     first: Annotated[str | None, typer.Option(metavar="REQUEST", help="Let one come next.")] = None,
+    yes: Yes = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """List what waits in a session, and change it until it is delivered."""
     from airboss.cli.session.queue import QueueChange, show_queue
 
-    change_asked = QueueChange(clear, drop, change, first)
+    change_asked = QueueChange(clear, drop, change, first, yes)
     show_queue(reach(data)(), session, change_asked, is_json=as_json)

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.confirming import confirmed
 from airboss.cli.screen import aside, out, print_json, print_table, visible, waited
 
 # The server gives the model a minute.
 _ANSWER_SECONDS: Final = 75.0
+# So much of a request says which one it is.
+_SHOWN: Final = 80
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class QueueChange:
     drop: str | None = None
     change: tuple[str, str] | None = None
     first: str | None = None
+    # What is dropped is dropped without being asked about.
+    is_sure: bool = False
 
 
 def queue_of(client: Client, session: str) -> list[Json]:
@@ -53,15 +58,27 @@ def show_queue(client: Client, session: str, change: QueueChange, *, is_json: bo
 
 def _perform(client: Client, session: str, change: QueueChange) -> None:
     place = _place(session)
-    if change.clear:
+    if change.clear and _is_dropped(queue_of(client, session), change):
         client.delete(place)
     if change.drop:
-        client.delete(f"{place}/{change.drop}")
+        meant = [item for item in queue_of(client, session) if item["prompt"] == change.drop]
+        if _is_dropped(meant, change):
+            client.delete(f"{place}/{change.drop}")
     if change.change:
         prompt, text = change.change
         client.patch(f"{place}/{prompt}", {"text": text})
     if change.first:
         client.patch(f"{place}/{change.first}", {"position": 0})
+
+
+def _is_dropped(items: list[Json], change: QueueChange) -> bool:
+    """What does not wait any more is for the server to say."""
+    if not items:
+        return True
+    first = str(items[0]["text"])
+    others = "" if len(items) == 1 else f" and {len(items) - 1} more"
+    losing = f"Nobody will work on “{first[:_SHOWN]}{'…' if first[_SHOWN:] else ''}”{others}."
+    return confirmed("Drop it?", losing=losing, is_sure=change.is_sure)
 
 
 def _place(session: str) -> str:
