@@ -56,7 +56,8 @@ bench: setup ## measure; writes the table in bench/
 chaos: setup ## kill servers and runtimes under random jobs, 200 times; writes the table in bench/
 	@$(BIN)/python -m tests.crash.chaos --trials 200 $(ARGS)
 
-trials: setup ## ask the API thousands of times all that its description allows, and more
+trials: setup browser ## try in whole what the tests try a share of: kills, floods, the API's description
+	@test -n "$(ARGS)" || AIRBOSS_TRIALS=whole $(BIN)/pytest -q -m trial
 	@$(BIN)/python -m tests.contract.fuzzing $(ARGS)
 
 pictures: setup browser ## photograph every page for docs/; look at them

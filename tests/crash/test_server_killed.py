@@ -1,8 +1,7 @@
-"""The server gets `kill -9` at fifty random moments, and nothing that anybody knew of is lost."""
+"""The server gets `kill -9` at random moments, and nothing that anybody knew of is lost."""
 
 import asyncio
 import contextlib
-import random
 
 import httpx2
 import pytest
@@ -11,8 +10,9 @@ from tests.crash.conftest import MakePortal
 from tests.crash.marks import left_of, soon
 from tests.crash.witness import Witness, ask, show, start_session, until
 from tests.portal import Portal
+from tests.trials import dice, share, trial
 
-LIVES = 50
+LIVES = share(12, 50)
 
 
 async def resume(client: httpx2.AsyncClient, session: str) -> httpx2.Response:
@@ -36,12 +36,13 @@ async def live(portal: Portal, witnesses: list[Witness], events: int, seconds: f
         portal.kill()
 
 
+@trial
 @pytest.mark.timeout(300)
-async def test_fifty_kills_lose_nothing_that_was_seen_or_acknowledged(
+async def test_kills_at_random_moments_lose_nothing_that_was_seen_or_acknowledged(
     make_portal: MakePortal,
 ) -> None:
     portal = make_portal("--permissions", "approve-all")
-    chance, shown = random.Random(), 0  # noqa: S311
+    chance, shown = dice(), 0
     old: Witness | None = None
     new: Witness | None = None
     for number in range(LIVES + 1):

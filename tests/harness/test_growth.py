@@ -32,8 +32,7 @@ from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.hooks import ToolOutcome
 from airboss.runtime.permission import PermissionRequest, permission_request
-
-pytestmark = pytest.mark.alone
+from tests.trials import share, trial
 
 CWD = Path("/nowhere/work")
 SHORT: Final = 6 * 1024
@@ -232,7 +231,8 @@ def test_four_times_the_words_take_no_more_than_their_share(look: Callable[[str]
     assert found == {}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@trial
+@pytest.mark.parametrize("seed", range(share(1, 3)))
 def test_no_mixture_of_fragments_grows_faster_than_its_length(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - the same every time
     found: dict[tuple[str, str], str] = {}

@@ -1,4 +1,4 @@
-"""The server is killed at fifty random moments, and nothing that anybody knew of is lost."""
+"""The server is killed at random moments, and nothing that anybody knew of is lost."""
 
 import json
 import os
@@ -17,8 +17,9 @@ from airboss.model.events import EVENT, BlockDelta, Recorded
 from tests.log.conftest import OpenLog
 from tests.log.lives import STREAM
 from tests.log.truth import read_all
+from tests.trials import dice, share, trial
 
-LIVES = 50
+LIVES = share(20, 50)
 ROOT = Path(__file__).parents[2]
 
 
@@ -94,10 +95,11 @@ def check(known: Known, stored: list[Recorded], left: dict[str, str]) -> None:
         assert text.startswith(known.texts().get(block, "")), f"{block} was left with less"
 
 
-async def test_kill_at_fifty_random_moments_loses_nothing_that_was_known(
+@trial
+async def test_kill_at_random_moments_loses_nothing_that_was_known(
     lives: "subprocess.Popen[str]", open_log: OpenLog, tmp_path: Path
 ) -> None:
-    chance, head, highest, shown, left_open = random.Random(9), 0, 0, 0, 0  # noqa: S311
+    chance, head, highest, shown, left_open = dice(), 0, 0, 0, 0
     for number in range(LIVES):
         notes = tmp_path / f"life-{number}"
         live_and_die(lives, notes, chance)

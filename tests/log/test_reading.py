@@ -22,6 +22,7 @@ from airboss.model.events import (
 )
 from tests.log.conftest import OpenLog, log_in
 from tests.log.truth import Truth, begin, read_all
+from tests.trials import share, trial
 
 STREAM = "ses_story"
 BLOCKS = ("a", "b", "c")
@@ -64,8 +65,12 @@ async def check_everywhere(log: EventLog, truth: Truth) -> None:
             truth.check(after, await read_all(log, STREAM, after, limit))
 
 
+@trial
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=share(10, 30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 @given(story=steps, tail=st.sampled_from([0, 4, 256]))
 async def test_every_position_is_a_right_place_to_begin(story: list[Step], tail: int) -> None:
