@@ -21,8 +21,11 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, cast
 
+import airboss
+
 ROOT = Path(__file__).parents[1]
-_IMPORTED = ("airboss.server", "airboss.engine.durable", "airboss.entry.load", "copilot", "httpx2")
+# What our modules import late, where somebody needs it.
+_IMPORTED = ("copilot", "dbos", "httpx2", "jsonschema", "rich.console", "rich.table", "sqlite3")
 # What an interpreter reads when it starts, which no fork does.
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG", "TZ")
 
@@ -212,9 +215,9 @@ def _answer(question: dict[str, Any], ends: dict[int, int | None]) -> dict[str, 
 def _import_all() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
-    commands = importlib.import_module("airboss.cli")
-    for found in pkgutil.walk_packages(commands.__path__, "airboss.cli."):
-        importlib.import_module(found.name)
+    for found in pkgutil.walk_packages(airboss.__path__, "airboss."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
     # Both look at the environment once, and each fork has its own.
     assert "readline" not in sys.modules
     assert sys.modules["tempfile"].tempdir is None
