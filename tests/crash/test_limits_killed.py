@@ -17,7 +17,7 @@ models: [{id: rehearsal, name: Rehearsal, multiplier: 1}]
 rules:
   - when: "touch"
     steps:
-      - call: {tool: bash, arguments: {command: "echo x >> {cwd}/touched", description: "t"}}
+      - call: {tool: bash, arguments: {command: "{touch}", description: "t"}}
       - say: "Touched."
   - when: "long"
     steps:
@@ -25,7 +25,7 @@ rules:
       - say: "Done."
   - when: "."
     steps: [{say: "Yes."}]
-"""
+""".replace("{touch}", "echo x >> {cwd}/touched; while test -e {cwd}/held; do sleep 0.1; done")
 
 
 def task(prompt: str) -> dict[str, Any]:
@@ -105,8 +105,12 @@ async def test_what_was_said_a_moment_before_the_end_holds(
 ) -> None:
     run = await person.start(job)
     [item] = await person.items()
+    # The turn is cut off: what it used in whole would have reached what was just granted.
+    held = person.portal.work / "held"
+    held.touch()
     await person.client.post(f"/api/v1/inbox/{item['id']}/decision", json={"choice": choice})
     await person.kill()
+    held.unlink()
     view = await person.until(run, "succeeded", "failed")
     assert view["state"] == ("failed" if choice == "deny" else "succeeded")
     assert await asked_in(person, run) == [item["id"]]

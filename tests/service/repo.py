@@ -84,7 +84,7 @@ class Repo:
             is_busy=lambda: self.busy,
             is_busy_for_install=lambda: self.busy,
             look_seconds=0.0,
-            patience_seconds=20,  # a program is read by an interpreter of its own
+            patience_seconds=50,  # a program is read by an interpreter of its own
         )
         try:
             await entries.start()
