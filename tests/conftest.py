@@ -1,6 +1,8 @@
 """What every test may ask for."""
 
+import gc
 import sys
+from collections.abc import Generator
 
 import pytest
 
@@ -22,6 +24,22 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish() -> None:
     """No command outlives the tests."""
     close_the_nursery()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    call: "pytest.CallInfo[None]",
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure is told with the code around it, which Python 3.11 cannot parse while it parses for
+    another traceback: that of an object which is complained of when it is collected meanwhile. The
+    whole run would end with an internal error instead of one test."""
+    if call.excinfo is None:
+        return (yield)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
