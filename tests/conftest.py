@@ -1,13 +1,18 @@
 """What every test may ask for."""
 
+import functools
 import gc
 import sys
 from collections.abc import Generator
 
+import httpcore2
 import pytest
 
 from tests.cost import FEWEST, cost_table, costs_by_file
 from tests.nursery import close_the_nursery, the_nursery
+
+# Each client, and each request without one, would read the system's certificates: 25 ms of work.
+httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
 
 @pytest.fixture
