@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from airboss.background import Background
+from airboss.engine.budgets import Budgets
+from airboss.engine.run_records import RunRecords
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
@@ -28,11 +30,9 @@ from airboss.runtime.session import open_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
 from airboss.service.audit import Audit, started
-from airboss.service.budgets import Budgets
 from airboss.service.deadlines import Deadlines
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
-from airboss.service.engine_room import EngineRoom
 from airboss.service.entries import Entries
 from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_files import EntryFiles
@@ -44,7 +44,7 @@ from airboss.service.notices import Channel, Notices, take_secret
 from airboss.service.refused import Refusals
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
-from airboss.service.runs import Runs
+from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
 from airboss.service.sign_ins import SignIns
 from airboss.service.status import ServerStatus
@@ -150,15 +150,24 @@ async def opened_services(
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )
+        records = RunRecords(log)
         runs = Runs(
-            log=log,
+            records=records,
             index=ViewIndex(database),
             entries=entries,
             folders=folders,
             redactor=redactor,
             keys=RunKeys(database),
             make_room=functools.partial(
-                _engine_room, settings, folder, sessions, budgets, max_tasks
+                _engine_room,
+                settings,
+                folder,
+                records,
+                sessions,
+                budgets,
+                entries,
+                redactor,
+                max_tasks,
             ),
         )
         tasks = TaskRuns(
@@ -249,18 +258,27 @@ async def opened_services(
 def _engine_room(
     settings: Settings,
     folder: DataFolder,
+    records: RunRecords,
     sessions: Sessions,
     budgets: Budgets,
+    entries: Entries,
+    redactor: Redactor,
     max_tasks: int,
-    runs: Runs,
 ) -> EngineRoom:
     from airboss.engine.durable import Engine
+    from airboss.engine.run_executor import RunExecutor
     from airboss.engine.slots import Slots
-    from airboss.service.job_tasks import JobTasks
 
-    slots = Slots(max_tasks)
-    executor = JobTasks(runs, sessions, slots, settings.permissions, budgets)
-    return EngineRoom(Engine(folder.path, executor), executor, slots)
+    executor = RunExecutor(
+        records=records,
+        sessions=sessions,
+        slots=Slots(max_tasks),
+        server_policy=settings.permissions,
+        budgets=budgets,
+        redactor=redactor,
+        find_entry=entries.by_digest,
+    )
+    return EngineRoom(Engine(folder.path, executor), executor)
 
 
 async def _serve_rehearsal(

@@ -7,19 +7,19 @@ A task's name says what comes of it: `bad` says no, `third` says no before a loo
 import asyncio
 import re
 import sqlite3
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
 
-from airboss.engine.acts import Act, ActRefused, Answer, Close, OpenAct, Opened, Put
+from airboss.engine.acts import ActRefused, Answer, Close, OpenAct, Opened, Put, play
 from airboss.engine.executor import RunOver
 from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.engine.walk import RunTask
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Task, Work
 from airboss.model.ids import SessionId
+from airboss.model.run_events import RunEnding
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
 from tests.engine.player import TRUE, criteria, done
 
@@ -99,9 +99,8 @@ class Play:
     workshop: "Workshop"
     run: str
     task: RunTask
-    acts: Generator[Act, Answer, Verdict]
 
-    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+    def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         if isinstance(event, TaskDecided):
             self.workshop.diary.write(self.run, self.task.path, f"tell {number}", event.text)
 
@@ -157,7 +156,7 @@ class Workshop:
             raise RunOver
         return self.works[run]
 
-    async def begin_task(self, run: str, step: RunTask) -> Play:
+    async def run_task(self, run: str, step: RunTask) -> Verdict:
         if run in self.over:
             raise RunOver
         previous = ", ".join(step.previous)
@@ -175,7 +174,10 @@ class Workshop:
             checks_availability=True,
             previous_tasks=step.previous,
         )
-        return Play(self, run, step, run_task(plan))
+        doing = Play(self, run, step)
+        verdict = await play(run_task(plan), doing.tell, doing.do)
+        await self.end_task(run, step.path, verdict)
+        return verdict
 
     async def end_task(self, run: str, path: str, verdict: Verdict) -> None:
         self.diary.write(run, path, "end", "succeeded" if verdict.succeeded else "failed")
@@ -184,7 +186,15 @@ class Workshop:
         self.diary.write(run, "", "end", "succeeded" if succeeded else "failed")
         self.end_of(run).set()
 
-    async def crash_run(self, run: str, path: str, error: Exception) -> None:
+    async def crash_run(self, run: str, path: str, error: Exception) -> RunEnding:
         self.diary.write(run, "", "crash", f"{path}: {error}")
+        return RunEnding(outcome="failed", reason=str(error))
+
+    async def begin_ending(self, run: str, ending: RunEnding) -> RunEnding | None:
+        if run in self.over:
+            return None
         self.over.add(run)
+        return ending
+
+    async def dismiss(self, run: str, ending: RunEnding) -> None:
         self.end_of(run).set()

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from airboss.engine.run_story import story_of_run, telling_events
 from airboss.log.log import EventLog
 from airboss.model.events import Event, Recorded
 from airboss.model.ids import ItemId, RunId, SessionId, TaskRunId
@@ -32,7 +33,6 @@ from airboss.model.run_events import (
 from airboss.model.runs import RunView
 from airboss.model.states import STATES
 from airboss.service.digests import Digests
-from airboss.service.pages import story_of_run, telling_events
 from tests.log.conftest import log_in
 
 RUN, SESSION = RunId("run_1"), SessionId("ses_1")

@@ -18,10 +18,8 @@ from weakref import WeakValueDictionary
 
 from airboss.background import Background
 from airboss.engine import wire
-from airboss.engine.acts import Tell
-from airboss.engine.executor import ConditionUnasked, Executor, RunOver, TaskPlay
+from airboss.engine.executor import ConditionUnasked, Executor, RunOver
 from airboss.engine.ledger import EngineLedger
-from airboss.engine.task import Verdict
 from airboss.engine.walk import (
     ROOT,
     Branch,
@@ -31,11 +29,12 @@ from airboss.engine.walk import (
     TaskOutcome,
     Walk,
     Walked,
+    only_task,
     walk,
 )
 from airboss.engine.wire import Wire
-from airboss.entry.document import Ref
-from airboss.errors import Conflict
+from airboss.errors import Conflict, StoreUnavailable
+from airboss.model.run_events import RunEnding
 
 if TYPE_CHECKING:
     from airboss.engine.workflows import Handle, Workflows
@@ -45,6 +44,7 @@ FILE: Final = "engine.sqlite"
 # How long agents have to be gone when their run is stopped.
 _STOP_SECONDS: Final = 1.8
 _LOOK_SECONDS: Final = 0.5
+_AGAIN_SECONDS: Final = 0.5
 _STOPPING: Final = "The server is stopping."
 
 _log = logging.getLogger(__name__)
@@ -96,6 +96,24 @@ class Engine:
             if self._stopped.get(run) is earlier:  # else it was stopped since it was asked for
                 self._stopped.pop(run, None)
             await flows.start(body, run, run)
+
+    async def end(self, run: str, ending: RunEnding) -> None:
+        """By somebody, or by a fault. First on disk, so that no restart brings it back; then all
+        that works, then its end."""
+        said = await self._executor.begin_ending(run, ending)
+        if said is not None:
+            await self.stop(run)
+            await self._executor.dismiss(run, said)
+
+    async def end_surely(self, run: str, ending: RunEnding) -> None:
+        """As often as the disk refuses it: without an end there it would be shown as running."""
+        while True:
+            try:
+                return await self.end(run, ending)
+            except StoreUnavailable:
+                with suppress(StoreUnavailable):
+                    await self._executor.dismiss(run, ending)
+                await asyncio.sleep(_AGAIN_SECONDS)
 
     async def stop(self, run: str) -> None:
         """Returns when nothing of the run works any more, and nothing of it will."""
@@ -209,7 +227,7 @@ class Engine:
         # First what works beside it: to tell of it takes as long as the disk does.
         await _let_go(self._local.get(run, ()))
         try:
-            await self._executor.crash_run(run, path, error)
+            await self.end_surely(run, await self._executor.crash_run(run, path, error))
         except Exception:  # noqa: BLE001 (logged, and the run is stopped all the same)
             _log.exception("The crash of %s at %s could not be told.", run, path)
         await self._give_up(run)
@@ -226,10 +244,8 @@ class Engine:
         return walked.succeeded
 
     async def _run_lone(self, run: str) -> bool:
-        work = await self._executor.work_of(run)
-        if not isinstance(work, Ref):
-            raise TypeError(f"{run} is no run of one task.")
-        succeeded = await self._run_task(run, RunTask(ROOT, work, ()))
+        task = only_task(run, await self._executor.work_of(run))
+        succeeded = await self._run_task(run, task)
         await self._executor.end_run(run, succeeded=succeeded)
         return succeeded
 
@@ -260,31 +276,11 @@ class Engine:
         return TaskOutcome(kept) if isinstance(part, RunTask) else wire.walked_of_wire(kept)
 
     async def _run_task(self, run: str, task: RunTask) -> bool:
-        play = await self._executor.begin_task(run, task)
-        verdict = await self._play(play)
-        await self._executor.end_task(run, task.path, verdict)
+        verdict = await self._executor.run_task(run, task)
         if verdict.unasked and task.decides:
             name = task.ref.task_id
             raise ConditionUnasked(f"The condition {name} could not be asked: {verdict.reason}")
         return verdict.succeeded
-
-    async def _play(self, play: TaskPlay) -> Verdict:
-        number, answer, acts = 0, None, play.acts
-        try:
-            while True:
-                act = acts.send(answer)
-                number += 1
-                if isinstance(act, Tell):
-                    await play.tell(number, act.event)
-                    answer = None
-                else:
-                    # Kept by the executor, and by it alone: DBOS as a second keeper costs twice as
-                    # much as all the rest, for an act that is asked for again after a crash.
-                    answer = await play.do(number, act)
-        except StopIteration as end:
-            return end.value
-        finally:
-            acts.close()
 
     def _working(self) -> "Workflows":
         """There while a workflow works; while the engine closes they are let go of."""

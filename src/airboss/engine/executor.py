@@ -1,19 +1,20 @@
-"""What the engine needs done by others. It may be asked for again after a crash: all that is
-written is written once, by the run, the path and the number that it is asked with."""
+"""What durable runs need done by others: DBOS knows which work is open and where, the executor what
+came of it. It may be asked again after a crash: all that it writes is written once, by the run and
+the path that it is asked with."""
 
-from collections.abc import Generator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from airboss.engine.acts import Act, Answer, Close, OpenAct, Put
-from airboss.engine.task import Verdict
-from airboss.engine.walk import RunTask
-from airboss.entry.document import Work
 from airboss.errors import AirbossError
-from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
+
+if TYPE_CHECKING:
+    from airboss.engine.task import Verdict
+    from airboss.engine.walk import RunTask
+    from airboss.entry.document import Work
+    from airboss.model.run_events import RunEnding
 
 
 class RunOver(Exception):
-    """Raised by any hand when the run has ended already: the engine lets go of it, and no more."""
+    """Raised by an executor when the run has ended already: the engine lets go of it, no more."""
 
 
 class ConditionUnasked(AirbossError):
@@ -22,32 +23,30 @@ class ConditionUnasked(AirbossError):
     code = "condition_unasked"
 
 
-class TaskPlay(Protocol):
-    """One run of a task, as far as it has come. Acts are numbered from 1 in their order."""
-
-    @property
-    def acts(self) -> Generator[Act, Answer, Verdict]: ...
-
-    async def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None: ...
-
-    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
-        """Does the act, or answers what it came to before. When it is cancelled it cleans up
-        behind itself, quickly, and may be asked again after the next start."""
-        ...
-
-
 class Executor(Protocol):
-    async def work_of(self, run: str) -> Work:
+    async def work_of(self, run: str) -> "Work":
         """The tree of an accepted run, as it was when it was accepted."""
         ...
 
-    async def begin_task(self, run: str, step: RunTask) -> TaskPlay: ...
+    async def run_task(self, run: str, step: "RunTask") -> "Verdict":
+        """Runs it, or answers what it came to before. When it is cancelled it cleans up behind
+        itself, quickly, and may be asked again after the next start."""
+        ...
 
-    async def end_task(self, run: str, path: str, verdict: Verdict) -> None: ...
+    async def end_run(self, run: str, *, succeeded: bool) -> None:
+        """It came to its own end."""
+        ...
 
-    async def end_run(self, run: str, *, succeeded: bool) -> None: ...
+    async def crash_run(self, run: str, path: str, error: Exception) -> "RunEnding":
+        """An exception of ours, or a condition that could not be asked, at this path. Answers how
+        the run is to end."""
+        ...
 
-    async def crash_run(self, run: str, path: str, error: Exception) -> None:
-        """An exception of ours, or a condition that could not be asked, at this path: the run has
-        failed, and is stopped after this."""
+    async def begin_ending(self, run: str, ending: "RunEnding") -> "RunEnding | None":
+        """On disk: no server goes on with it. Answers the ending that was said first; none where
+        the run has ended."""
+        ...
+
+    async def dismiss(self, run: str, ending: "RunEnding") -> None:
+        """Every task of the run that is not over ends now, with its agents; then the run."""
         ...

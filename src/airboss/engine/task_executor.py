@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from airboss.background import Background
 from airboss.engine.acts import (
@@ -15,6 +15,7 @@ from airboss.engine.acts import (
     Opened,
     Put,
 )
+from airboss.engine.own_sessions import OwnSessions
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
 from airboss.harness.crashes import is_crash, is_stop
 from airboss.harness.turn import AcceptedPrompt, TurnReport
@@ -46,40 +47,13 @@ _OUTCOMES: Final = {
 }
 
 
-class Agents(Protocol):
-    """The sessions that a task works with; what they are opened with is known behind this."""
-
-    async def open(self, model: str) -> SessionId: ...
-
-    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> AcceptedPrompt: ...
-
-    async def go_on(self, session: SessionId, prompt: PromptId) -> AcceptedPrompt | None:
-        """One that was cut off while its agent waited for a person still waits, for the same. None
-        where it does not."""
-        ...
-
-    async def wake(self, session: SessionId) -> None:
-        """One that an earlier server opened goes on, with its history."""
-        ...
-
-    async def close(self, session: SessionId) -> None: ...
-
-    async def bury(self, session: SessionId) -> None:
-        """One that crashed: nothing that it started works any more."""
-        ...
-
-    async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
-        """The prompt is not worked on, or no longer; the session stays."""
-        ...
-
-
 @dataclass
 class TaskExecutor:
     """One task run at work. What it is asked for again, after a crash of the server, it answers
     from the run's own stream. Cancelling it leaves sessions behind: `clean_up` ends them."""
 
     writer: Writer
-    agents: Agents
+    agents: OwnSessions
     redactor: Redactor
     # The task's own sessions, also those that an earlier server opened.
     _open: dict[SessionId, None] = field(default_factory=dict[SessionId, None])

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Final, TypeAlias
 
-from airboss.entry.document import Alt, Loop, Par, Ref, Seq, Work
+from airboss.entry.document import Alt, Entry, Loop, Model, Par, Ref, Seq, Work
+from airboss.model.runs import LoneRunView, RunView
 
 # A root of its own, so that a job that is a single `Ref` has another path than its run.
 ROOT: Final = "0"
@@ -68,6 +69,21 @@ class Walked:
 Step: TypeAlias = RunTask | RunBranches
 Endings: TypeAlias = tuple[TaskOutcome | Walked, ...]
 Walk: TypeAlias = Generator[Step, TaskOutcome | Endings, Walked]
+
+
+def tree_of(view: RunView, entry: Entry) -> Work:
+    """What a run walks: its job's tree, or the one task that was started by itself."""
+    if not isinstance(view, LoneRunView):
+        return entry.jobs[view.job].work
+    override = Model(id=view.model) if view.model is not None else None
+    return Ref(task_id=view.task, model_override=override)
+
+
+def only_task(run: str, work: Work) -> RunTask:
+    """The one step of a run of a task by itself."""
+    if not isinstance(work, Ref):
+        raise TypeError(f"{run} is no run of one task.")
+    return RunTask(ROOT, work, ())
 
 
 def decides(path: str) -> bool:

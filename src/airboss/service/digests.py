@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.engine.run_story import telling_events
 from airboss.errors import Conflict, Invalid, NotFound
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
@@ -14,7 +15,6 @@ from airboss.model.inbox_events import INBOX
 from airboss.model.runs import RunView
 from airboss.model.states import STATES, FoldedInbox, FoldedRun, State
 from airboss.model.views import View
-from airboss.service.pages import telling_events
 
 # The states that are kept, so that the next question of the same page is a short one.
 _KEPT: Final = 4

@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from airboss.engine.run_story import story_of_run
 from airboss.log.log import EventLog
 from airboss.model.runs import RunView, WorkRecord
 from airboss.model.task_events import TaskSessionStarted
 from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView, View
 from airboss.service.export_pages import ExportPage, Facts, Html, Markdown, moment
-from airboss.service.pages import story_of_run
 from airboss.service.transcript import passages
 
 Format: TypeAlias = Literal["markdown", "jsonl", "html"]

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.engine.budgets import Budgets
+from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.limits import Budget
 from airboss.harness.pending_items import EarlierDecisions
 from airboss.log.log import EventLog
@@ -13,8 +15,6 @@ from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, InboxSettled, ItemSettled
 from airboss.model.rules import KeptRule
 from airboss.model.views import SessionView
-from airboss.service.budgets import Budgets
-from airboss.service.earlier_decisions import earlier_decisions_of
 from airboss.service.pages import StreamPage, page_of_events
 
 # Of what was settled so much is remembered, to say who was first.

@@ -1,12 +1,13 @@
 """Runs: start a job, watch it, stop it, go on with it. What happens to them is the engine's."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airboss.background import Background
+from airboss.engine.run_records import RunRecords, name_of
+from airboss.engine.run_story import story_of_run
 from airboss.errors import (
     AirbossError,
     Conflict,
@@ -15,10 +16,10 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.log.log import EventLog
-from airboss.log.writer import LogLine, Writer, now_ms
+from airboss.log.writer import LogLine, now_ms
 from airboss.model.ids import RunId, TaskRunId, is_lone, new_lone_run_id, new_run_id
 from airboss.model.redaction import Redactor
-from airboss.model.run_events import RunAccepted, RunEnded, RunEnding, RunResumed, RunRetried
+from airboss.model.run_events import RunAccepted, RunEnding, RunResumed, RunRetried
 from airboss.model.runs import (
     OPEN_RUNS,
     LoneRunView,
@@ -29,46 +30,48 @@ from airboss.model.runs import (
     fold_run,
 )
 from airboss.model.task_events import TaskSessionStarted
-from airboss.service.engine_room import EngineRoom, name_of, work_of
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, stats_of_jobs
-from airboss.service.pages import (
-    StreamPage,
-    ViewPage,
-    page_of_events,
-    page_of_views,
-    story_of_run,
-)
+from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.run_request import NewRun, must_fit
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
+
+if TYPE_CHECKING:
+    from airboss.engine.durable import Engine
+    from airboss.engine.run_executor import RunExecutor
 
 _STORY_PAGE = 1000
 _RESUMED = "A new server goes on with it."
 # What comes back after a restart asks for its slot within this time.
 _COMING_BACK_SECONDS = 0.5
-_AGAIN_SECONDS = 0.5
 # A new server has taken up all that an earlier one left within this time.
 _TAKEN_UP_SECONDS = 10
 _LOOK_SECONDS = 0.05
 _GIVEN_UP = "It was given up while nothing could be written down."
 
 
+@dataclass(frozen=True)
+class EngineRoom:
+    """What runs need once something runs."""
+
+    engine: "Engine"
+    executor: "RunExecutor"
+
+
 @dataclass
 class Runs:
     """All runs of this server."""
 
-    log: EventLog
+    records: RunRecords
     index: ViewIndex
     entries: Entries
     folders: Folders
     redactor: Redactor
     keys: RunKeys
     # The engine is made when there is something to run: a server without runs stays small.
-    make_room: "Callable[[Runs], EngineRoom]"
-    _writers: dict[RunId, Writer] = field(default_factory=dict[RunId, Writer])
-    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    make_room: Callable[[], EngineRoom]
     # A run that is being retried is not deleted.
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _chores: Background = field(default_factory=lambda: Background("runs"))
@@ -78,14 +81,18 @@ class Runs:
     @property
     def _room(self) -> EngineRoom:
         if self._made is None:
-            self._made = self.make_room(self)
+            self._made = self.make_room()
         return self._made
+
+    @property
+    def log(self) -> EventLog:
+        return self.records.log
 
     async def stop_task(self, task_run: TaskRunId, who: str) -> None:
         """One task of a run fails; the run goes on by its own rules. One that this server has not
         taken up yet, a moment after its start, is waited for."""
         until = asyncio.get_running_loop().time() + _TAKEN_UP_SECONDS
-        while not await self._room.crew.stop_task(task_run, who):
+        while not await self._room.executor.stop_task(task_run, who):
             view = await self.log.view(task_run)
             if view is None or view.is_over:
                 return
@@ -96,7 +103,7 @@ class Runs:
     @property
     def is_busy(self) -> bool:
         """Whether a run has not ended."""
-        return bool(self._writers)
+        return self.records.is_busy
 
     async def start(self, request: NewRun) -> RunView:
         """On disk before anything runs; the engine begins behind the answer."""
@@ -125,12 +132,9 @@ class Runs:
             again=request.again,
             title=installed.entry.name_in_grid(request.job),
         )
-        writer = self._writers[run] = await self.log.writer(run)
-        try:
+        writer = await self.log.writer(run)
+        with self.records.beginning(run, writer):
             await writer.commit(accepted, origin="accepted")
-        except BaseException:
-            del self._writers[run]
-            raise
         self._soon(self._begin(run, 1))
         return await self.show(run)
 
@@ -147,22 +151,20 @@ class Runs:
         """On disk with the first words of its task, or nothing of it was said."""
         if not isinstance(view, LoneRunView) or accepted.lone is None:
             raise NotFound("task run", view.id)
-        self._writers[view.id] = first.writer
-        try:
-            task_run = await self._room.crew.accept_lone(view, accepted.lone.user_input, first)
-        except BaseException:
-            self._writers.pop(view.id, None)
-            raise
+        user_input, executor = accepted.lone.user_input, self._room.executor
+        with self.records.beginning(view.id, first.writer):
+            task_run = await executor.accept_lone(view, user_input, first)
         self._soon(self._begin(view.id, view.attempt))
         return task_run
 
     async def _begin(self, run: RunId, attempt: int) -> None:
+        engine, name = self._room.engine, name_of(run, attempt)
         try:
-            await self._room.engine.start(name_of(run, attempt), is_lone=is_lone(run))
+            await engine.start(name, is_lone=is_lone(run))
         except Conflict:
             return  # the server is stopping: the next one begins it
         except AirbossError as error:
-            await self.end_surely(run, RunEnding(outcome="failed", reason=str(error)))
+            await engine.end_surely(name, RunEnding(outcome="failed", reason=str(error)))
 
     async def show(self, run: str) -> RunView:
         """The run as of its own seq: a stream that begins there misses and repeats nothing. The run
@@ -174,10 +176,7 @@ class Runs:
 
     async def view(self, run: str) -> RunView:
         """Also of a run around a task."""
-        view = await self.log.view(run)
-        if not isinstance(view, RunView):
-            raise NotFound("run", run)
-        return view
+        return await self.records.view(run)
 
     async def story(self, view: RunView) -> RunStory:
         """Every work that was begun, as of the view."""
@@ -195,13 +194,6 @@ class Runs:
     async def events(self, run: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, run, after, limit)
 
-    async def writer(self, run: RunId) -> Writer:
-        """The one voice of a run that has not ended."""
-        async with self._opening:
-            if run not in self._writers:
-                self._writers[run] = await self.log.writer(run)
-            return self._writers[run]
-
     async def stop(self, run: str, who: str) -> RunView:
         """Ends it with every agent. When this answers, nothing of it works any more."""
         await self.cancel(await self.show(run), who)
@@ -210,52 +202,13 @@ class Runs:
     async def cancel(self, view: RunView, who: str) -> None:
         if view.is_open:
             ending = RunEnding(outcome="canceled", reason=f"Stopped by {who}.", who=who)
+            engine, name = self._room.engine, name_of(view.id, view.attempt)
             try:
-                await self.end(view.id, ending)
+                await engine.end(name, ending)
             except StoreUnavailable:
                 if (await self.view(view.id)).ending is not None:
-                    self._soon(self.end_surely(view.id, ending))
+                    self._soon(engine.end_surely(name, ending))
                 raise
-
-    async def end(self, run: RunId, ending: RunEnding) -> None:
-        """First on disk, so that no restart brings it back; then all that works, then the end."""
-        view = await self.view(run)
-        if not view.is_open:
-            return
-        writer = await self.writer(run)
-        if writer.said_from(f"end@{view.attempt}") is None:  # it may be ending by itself just now
-            said = (await writer.commit(ending, origin=f"ending@{view.attempt}")).event
-            ending = said if isinstance(said, RunEnding) else ending
-            await self._room.engine.stop(name_of(run, view.attempt))
-            await self._room.crew.dismiss(run, ending)
-        ended = RunEnded(outcome=ending.outcome, reason=ending.reason, who=ending.who)
-        await self._close(run, writer, view.attempt, ended)
-
-    async def end_surely(self, run: RunId, ending: RunEnding) -> None:
-        """As often as the disk refuses it: without an end there it would be shown as running."""
-        while True:
-            try:
-                return await self.end(run, ending)
-            except StoreUnavailable:
-                with contextlib.suppress(StoreUnavailable):
-                    await self._room.crew.dismiss(run, ending)
-                await asyncio.sleep(_AGAIN_SECONDS)
-
-    async def finish(self, run: RunId, attempt: int, ended: RunEnded, *with_it: LogLine) -> bool:
-        """It came to its own end, with what belongs to that; False where somebody has begun to end
-        it."""
-        writer = await self.writer(run)
-        if writer.said_from(f"ending@{attempt}") is not None:
-            return False
-        await self._close(run, writer, attempt, ended, *with_it)
-        return True
-
-    async def _close(
-        self, run: RunId, writer: Writer, attempt: int, ended: RunEnded, *with_it: LogLine
-    ) -> None:
-        await self.log.commit(*with_it, writer.line(ended, f"end@{attempt}"))
-        writer.release()
-        self._writers.pop(run, None)
 
     async def retry(self, run: str, who: str) -> RunView:
         """The failed part of the same run is done again; what had succeeded stays."""
@@ -267,7 +220,7 @@ class Runs:
         async with self._changing:
             view = await self.view(run)
             retried = await self._retried(view, who)
-            writer = await self.writer(run)
+            writer = await self.records.writer(run)
             accepted = writer.said_from("accepted")
             if not isinstance(accepted, RunAccepted):
                 raise NotFound("task run", run)
@@ -277,7 +230,7 @@ class Runs:
 
     async def _retry(self, view: RunView, who: str) -> RunView:
         retried = await self._retried(view, who)
-        writer = await self.writer(view.id)
+        writer = await self.records.writer(view.id)
         await writer.commit(retried, origin=f"retry@{retried.time}")
         self._soon(self._begin(view.id, retried.time))
         return await self.show(view.id)
@@ -297,8 +250,9 @@ class Runs:
         ended = {path: work.state == "succeeded" for path, work in latest.items()}
         unasked = [path for path, work in latest.items() if work.unasked]
         from airboss.engine.culprits import find_culprits
+        from airboss.engine.walk import tree_of
 
-        return find_culprits(work_of(view, entry), ended, unasked)
+        return find_culprits(tree_of(view, entry), ended, unasked)
 
     async def again(self, run: str, who: str) -> RunView:
         """The same job with the same input in the same folder, as a new run."""
@@ -337,9 +291,9 @@ class Runs:
         views = [view for kind in (RunView, LoneRunView) for view in await self._open(kind)]
         if not views:
             return
-        self._room.slots.hold()
+        self._room.executor.slots.hold()
         for view in views:
-            writer = await self.writer(view.id)
+            writer = await self.records.writer(view.id)
             if view.ending is None:
                 writer.say(RunResumed(reason=_RESUMED))
         self._soon(self._take_up(views))
@@ -361,15 +315,17 @@ class Runs:
                 await self._take_up_one(view, name_of(view.id, view.attempt))
             await asyncio.sleep(_COMING_BACK_SECONDS)
         finally:
-            self._room.slots.let_go()
+            self._room.executor.slots.let_go()
 
     async def _take_up_one(self, view: RunView, name: str) -> None:
+        engine = self._room.engine
         if view.ending is not None:
-            self._soon(self.end_surely(view.id, view.ending))
-        elif not await self._room.engine.known(name):
+            self._soon(engine.end_surely(name, view.ending))
+        elif not await engine.known(name):
             self._soon(self._begin(view.id, view.attempt))
-        elif not await self._room.engine.is_open(name) and (await self.view(view.id)).is_open:
-            self._soon(self.end_surely(view.id, RunEnding(outcome="failed", reason=_GIVEN_UP)))
+        elif not await engine.is_open(name) and (await self.view(view.id)).is_open:
+            given_up = RunEnding(outcome="failed", reason=_GIVEN_UP)
+            self._soon(engine.end_surely(name, given_up))
 
     async def close(self) -> None:
         """The server stops; the next one goes on."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
 from airboss.harness.conversation import Conversation
+from airboss.harness.limit_waits import held_back, until_decided
 from airboss.harness.pending_items import NOT_WAITED_FOR
 from airboss.harness.prompts import Delivery
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
@@ -18,7 +19,6 @@ from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import UsageLimits
 from airboss.model.views import QueuedPrompt, SessionState, SessionView
-from airboss.service.limit_waits import held_back, until_decided
 from airboss.service.open_sessions import OpenSessions
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.session_ends import (

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 
+from airboss.engine.budgets import untold_by
+from airboss.engine.own_sessions import actor_of
+from airboss.engine.run_story import events_until
 from airboss.errors import Conflict, Invalid, NotFound
 from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
@@ -19,11 +22,9 @@ from airboss.model.task_runs import (
     tell_story,
 )
 from airboss.model.views import SessionView, View
-from airboss.service.budgets import untold_by
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
-from airboss.service.own_sessions import name_of
-from airboss.service.pages import StreamPage, ViewPage, events_until, page_of_events, page_of_views
+from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.store.views import ALL, ViewIndex, Wanted
@@ -63,7 +64,7 @@ class TaskRuns:
 
     async def start(self, request: NewTaskRun) -> TaskRunView:
         """Checked in the order session, task, folder; on disk before anything runs."""
-        for name in ("airboss.engine.durable", "airboss.service.job_tasks"):
+        for name in ("airboss.engine.durable", "airboss.engine.run_executor"):
             await asyncio.to_thread(import_module, name)  # by the first one
         return await self.show(await self.runs.start_lone(await self._accept(request)))
 
@@ -187,7 +188,7 @@ class TaskRuns:
 
     async def _crash(self, view: TaskRunView) -> None:
         for session in view.sessions:  # also one that had lost its runtime before
-            await self.sessions.close(session, name_of(view.id))
+            await self.sessions.close(session, actor_of(view.id))
         writer = await self.log.writer(view.id)
         usage = await untold_by(self.log, view)
         error = TaskError(name="ServerEnded", message=_ENDED)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from airboss.harness.earlier_decisions import events_of
 from airboss.harness.pending_items import is_asked_again
 from airboss.log.log import EventLog
 from airboss.model.events import (
@@ -29,7 +30,6 @@ from airboss.model.inbox_events import (
     QuestionAsked,
 )
 from airboss.model.views import QueuedPrompt, SessionView
-from airboss.service.earlier_decisions import events_of
 
 _KINDS: Final = (
     *("approval.asked", "question.asked", "limit.reached", "item.settled", "permission.decided"),

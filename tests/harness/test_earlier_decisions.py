@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.item_marks import call_mark
 from airboss.log.log import EventLog
 from airboss.model.events import SessionOpened
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId
 from airboss.model.inbox_events import ApprovalAsked, ItemSettled, Subject
 from airboss.model.task_events import Mission, MissionSent, TaskAccepted
-from airboss.service.earlier_decisions import earlier_decisions_of
 from tests.log.conftest import log_in
 
 TASK, SESSION = TaskRunId("tsk_one"), SessionId("ses_one")

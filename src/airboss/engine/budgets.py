@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from airboss.background import Background
+from airboss.engine.run_story import story_of_run
 from airboss.harness.limits import Budget
 from airboss.log.log import EventLog
 from airboss.model.ids import RunId, TaskRunId
@@ -14,7 +15,6 @@ from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView
 from airboss.model.usage import Usage
 from airboss.model.views import SessionView
-from airboss.service.pages import story_of_run
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry

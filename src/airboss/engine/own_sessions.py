@@ -2,25 +2,64 @@
 
 import contextlib
 from dataclasses import dataclass
+from typing import Protocol
 
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.turn import AcceptedPrompt, Pause
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
+from airboss.model.views import SessionView
 from airboss.runtime.sweep import sweep_session
-from airboss.service.sessions import Sessions
 from airboss.settings import Policy
 
 
-def name_of(task_run: TaskRunId) -> str:
+class AgentSessions(Protocol):
+    """The sessions of this server, which tasks share with people."""
+
+    async def start(
+        self,
+        model: str,
+        cwd: str,
+        who: str,
+        policy: Policy,
+        *,
+        task: TaskRunId,
+        run: RunId | None,
+        waits: bool,
+    ) -> SessionView: ...
+
+    async def show(self, session: str) -> SessionView: ...
+
+    async def ask(
+        self,
+        session: str,
+        text: str,
+        who: str,
+        task: TaskRunId,
+        prompt: PromptId,
+        pause: Pause | None,
+    ) -> AcceptedPrompt: ...
+
+    async def resume(self, session: str, who: str, policy: Policy) -> SessionView: ...
+
+    async def go_on(
+        self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
+    ) -> AcceptedPrompt | None: ...
+
+    async def withdraw(self, session: str, prompt: PromptId) -> None: ...
+
+    async def close(self, session: str, who: str, *, waits: bool) -> SessionView: ...
+
+
+def actor_of(task_run: TaskRunId) -> str:
     """Who acts where a task does, for people to read. Whose a session is says its field `task`."""
     return f"task {task_run}"
 
 
-@dataclass
+@dataclass(frozen=True)
 class OwnSessions:
-    """The sessions of one task run, with what they are opened with."""
+    """The sessions that one task run works with, and what they are opened with."""
 
-    sessions: Sessions
+    sessions: AgentSessions
     task_run: TaskRunId
     cwd: str
     policy: Policy
@@ -31,7 +70,7 @@ class OwnSessions:
 
     @property
     def _who(self) -> str:
-        return name_of(self.task_run)
+        return actor_of(self.task_run)
 
     async def open(self, model: str) -> SessionId:
         view = await self.sessions.start(
@@ -46,9 +85,12 @@ class OwnSessions:
         return view.id
 
     async def wake(self, session: SessionId) -> None:
+        """One that an earlier server opened goes on, with its history."""
         await self.sessions.resume(session, self._who, self.policy)
 
     async def go_on(self, session: SessionId, prompt: PromptId) -> AcceptedPrompt | None:
+        """One that was cut off while its agent waited for a person still waits, for the same. None
+        where it does not."""
         return await self.sessions.go_on(session, prompt, self._who, self.policy, self.pause)
 
     async def ask(self, session: SessionId, text: str, prompt: PromptId) -> AcceptedPrompt:
@@ -67,8 +109,10 @@ class OwnSessions:
         await self.sessions.close(session, self._who, waits=False)
 
     async def bury(self, session: SessionId) -> None:
+        """One that crashed: nothing that it started works any more."""
         await sweep_session(session)
 
     async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
+        """The prompt is not worked on, or no longer; the session stays."""
         with contextlib.suppress(Conflict):  # it is not open any more
             await self.sessions.withdraw(session, prompt)

@@ -1,0 +1,62 @@
+"""What a task of a run is accepted with: its plan, what it may do, and its first word."""
+
+from dataclasses import dataclass
+
+from airboss.engine.task import TaskPlan, plan_task
+from airboss.engine.walk import RunTask
+from airboss.entry.bounds import granted_policy
+from airboss.entry.document import Entry, Model
+from airboss.model.runs import LoneRunView, RunView
+from airboss.model.task_events import TaskAccepted
+from airboss.settings import Policy
+
+
+@dataclass(frozen=True)
+class AcceptedTask:
+    """A task that nothing was said of yet."""
+
+    plan: TaskPlan
+    # For sessions of its own.
+    policy: Policy
+    event: TaskAccepted
+
+
+def accept_task(
+    view: RunView, entry: Entry, step: RunTask, user_input: str, server_policy: Policy
+) -> AcceptedTask:
+    """The same run and step are accepted with the same, whenever they are asked for."""
+    task_id, lone = step.ref.task_id, view if isinstance(view, LoneRunView) else None
+    plan = plan_task(
+        entry,
+        task_id,
+        user_input=user_input,
+        borrowed=lone.session if lone else None,
+        override=_model(entry, step.ref.model_override),
+        checks_availability=lone.checks_availability if lone else True,
+        previous_tasks=step.previous,
+    )
+    requested = entry.tasks[task_id].permissions
+    policy = granted_policy(server_policy, entry.permissions, requested, trusted=view.trusted)
+    accepted = TaskAccepted(
+        task=task_id,
+        entry=view.entry,
+        model=plan.task_model,
+        cwd=view.cwd,
+        policy=(lone and lone.policy) or policy,
+        user_input=plan.user_input,
+        who=lone.who if lone else f"run {view.id}",
+        session=plan.borrowed,
+        checks_availability=plan.checks_availability,
+        run=None if lone else view.id,
+        path=None if lone else step.path,
+        own_run=view.id if lone else None,
+        previous_tasks=step.previous,
+        rules=plan.rules,
+    )
+    return AcceptedTask(plan, policy, accepted)
+
+
+def _model(entry: Entry, override: Model | None) -> str | None:
+    if override is None:
+        return None
+    return entry.models[override.category] if override.category else override.id

@@ -1,0 +1,72 @@
+"""One task of a run at work: its acts are done one by one, until it comes to a verdict."""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import Final
+
+from airboss.engine.acts import ActRefused, Acts, Answer, Close, Done, OpenAct, Put, play
+from airboss.engine.slots import CalledAway
+from airboss.engine.task import Verdict
+from airboss.engine.task_executor import TaskExecutor
+from airboss.engine.task_place import TaskPlace
+from airboss.log.writer import Writer
+from airboss.model.ids import TaskRunId
+from airboss.model.run_events import WorkRetrying, WorkStarted
+from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
+
+_STOP_SECONDS: Final = 1.8
+
+
+@dataclass
+class TaskAtWork:
+    """One task of a run at work."""
+
+    started: WorkStarted
+    acts: Acts[Verdict]
+    executor: TaskExecutor
+    place: TaskPlace
+    run_writer: Writer
+    # Started by itself: the run around it ends with it.
+    is_lone: bool = False
+    # Who stopped it, once somebody has: it fails with that.
+    stopped_by: str | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def id(self) -> TaskRunId:
+        return self.started.task_run
+
+    async def run(self) -> Verdict:
+        return await play(self.acts, self._tell, self._do)
+
+    def _tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        self.executor.tell(number, event)
+        if isinstance(event, TaskRetrying):
+            path, retry = self.started.path, event.retry
+            said = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
+            self.run_writer.say_from(f"{self.id}/retry{retry}", said)
+
+    async def _do(self, number: int, act: OpenAct | Put | Close) -> Answer:
+        if not isinstance(act, Put):
+            return await self.executor.do(number, act)
+        answer: Answer = None
+        # What an earlier server began is answered, or waits for a person: it needs no place yet.
+        is_begun = self.executor.has_begun(number)
+        if self.stopped_by is None or is_begun:
+            with contextlib.suppress(CalledAway), self.place:
+                if not is_begun:
+                    await self.place.end()
+                answer = await self.executor.do(number, act)
+        if self.stopped_by is None or isinstance(answer, Done):
+            return answer
+        return ActRefused(f"Stopped by {self.stopped_by}.", by_person=True)
+
+    async def stop(self, who: str) -> None:
+        """It fails. This answers when it has, or soon."""
+        self.stopped_by = self.stopped_by or who
+        self.place.call_away()
+        await self.executor.abort()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self.over.wait()

@@ -1,0 +1,69 @@
+"""The place that a task takes among those at work, and what its run says while it waits for one."""
+
+from dataclasses import dataclass, field
+
+from airboss.engine.slots import SlotPlace, Slots
+from airboss.log.writer import Writer
+from airboss.model.run_events import WorkGoing, WorkStarted, WorkWaiting
+from airboss.model.task_events import TaskGoing, TaskWaiting
+
+
+@dataclass
+class TaskPlace:
+    """Taken by `end`, given back by `begin` and by leaving it: its agent's waits for a person begin
+    and end so. One without slots, in a lent session, never waits: whoever lends it is not made
+    to."""
+
+    started: WorkStarted
+    run_writer: Writer
+    slots: Slots | None
+    # Of a task by itself: its own stream says what it waits for as well.
+    own_writer: Writer | None = None
+    # What the run says that it waits for; an earlier server may have said so.
+    waits_for: str | None = None
+    _slot: SlotPlace | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.slots:
+            self._slot = self.slots.place(self.started.task_run, self._wait)
+
+    def begin(self, reason: str) -> None:
+        if self._slot:
+            self._slot.give_back()
+        self._say_waiting(reason, for_person=True)
+
+    async def end(self) -> None:
+        if self._slot:
+            await self._slot.take()
+        self._go()
+
+    def call_away(self) -> None:
+        """It waits for a slot no longer."""
+        if self.slots:
+            self.slots.call_away(self.started.task_run)
+
+    def __enter__(self) -> "TaskPlace":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._slot:
+            self._slot.give_back()
+
+    def _wait(self) -> None:
+        count = self.slots.count if self.slots else 0
+        self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
+
+    def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
+        if self.waits_for != reason:
+            self.waits_for = reason
+            waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
+            self.run_writer.say(waiting)
+            if self.own_writer:
+                self.own_writer.say(TaskWaiting(reason=reason, for_person=for_person))
+
+    def _go(self) -> None:
+        if self.waits_for:
+            self.waits_for = None
+            self.run_writer.say(WorkGoing(path=self.started.path))
+            if self.own_writer:
+                self.own_writer.say(TaskGoing())
