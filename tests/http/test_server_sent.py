@@ -60,6 +60,11 @@ def interrupted(seq: int, reason: str) -> Recorded:
     return Recorded.of(seq, 1, SessionInterrupted(reason=reason))
 
 
+def test_a_response_that_has_nothing_to_tell_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="abstract method"):
+        ServerSentResponse()  # pyright: ignore[reportAbstractUsage]
+
+
 async def test_a_reader_that_leaves_ends_what_is_told() -> None:
     reader, telling = Reader(), Telling()
     asyncio.get_running_loop().call_later(0.2, reader.left.set)

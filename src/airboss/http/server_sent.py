@@ -4,6 +4,7 @@ when the reader leaves. What is told, and when, is for those who use it to say."
 import asyncio
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, ClassVar, Final, cast
 
@@ -49,14 +50,14 @@ class ServerSentWriter:
             await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
-class ServerSentResponse(Response):
+class ServerSentResponse(Response, ABC):
     """An answer that goes on until `tell` returns or the reader has left. One that does not read is
     cut off below us, and has left then; it comes back with what it has seen."""
 
     heartbeat_seconds: ClassVar[float]
 
-    async def tell(self, writer: ServerSentWriter) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def tell(self, writer: ServerSentWriter) -> None: ...
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
