@@ -396,7 +396,35 @@ def test_a_run_is_watched_from_any_event_on(portal: Portal) -> None:
     assert json.loads(whole[-1])["event"]["outcome"] == "succeeded"
 
 
-@pytest.mark.parametrize("words", [["task", "show"], ["task", "stop"], ["watch"]], ids=" ".join)
+def test_a_task_that_failed_is_done_again_as_a_run_of_its_own(portal: Portal) -> None:
+    assert portal.run("task", "run", "unlucky").returncode == 1
+    failed = runs(portal)[0]
+    done = portal.run("task", "retry", failed["id"])
+    again = runs(portal)[0]
+    assert (done.returncode, again["state"], again["task"]) == (1, "failed", "unlucky")
+    assert again["id"] != failed["id"]
+    assert done.stderr.startswith(f"Task run {again['id']} · unlucky · ")
+    # By its id alone, as a run is; and left at work.
+    left = portal.run("retry", again["id"], "--detach")
+    assert left.returncode == 0, left.stderr
+    assert until_ended(portal, left.stdout.strip())["state"] == "failed"
+
+
+def test_what_has_not_failed_is_not_retried_and_what_has_ended_is_deleted(
+    portal: Portal,
+) -> None:
+    run = started(portal, "look")
+    until_ended(portal, run)
+    refused = portal.run("task", "retry", run)
+    assert refused.returncode == 2
+    assert "succeeded; only one that failed or was stopped is retried" in refused.stderr
+    assert portal.run("delete", run, "--yes").returncode == 0
+    assert portal.run("task", "show", run).stderr == f"error: There is no task run {run}.\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["task", "show"], ["task", "stop"], ["task", "retry"], ["watch"]], ids=" ".join
+)
 def test_a_run_that_nobody_started_is_refused(portal: Portal, words: list[str]) -> None:
     done = portal.run(*words, "tsk_nobody")
     assert (done.returncode, done.stdout) == (2, "")
@@ -407,7 +435,13 @@ def test_a_run_that_nobody_started_is_refused(portal: Portal, words: list[str]) 
 
 
 def test_without_a_server_nothing_is_run(nowhere: Portal) -> None:
-    for words in (["run", "look"], ["list"], ["show", "tsk_x"], ["stop", "tsk_x"]):
+    for words in (
+        ["run", "look"],
+        ["list"],
+        ["show", "tsk_x"],
+        ["stop", "tsk_x"],
+        ["retry", "tsk_x"],
+    ):
         done = nowhere.run("task", *words)
         assert (done.returncode, done.stdout) == (4, "")
         assert done.stderr.startswith("error: ")

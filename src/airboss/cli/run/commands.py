@@ -82,7 +82,7 @@ def retry(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do the failed part of a run again; what had succeeded stays."""
+    """Do the failed part of a run again; what had succeeded stays. Also a task by itself."""
     from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import retry as retry_run
 
@@ -106,11 +106,13 @@ def again(
 
 @app.command()
 def delete(
-    name: Annotated[str, typer.Argument(metavar="ID", help="A run, or a session.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="A run; or a task run by itself, or a session.")
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     data: Data = None,
 ) -> None:
-    """Delete a run that has ended, with its sessions, or a session that is not open, for good."""
+    """Delete a run or a task that has ended, with its sessions, or a session that is not open."""
     from airboss.cli.run.listing import delete as delete_for_good
 
     raise typer.Exit(delete_for_good(reach(data)(), name, is_sure=yes))

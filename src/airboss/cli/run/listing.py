@@ -3,7 +3,7 @@
 import sys
 import time
 from contextlib import suppress
-from typing import cast
+from typing import Final, cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.feed import address_of
@@ -27,6 +27,8 @@ from airboss.cli.screen import (
     waited,
 )
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
+
+_KINDS: Final = {"tsk": "task run", "ses": "session"}
 
 
 def show_runs(
@@ -162,27 +164,28 @@ def stop(client: Client, name: str) -> Exit:
 
 
 def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
-    """A run with its tasks and their sessions, or a session, for good; a person is asked before."""
-    if name.startswith("tsk_"):
-        raise CommandRefused("A task run is deleted with its run: airboss delete RUN")
-    is_session = name.startswith("ses_")
-    address = address_of(name) if is_session else f"{RUNS}/{name}"
+    """A run or a task by itself with their sessions, or a session, for good; a person is asked
+    before."""
+    kind = _KINDS.get(name.partition("_")[0], "run")
+    address = f"{RUNS}/{name}" if kind == "run" else address_of(name)
     if not is_sure:
         view = client.get(address)
         if not sys.stdin.isatty():
             raise CommandRefused("Deleting is for good. Say --yes to do it without being asked.")
-        said = _session_words(view) if is_session else f"of the job {view['job']}"
-        said = f"{name} {said}, begun {moment(view['created_at'])}"
-        more = "" if is_session else ", with its sessions"
+        said = f"{name} {_words_of(kind, view)}, begun {moment(view['created_at'])}"
+        more = "" if kind == "session" else ", with its sessions"
         aside().write(f"Delete {visible_line(said)}{more}, for good? [y/N] ")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             aside().line("Nothing was deleted.")
             return Exit.STOPPED
     client.delete(address)
-    kind = "session" if is_session else "run"
     aside().line(f"The {kind} {visible_line(name)} is deleted.")
     return Exit.DONE
 
 
-def _session_words(view: Json) -> str:
+def _words_of(kind: str, view: Json) -> str:
+    if kind == "run":
+        return f"of the job {view['job']}"
+    if kind == "task run":
+        return f"of the task {view['task']}"
     return f"“{view['title']}”" if view["title"] else f"on {view['model']}"

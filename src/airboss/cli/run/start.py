@@ -97,7 +97,15 @@ class RunAgainRequest:
 
 
 def retry(reach: Callable[[], Client], request: RunAgainRequest) -> Exit:
-    """Do the failed part of a run again."""
+    """Do the failed part of a run again, or a task by itself."""
+    if request.run.startswith("tsk_"):
+        from airboss.cli.task.start import TaskRetryRequest
+        from airboss.cli.task.start import retry as retry_task
+
+        again = TaskRetryRequest(
+            request.run, request.is_detached, request.is_json, request.patience
+        )
+        return retry_task(reach, again)
     client = reach()
     before = int(client.get(f"{RUNS}/{request.run}")["seq"])
     view = client.post(f"{RUNS}/{request.run}/retry")

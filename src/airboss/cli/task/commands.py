@@ -1,4 +1,4 @@
-"""The commands about task runs, each thin: task run, list, show, stop."""
+"""The commands about task runs, each thin: task run, list, show, stop, retry."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +12,7 @@ from airboss.cli.trouble import CommandRefused
 app = typer.Typer(help="Run tasks of the entry, and see what became of them.")
 
 RunId = Annotated[str, typer.Argument(metavar="ID", help="The task run.")]
+Detach = Annotated[bool, typer.Option("--detach", help="Print the run's id and leave it at work.")]
 
 
 class TaskStates(StrEnum):
@@ -41,9 +42,7 @@ def task_run(
     skip_availability: Annotated[
         bool, typer.Option("--skip-availability", help="Begin whatever must hold before.")
     ] = False,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Print the run's id and leave it at work.")
-    ] = False,
+    detach: Detach = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
@@ -88,3 +87,17 @@ def task_stop(run: RunId, data: Data = None) -> None:
     from airboss.cli.task.listing import stop_run
 
     raise typer.Exit(stop_run(reach(data)(), run))
+
+
+@app.command("retry")
+def task_retry(
+    run: RunId,
+    detach: Detach = False,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do a task that failed or was stopped again, with the same input in the same place."""
+    from airboss.cli.task.start import TaskRetryRequest, retry
+
+    raise typer.Exit(retry(reach(data), TaskRetryRequest(run, detach, as_json, wait)))

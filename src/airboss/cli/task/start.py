@@ -1,4 +1,4 @@
-"""Starts task runs: see what one decides, stop it, read what came of it."""
+"""Starts task runs, and does failed ones again: see what one decides, stop it, read its answer."""
 
 import sys
 from collections.abc import Callable
@@ -31,12 +31,36 @@ class TaskRunRequest:
     patience: float
 
 
+@dataclass(frozen=True)
+class TaskRetryRequest:
+    """What somebody asked of `airboss task retry`."""
+
+    run: str
+    is_detached: bool
+    is_json: bool
+    patience: float
+
+
 def run(reach: Callable[[], Client], request: TaskRunRequest) -> Exit:
     """Start it, show what is decided until it has ended, then what the agent said."""
     client = reach()
     asked = _asked(client, request)
+    return _carry_out(reach, request, lambda: _started(client, asked))
+
+
+def retry(reach: Callable[[], Client], request: TaskRetryRequest) -> Exit:
+    """The same for one that failed or was stopped: it is done again, as a task run of its own."""
+    client = reach()
+    return _carry_out(reach, request, lambda: client.post(f"{RUNS}/{request.run}/retry"))
+
+
+def _carry_out(
+    reach: Callable[[], Client],
+    request: TaskRunRequest | TaskRetryRequest,
+    start: Callable[[], Json],
+) -> Exit:
     with Interrupts.of_starter() as interrupts:
-        view = waited("Starting the task", lambda: _started(client, asked))
+        view = waited("Starting the task", start)
         if request.is_detached:
             _tell_started(view, request)
             return Exit.DONE
@@ -84,7 +108,7 @@ def _started(client: Client, asked: Json) -> Json:
         raise CommandRefused(f"{refused} {hint}", 404) from None
 
 
-def _tell_started(view: Json, request: TaskRunRequest) -> None:
+def _tell_started(view: Json, request: TaskRunRequest | TaskRetryRequest) -> None:
     if request.is_json:
         print_json(view)
     else:
