@@ -99,6 +99,19 @@ def test_a_task_by_itself_is_one_row_and_leads_to_its_session(
     assert asked(portal, "GET", f"/api/v1/task-runs/{task}").status_code == 404
 
 
+def test_a_task_that_failed_is_retried_where_it_is_chosen(portal: Portal, history: Page) -> None:
+    # It fails before it has a session: nothing ran before it.
+    request = {"task": "approve", "cwd": str(portal.work)}
+    task = asked(portal, "POST", "/api/v1/task-runs", request).json()["id"]
+    history.goto(f"{portal.url}/history.html?kind=task-runs&text=approve")
+    expect(history.locator(".hist tbody tr")).to_contain_text("Failed", timeout=30_000)
+    history.get_by_label("Select approve").check()
+    history.get_by_role("button", name="Retry").click()
+    expect(history.get_by_label("Select approve")).to_have_count(2)
+    listed = asked(portal, "GET", "/api/v1/task-runs?text=approve").json()["items"]
+    assert [one["id"] for one in listed][1:] == [task]
+
+
 def test_filters_are_the_servers_and_stay_in_the_address(portal: Portal, history: Page) -> None:
     ended(portal, "hello, needle")
     ended(portal, "hello, haystack")

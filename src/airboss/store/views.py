@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, tuple_
 
 from airboss.store.database import Database
 from airboss.store.tables import is_run, job_of_run, views
@@ -29,6 +29,8 @@ class Wanted:
     of: Literal["person", "task"] | None = None
     # Of tasks those that were started by themselves, and not by a job.
     alone: bool = False
+    # Tasks and sessions whose agents wait for a person. Of runs that is a state.
+    for_person: bool = False
     since: int | None = None
     until: int | None = None
     # Somewhere in what a person knows it by, in whatever case.
@@ -82,6 +84,8 @@ def _conditions(kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
         asked.append(task.is_(None) if wanted.of == "person" else task.is_not(None))
     if wanted.alone:
         asked.append(_field("run").is_(None))
+    if wanted.for_person:
+        asked.append(_waits_for_person(kind))
     if wanted.since is not None:
         asked.append(views.c.created_at >= wanted.since)
     if wanted.until is not None:
@@ -95,6 +99,13 @@ def _named(kind: str, text: str) -> ColumnElement[bool]:
     """`folded` is ours: SQLite itself knows the case of ASCII only."""
     known = [views.c.stream, *(_field(name) for name in _NAMES[kind])]
     return or_(*(func.instr(func.folded(one), text.casefold()) > 0 for one in known))
+
+
+def _waits_for_person(kind: str) -> ColumnElement[bool]:
+    if kind == "session":
+        items = func.json_array_length(views.c.body, "$.items") > 0
+        return and_(items, views.c.state != "closed")
+    return _field("for_person") == 1
 
 
 def _field(name: str) -> ColumnElement[str]:

@@ -5,11 +5,13 @@ import { barred } from "../api/role";
 import { Icon } from "../parts/icon";
 import { useSaving } from "../parts/save";
 import { visible } from "../words";
-import type { Row } from "./rows";
+import { canRetry, type Row } from "./rows";
 
 const FORMATS = { markdown: "Markdown", html: "Web page", jsonl: "Events, JSON Lines" } as const;
 
-export function Chosen({ rows, onDelete }: { rows: readonly Row[]; onDelete: () => void }) {
+type Props = { rows: readonly Row[]; onRetry: () => void; onDelete: () => void };
+
+export function Chosen({ rows, onRetry, onDelete }: Props) {
   const [format, take] = useState<keyof typeof FORMATS>("markdown");
   const { saving, trouble, saveAll } = useSaving();
   const save = () =>
@@ -42,6 +44,12 @@ export function Chosen({ rows, onDelete }: { rows: readonly Row[]; onDelete: () 
           ))}
         </select>
       </label>
+      {rows.every(canRetry) && (
+        <button type="button" class="btn sm" {...barred("operate")} onClick={onRetry}>
+          <Icon name="play" size="s" />
+          Retry
+        </button>
+      )}
       <button type="button" class="btn danger sm" {...barred("own")} onClick={onDelete}>
         <Icon name="trash" size="s" />
         Delete

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressOf, filtersIn, isFiltered, NO_FILTERS, pathOf } from "./filters";
+import { addressOf, filtersIn, isFiltered, NO_FILTERS, pathOf, type Source } from "./filters";
 
 test("filters are in the address, and what nobody knows is left out", () => {
   const filters = { ...NO_FILTERS, text: "a & b", state: "failed", time: "week" } as const;
@@ -21,6 +21,15 @@ test("the server is asked for what was chosen", () => {
   expect(pathOf("sessions", { ...NO_FILTERS, text: " x ", time: "day" }, now, 50)).toBe(
     "/api/v1/sessions?limit=50&of=person&text=x&since=913600000",
   );
+});
+
+test("what waits for you is asked of runs, tasks and sessions", () => {
+  const asked = (source: Source) => pathOf(source, { ...NO_FILTERS, state: "asking" }, 0, 50);
+  expect((["runs", "task-runs", "sessions"] as const).map(asked)).toEqual([
+    "/api/v1/runs?limit=50&state=waiting-for-person",
+    "/api/v1/task-runs?limit=50&alone=true&for_person=true",
+    "/api/v1/sessions?limit=50&of=person&for_person=true",
+  ]);
 });
 
 test("what cannot match is not asked for", () => {

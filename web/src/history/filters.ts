@@ -72,7 +72,8 @@ const ASKED: Record<Filters["state"], States> = {
     "task-runs": ["running"],
     sessions: ["opening", "working"],
   },
-  asking: { runs: ["waiting-for-person"], "task-runs": null, sessions: null },
+  // Of tasks and sessions this is no state.
+  asking: { runs: ["waiting-for-person"], "task-runs": [], sessions: [] },
   succeeded: { runs: ["succeeded"], "task-runs": ["succeeded"], sessions: ["closed"] },
   failed: { runs: ["failed"], "task-runs": ["failed", "crashed"], sessions: null },
   canceled: { runs: ["canceled"], "task-runs": ["canceled"], sessions: ["interrupted"] },
@@ -95,6 +96,7 @@ export function pathOf(
   if (source === "sessions") query.set("of", "person");
   // What a job started is told with its run.
   if (source === "task-runs") query.set("alone", "true");
+  if (source !== "runs" && filters.state === "asking") query.set("for_person", "true");
   for (const state of states) query.append("state", state);
   if (filters.text.trim() !== "") query.set("text", filters.text.trim());
   if (filters.job !== "") query.set("job", filters.job);

@@ -1,7 +1,7 @@
-/** All runs, tasks and sessions there were: found by what one remembers, exported, deleted. */
+/** All runs, tasks and sessions there were: found by what one remembers, exported, retried, deleted. */
 
 import { useState } from "preact/hooks";
-import { remove, whyNot } from "../api/client";
+import { type Answer, post, remove, whyNot } from "../api/client";
 import { useKeys } from "../keys";
 import { confirmed } from "../parts/dialog";
 import { Icon } from "../parts/icon";
@@ -15,11 +15,15 @@ import { useHistory } from "./load";
 import type { Row } from "./rows";
 import { Table } from "./table";
 
+/** What is done to what lies at an address; and what could not be done, with the reasons. */
+type Act = (path: string) => Promise<Answer>;
+type Undone = { verb: string; why: readonly string[] };
+
 export function HistoryPage() {
   const [filters, filter] = useState(() => filtersIn(location.search));
   const history = useHistory(filters);
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
-  const [undone, tell] = useState<readonly string[]>([]);
+  const [undone, tell] = useState<Undone>({ verb: "", why: [] });
   const rows = history.rows ?? [];
   const picked = rows.filter(({ id }) => chosen.has(id));
 
@@ -37,7 +41,10 @@ export function HistoryPage() {
       keep: "Keep",
     });
     if (!yes) return;
-    tell(await deleted(picked));
+    await each("deleted", remove);
+  };
+  const each = async (verb: string, act: Act) => {
+    tell({ verb, why: await refusals(picked, act) });
     choose(new Set());
     history.again();
   };
@@ -55,9 +62,9 @@ export function HistoryPage() {
           </button>
         </Note>
       )}
-      {undone.length > 0 && (
-        <Note kind="err" title="Not all could be deleted.">
-          {undone.map((why) => (
+      {undone.why.length > 0 && (
+        <Note kind="err" title={`Not all could be ${undone.verb}.`}>
+          {undone.why.map((why) => (
             <p key={why}>{why}</p>
           ))}
         </Note>
@@ -71,7 +78,13 @@ export function HistoryPage() {
       {rows.length > 0 && (
         <div class="panel">
           <header>
-            {picked.length > 0 && <Chosen rows={picked} onDelete={() => void drop()} />}
+            {picked.length > 0 && (
+              <Chosen
+                rows={picked}
+                onRetry={() => void each("retried", (path) => post(`${path}/retry`))}
+                onDelete={() => void drop()}
+              />
+            )}
             <span class="grow" />
             {history.since > 0 && (
               <button type="button" class="btn ghost sm" onClick={history.again}>
@@ -119,10 +132,10 @@ function step(way: 1 | -1): void {
 }
 
 /** One after the other; what the server refuses is told by its name. */
-async function deleted(rows: readonly Row[]): Promise<string[]> {
+async function refusals(rows: readonly Row[], act: Act): Promise<string[]> {
   const undone: string[] = [];
   for (const { id, source, name } of rows) {
-    const answer = await remove(`/api/v1/${source}/${id}`);
+    const answer = await act(`/api/v1/${source}/${id}`);
     if (answer.kind !== "ok") undone.push(`${name}: ${visible(whyNot(answer))}`);
   }
   return undone;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { behind, lastPart, merged, type Read, type Row, refreshed } from "./rows";
+import { behind, canRetry, lastPart, merged, type Read, type Row, refreshed } from "./rows";
 
 const row = (id: string, at: number, state = "closed"): Row => ({
   id,
@@ -54,4 +54,15 @@ test("a folder is told by its last part", () => {
     "shop",
     "/",
   ]);
+});
+
+test("runs and tasks that failed or were stopped can be retried", () => {
+  const run = (state: string): Row => ({ ...row("r", 1, state), source: "runs" });
+  expect(["failed", "canceled", "succeeded", "running"].map(run).map(canRetry)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(canRetry(row("s", 1, "failed"))).toBe(false);
 });

@@ -73,6 +73,10 @@ export function rowOfSession(session: SessionView): Row {
   };
 }
 
+/** A run is gone on with; of a task a new one is made. */
+export const canRetry = ({ source, state }: Row): boolean =>
+  source !== "sessions" && (state === "failed" || state === "canceled");
+
 export const lastPart = (path: string): string =>
   path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
 

@@ -22,6 +22,7 @@ from airboss.http.v1.streams import (
     Cursor,
     EventPage,
     Folder,
+    ForPerson,
     LastEventId,
     ModelName,
     RequestBody,
@@ -150,6 +151,7 @@ async def list_sessions(
     state: Annotated[list[SessionState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     model: Annotated[str | None, Query(max_length=400)] = None,
     of: Annotated[Literal["person", "task"] | None, Query(description="Whom it works for.")] = None,
+    for_person: ForPerson = False,
     since: Time = None,
     until: Time = None,
     text: Annotated[str | None, LOOKED_FOR] = None,
@@ -158,7 +160,7 @@ async def list_sessions(
 ) -> SessionList:
     """Newest first; begun from `since` on and before `until`, with `text` in the title, the folder
     or the id. A page's cursor stays true while new sessions come."""
-    wanted = Wanted(model=model, of=of, since=since, until=until, text=text)
+    wanted = Wanted(model=model, of=of, for_person=for_person, since=since, until=until, text=text)
     page = await sessions.page(tuple(state), cursor, limit, wanted)
     return SessionList(items=page.items, next_cursor=page.next_cursor)
 

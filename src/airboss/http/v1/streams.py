@@ -21,6 +21,7 @@ LastEventId = Annotated[
 ]
 Cursor = Annotated[str | None, Query(pattern=pages.CURSOR, description="A page's `next_cursor`.")]
 Time = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="Milliseconds, UTC.")]
+ForPerson = Annotated[bool, Query(description="Only those that wait for a person.")]
 LOOKED_FOR: Final = Query(min_length=1, max_length=400, description="In whatever case.")
 
 # A path of the server's machine. What is relative is refused in words of ours, so the pattern is

@@ -16,6 +16,7 @@ from airboss.http.v1.streams import (
     Cursor,
     EventPage,
     Folder,
+    ForPerson,
     LastEventId,
     ModelName,
     RequestBody,
@@ -84,6 +85,7 @@ async def list_task_runs(
     tasks: UseTasks,
     state: Annotated[list[TaskRunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     alone: Annotated[bool, Query(description="Only those that no job started.")] = False,
+    for_person: ForPerson = False,
     model: Annotated[str | None, Query(max_length=400)] = None,
     since: Time = None,
     until: Time = None,
@@ -93,7 +95,9 @@ async def list_task_runs(
 ) -> TaskRunList:
     """Newest first; begun from `since` on and before `until`, with `text` in the task's name, the
     folder or the id. A page's cursor stays true while new ones come."""
-    wanted = Wanted(alone=alone, model=model, since=since, until=until, text=text)
+    wanted = Wanted(
+        alone=alone, for_person=for_person, model=model, since=since, until=until, text=text
+    )
     page = await tasks.page(tuple(state), cursor, limit, wanted)
     return TaskRunList(items=page.items, next_cursor=page.next_cursor)
 
