@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from airboss.engine.run_story import story_of_run, telling_events
 from airboss.log.log import EventLog
 from airboss.model.events import Event, Recorded
 from airboss.model.ids import ItemId, RunId, SessionId, TaskRunId
@@ -30,7 +29,6 @@ from airboss.model.run_events import (
     WorkStopped,
     WorkWaiting,
 )
-from airboss.model.runs import RunView
 from airboss.model.states import STATES
 from airboss.service.digests import Digests
 from tests.log.conftest import log_in
@@ -119,22 +117,6 @@ async def test_a_page_that_lost_an_event_is_told_so(log: EventLog, lost: int) ->
     asked_as_of = recorded[-1].seq
     compared = await Digests(log).compare("run", RUN, asked_as_of, state.digest())
     assert not compared.same
-
-
-async def test_of_a_long_run_few_events_are_read(log: EventLog) -> None:
-    said: list[Event] = [ACCEPTED]
-    for number in range(40):
-        work = TaskRunId(f"tsk_{number}")
-        said.append(WorkStarted(work=number, path=f"{number}", task="t", task_run=work))
-        said += [WorkWaiting(path=f"{number}", reason="a slot"), WorkGoing(path=f"{number}")] * 20
-        said.append(WorkStopped(work=number, path=f"{number}", task_run=work, succeeded=True))
-    recorded = await told(log, *said)
-    assert len(recorded) == 1 + 40 * 42
-    assert len(await telling_events(log, RUN, recorded[-1].seq)) == 1 + 40 * 2
-    view = await log.view(RUN)
-    assert isinstance(view, RunView)
-    story = await story_of_run(log, view)
-    assert [work.state for work in story.works] == ["succeeded"] * 40
 
 
 def item(name: str) -> InboxItem:

@@ -10,7 +10,7 @@ from airboss.model.ids import ItemId
 from airboss.model.inbox_events import ItemSettled, QuestionAsked
 from airboss.model.task_events import TaskAccepted, TaskEnded, TaskGoing, TaskWaiting
 from airboss.store.database import Database
-from airboss.store.views import ViewIndex, Wanted
+from airboss.store.views import ALL, ViewIndex, Wanted
 
 ASKED = QuestionAsked(item=ItemId("itm_1"), question="Which?")
 OPENED = SessionOpened(model="m", cwd="/", policy="ask", who="me")
@@ -38,12 +38,12 @@ async def test_what_waits_for_a_person_is_listed_of_sessions_and_of_tasks(tmp_pa
         for stream, events in STREAMS.items():
             await log.new_writer(stream).commit(*events)
 
-    async def found(kind: str, **wanted: bool) -> set[str]:
-        bodies = await ViewIndex(database).page(kind, (), None, 50, Wanted(**wanted))
+    async def found(kind: str, wanted: Wanted) -> set[str]:
+        bodies = await ViewIndex(database).page(kind, (), None, 50, wanted)
         return {json.loads(body)["id"] for body in bodies}
 
-    assert await found("session", for_person=True) == {"ses_asks"}
-    assert await found("task", for_person=True) == {"tsk_asks", "tsk_job"}
-    assert await found("task", for_person=True, alone=True) == {"tsk_asks"}
-    assert len(await found("task")) == 5
+    assert await found("session", Wanted(for_person=True)) == {"ses_asks"}
+    assert await found("task", Wanted(for_person=True)) == {"tsk_asks", "tsk_job"}
+    assert await found("task", Wanted(for_person=True, alone=True)) == {"tsk_asks"}
+    assert len(await found("task", ALL)) == 5
     await database.close()

@@ -1,0 +1,72 @@
+"""DBOS as the house uses it: a workflow is started once, and is open until it ends."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from airboss.engine.ledger import EngineLedger
+from airboss.engine.workflows import Workflows
+
+
+class Bodies:
+    """A workflow that says when it begins, and waits to be let go."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.go = asyncio.Event()
+
+    async def run(self, name: str) -> str:
+        self.begun.append(name)
+        await self.go.wait()
+        return f"{name} is done"
+
+
+async def launched(ledger: EngineLedger, bodies: Bodies) -> Workflows:
+    flows = await asyncio.to_thread(Workflows, ledger.path, {"run": bodies.run})
+    await asyncio.to_thread(flows.launch, asyncio.get_running_loop())
+    return flows
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> EngineLedger:
+    return EngineLedger(tmp_path / "engine.sqlite")
+
+
+@pytest.fixture
+async def bodies() -> AsyncGenerator[Bodies]:
+    bodies = Bodies()
+    yield bodies
+    bodies.go.set()
+
+
+async def test_a_workflow_is_started_once_and_all_who_wait_get_its_answer(
+    ledger: EngineLedger, bodies: Bodies
+) -> None:
+    flows = await launched(ledger, bodies)
+    try:
+        handles = [await flows.start("run", "run_1", "first") for _ in range(2)]
+        assert await asyncio.to_thread(ledger.has_open, "run_1")
+        bodies.go.set()
+        answers = [await asyncio.wait_for(flows.result(handle), 20) for handle in handles]
+        assert answers == ["first is done"] * 2
+        assert bodies.begun == ["first"]
+        assert not await asyncio.to_thread(ledger.has_open, "run_1")
+    finally:
+        await flows.close()
+
+
+async def test_who_waits_for_what_is_cancelled_is_cancelled_and_it_is_not_open_any_more(
+    ledger: EngineLedger, bodies: Bodies
+) -> None:
+    flows = await launched(ledger, bodies)
+    try:
+        waiting = await flows.start("run", "run_1", "first")
+        await flows.cancel("run_1")
+        bodies.go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(flows.result(waiting), 20)
+        assert not await asyncio.to_thread(ledger.has_open, "run_1")
+    finally:
+        await flows.close()
