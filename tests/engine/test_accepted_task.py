@@ -5,13 +5,17 @@ from typing import Any
 import pytest
 
 from airboss.engine.accepted_task import accept_task
+from airboss.engine.task import TaskPlan
 from airboss.engine.walk import ROOT, RunTask, only_task, tree_of
 from airboss.entry.build import ref, seq
 from airboss.entry.document import Entry, Job, Model, Ref, Task
+from airboss.entry.validate import validate_entry
 from airboss.errors import NotFound
 from airboss.model.ids import RunId, SessionId
 from airboss.model.run_events import LoneTask, RunAccepted
 from airboss.model.runs import LoneRunView, RunView, begin_run
+from tests.engine.player import BORROWED
+from tests.entry.example import entry as written
 
 RUN, LONE = RunId("run_1"), RunId("lon_1")
 STEP = RunTask("0.1", Ref(task_id="it", model_override=Model(category="coding")), ("plan",))
@@ -72,11 +76,53 @@ def test_only_a_trusted_entry_widens_what_the_server_allows(trusted: bool, grant
     assert (accepted.policy, accepted.event.policy) == (granted, granted)
 
 
-def test_a_task_that_the_entry_does_not_have_is_not_accepted() -> None:
-    with pytest.raises(NotFound):
-        accept_task(run(), entry(), RunTask("0", ref("other"), ()), "", "ask")
-
-
 def test_only_a_run_of_one_task_is_taken_for_one() -> None:
     with pytest.raises(TypeError, match="run_1 is no run of one task"):
         only_task(RUN, tree_of(run(), entry()))
+
+
+# The plan
+
+
+def planned(name: str, override: str | None = None, **bend: Any) -> TaskPlan:
+    view = lone(session=BORROWED, checks_availability=False)
+    step = RunTask(ROOT, ref(name, model=override), ("plan",))
+    return accept_task(view, validate_entry({**written(), **bend}), step, "it", "ask").plan
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "model"),
+    [
+        ("plan", None, "gpt-5.2"),
+        ("build", None, "gpt-4.1"),
+        ("check", None, "gpt-4.1"),
+        ("plan", "o3", "o3"),
+        ("check", "o3", "o3"),
+    ],
+)
+def test_a_plan_takes_the_override_then_the_model_of_the_task_then_the_driving_one(
+    name: str, override: str | None, model: str
+) -> None:
+    assert planned(name, override).task_model == model
+
+
+def test_a_plan_has_all_that_a_run_depends_on() -> None:
+    retries = [{"modelId": "gpt-4.1", "retries": 2}]
+    made = planned("build", drivingSessionRetries=retries)
+    loaded = validate_entry({**written(), "drivingSessionRetries": retries})
+    assert made == TaskPlan(
+        name="build",
+        task=loaded.tasks["build"],
+        task_model="gpt-4.1",
+        driving_model="gpt-4.1",
+        driving_retries=loaded.driving_session_retries,
+        user_input="it",
+        borrowed=BORROWED,
+        checks_availability=False,
+        previous_tasks=("plan",),
+    )
+
+
+def test_a_task_that_the_entry_does_not_have_cannot_be_planned() -> None:
+    with pytest.raises(NotFound, match=r"There is no task nope\."):
+        planned("nope")

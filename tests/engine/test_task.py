@@ -6,13 +6,10 @@ from typing import Any
 import pytest
 
 from airboss.engine.acts import Act, ActRefused, Answer, Close, Crashed, Done, OpenAct, Opened, Put
-from airboss.engine.task import TaskPlan, Verdict, plan_task, run_task
-from airboss.entry.validate import validate_entry
-from airboss.errors import NotFound
+from airboss.engine.task import Verdict, run_task
 from airboss.model.ids import SessionId
 from airboss.model.task_events import TaskChecked, TaskRetrying
 from tests.engine.player import (
-    BORROWED,
     DOCUMENT,
     FALSE,
     PREREQUISITE,
@@ -25,7 +22,6 @@ from tests.engine.player import (
     play,
     yes,
 )
-from tests.entry.example import entry
 
 ASK = "Is it good? job_boolean_true or job_boolean_false?"
 
@@ -366,60 +362,6 @@ def test_a_condition_is_shown_as_it_is_written() -> None:
     played = play(plan(criteria=asked), done((DOCUMENT, "a.md")), no())
     assert played.texts[1] == "Is a.md good? job_boolean_true"
     assert played.checked[0].content == "Is $reported-document good? job_boolean_true"
-
-
-# The plan
-
-
-def planned(name: str, override: str | None = None, **bend: Any) -> TaskPlan:
-    data = {**entry(), **bend}
-    return plan_task(
-        validate_entry(data),
-        name,
-        user_input="it",
-        borrowed=BORROWED,
-        override=override,
-        checks_availability=False,
-        previous_tasks=("plan",),
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "override", "model"),
-    [
-        ("plan", None, "gpt-5.2"),
-        ("build", None, "gpt-4.1"),
-        ("check", None, "gpt-4.1"),
-        ("plan", "o3", "o3"),
-        ("check", "o3", "o3"),
-    ],
-)
-def test_a_plan_takes_the_override_then_the_model_of_the_task_then_the_driving_one(
-    name: str, override: str | None, model: str
-) -> None:
-    assert planned(name, override).task_model == model
-
-
-def test_a_plan_has_all_that_a_run_depends_on() -> None:
-    retries = [{"modelId": "gpt-4.1", "retries": 2}]
-    made = planned("build", drivingSessionRetries=retries)
-    loaded = validate_entry({**entry(), "drivingSessionRetries": retries})
-    assert made == TaskPlan(
-        name="build",
-        task=loaded.tasks["build"],
-        task_model="gpt-4.1",
-        driving_model="gpt-4.1",
-        driving_retries=loaded.driving_session_retries,
-        user_input="it",
-        borrowed=BORROWED,
-        checks_availability=False,
-        previous_tasks=("plan",),
-    )
-
-
-def test_a_task_that_the_entry_does_not_have_cannot_be_planned() -> None:
-    with pytest.raises(NotFound, match=r"There is no task nope\."):
-        planned("nope")
 
 
 # The sequence as a generator

@@ -8,22 +8,44 @@ from typing import cast
 
 import pytest
 
-from airboss.engine.acts import Put
+from airboss.engine.acts import (
+    Acts,
+    Answer,
+    Close,
+    Done,
+    OpenAct,
+    Opened,
+    Put,
+    close,
+    open_session,
+    put,
+    tell,
+)
 from airboss.engine.own_sessions import AgentSessions, OwnSessions
 from airboss.engine.slots import Slots
-from airboss.engine.task import TaskPlan, run_task
-from airboss.engine.task_at_work import TaskAtWork
+from airboss.engine.task import TaskPlan, Verdict, run_task
+from airboss.engine.task_at_work import TaskAtWork, play
 from airboss.engine.task_executor import TaskExecutor
 from airboss.engine.task_place import TaskPlace
 from airboss.log.log import EventLog
 from airboss.model.ids import TaskRunId
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import WorkStarted
-from airboss.model.task_events import Mission, MissionEnded, TaskAccepted
+from airboss.model.task_events import (
+    Mission,
+    MissionEnded,
+    TaskAccepted,
+    TaskChecked,
+    TaskDecided,
+    TaskRetrying,
+)
 from tests.engine.player import BORROWED, FALSE, available, criteria, done, plan
 from tests.log.conftest import log_in
 
 TASK = TaskRunId("tsk_1")
+OPEN = OpenAct("coder", is_driving=True)
+MISSION = Put(BORROWED, Mission(kind="prompt", round=0, attempt=1), "Do it.")
+DONE = Verdict(succeeded=True, reason="Done.")
 NO = done((FALSE, "No."))
 NOBODY = cast("AgentSessions", None)
 ACCEPTED = TaskAccepted(
@@ -102,3 +124,51 @@ async def test_what_was_answered_before_needs_no_place_and_a_retry_is_told_to_th
     verdict = await asyncio.wait_for(task.run(), 5)
     assert not verdict.succeeded
     assert await kinds(log, "run_1") == ["run.work.retrying"]
+
+
+# Its acts, one by one.
+
+
+def rules() -> Acts[Verdict]:
+    opened = yield from open_session(OPEN)
+    assert isinstance(opened, Opened)
+    yield from tell(TaskDecided(text="[OPERATION] Sends the prompt."))
+    yield from put(MISSION)
+    yield from close(opened.session, succeeded=True)
+    return DONE
+
+
+class ActDiary:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
+        self.lines.append(f"{number} {event.kind}")
+
+    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
+        self.lines.append(f"{number} {type(act).__name__}")
+        return {"OpenAct": Opened(BORROWED), "Put": Done()}.get(type(act).__name__)
+
+
+async def test_acts_are_numbered_from_one_whether_they_are_done_or_told() -> None:
+    diary = ActDiary()
+    assert await play(rules(), diary.tell, diary.do) == DONE
+    assert diary.lines == ["1 OpenAct", "2 task.decided", "3 Put", "4 Close"]
+
+
+async def test_rules_whose_act_fails_are_closed_with_it() -> None:
+    closed: list[bool] = []
+
+    def failing() -> Acts[Verdict]:
+        try:
+            yield OPEN
+            return DONE
+        finally:
+            closed.append(True)
+
+    async def do(number: int, act: OpenAct | Put | Close) -> Answer:
+        raise OSError("No disk.")
+
+    with pytest.raises(OSError, match="No disk"):
+        await play(failing(), ActDiary().tell, do)
+    assert closed == [True]

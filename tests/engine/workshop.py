@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from airboss.engine.acts import ActRefused, Answer, Close, OpenAct, Opened, Put, play
+from airboss.engine.acts import ActRefused, Answer, Close, OpenAct, Opened, Put
 from airboss.engine.executor import RunOver
 from airboss.engine.task import TaskPlan, Verdict, run_task
+from airboss.engine.task_at_work import play
 from airboss.engine.walk import RunTask
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Task, Work

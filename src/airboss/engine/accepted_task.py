@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from airboss.engine.task import TaskPlan, plan_task
+from airboss.engine.task import TaskPlan
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
-from airboss.entry.document import Entry, Model
+from airboss.entry.document import DRIVING, Entry, Model
+from airboss.errors import NotFound
 from airboss.model.runs import LoneRunView, RunView
 from airboss.model.task_events import TaskAccepted
 from airboss.settings import Policy
@@ -24,19 +25,26 @@ class AcceptedTask:
 def accept_task(
     view: RunView, entry: Entry, step: RunTask, user_input: str, server_policy: Policy
 ) -> AcceptedTask:
-    """The same run and step are accepted with the same, whenever they are asked for."""
+    """The same run and step are accepted with the same, whenever they are asked for. The entry has
+    been validated."""
     task_id, lone = step.ref.task_id, view if isinstance(view, LoneRunView) else None
-    plan = plan_task(
-        entry,
-        task_id,
+    if task_id not in entry.tasks:
+        raise NotFound("task", task_id)
+    task = entry.tasks[task_id]
+    plan = TaskPlan(
+        name=task_id,
+        task=task,
+        task_model=_model(entry, step.ref.model_override or task.model),
+        driving_model=entry.models[DRIVING],
+        driving_retries=entry.driving_session_retries,
         user_input=user_input,
         borrowed=lone.session if lone else None,
-        override=_model(entry, step.ref.model_override),
         checks_availability=lone.checks_availability if lone else True,
         previous_tasks=step.previous,
     )
-    requested = entry.tasks[task_id].permissions
-    policy = granted_policy(server_policy, entry.permissions, requested, trusted=view.trusted)
+    policy = granted_policy(
+        server_policy, entry.permissions, task.permissions, trusted=view.trusted
+    )
     accepted = TaskAccepted(
         task=task_id,
         entry=view.entry,
@@ -56,7 +64,8 @@ def accept_task(
     return AcceptedTask(plan, policy, accepted)
 
 
-def _model(entry: Entry, override: Model | None) -> str | None:
-    if override is None:
-        return None
-    return entry.models[override.category] if override.category else override.id
+def _model(entry: Entry, given: Model | None) -> str:
+    """Of a task's models the override holds, then its own."""
+    if given is None:
+        return entry.models[DRIVING]
+    return entry.models[given.name] if given.id is None else given.id

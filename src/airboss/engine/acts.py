@@ -1,6 +1,6 @@
-"""What the rules of a task ask for, act by act, and how each is answered. Who does it is given."""
+"""What the rules of a task ask for, act by act, and how each is answered. Nothing is done here."""
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -73,8 +73,6 @@ Answer: TypeAlias = Opened | Done | Crashed | ActRefused | None
 
 _T = TypeVar("_T")
 Acts: TypeAlias = Generator[Act, Answer, _T]
-TellAct: TypeAlias = Callable[[int, TaskChecked | TaskRetrying | TaskDecided], None]
-DoAct: TypeAlias = Callable[[int, OpenAct | Put | Close], Awaitable[Answer]]
 
 
 def open_session(wanted: OpenAct) -> Acts[Opened | Crashed | ActRefused]:
@@ -107,23 +105,3 @@ def _expect_nothing(act: Close | Tell) -> Acts[None]:
 
 def _unexpected(act: Act, answer: Answer) -> TypeError:
     return TypeError(f"{type(act).__name__} cannot be answered by {type(answer).__name__}.")
-
-
-async def play(acts: Acts[_T], tell: TellAct, do: DoAct) -> _T:
-    """Has all acts done in their order, numbered from 1, and returns what they come to. Played
-    again, it asks for the same acts by the same numbers: whoever does them keeps the answers. DBOS
-    as a second keeper would cost twice as much as all the rest."""
-    number, answer = 0, None
-    try:
-        while True:
-            act = acts.send(answer)
-            number += 1
-            if isinstance(act, Tell):
-                tell(number, act.event)
-                answer = None
-            else:
-                answer = await do(number, act)
-    except StopIteration as end:
-        return end.value
-    finally:
-        acts.close()

@@ -18,7 +18,7 @@ from airboss.engine.missions import (
     Tries,
     Unasked,
 )
-from airboss.entry.document import DRIVING, DrivingRetry, Entry, Prompt, Task
+from airboss.entry.document import DrivingRetry, Prompt, Task
 from airboss.entry.prompts import (
     REPORTED_DOCUMENT,
     REPORTED_FALSE_REASON,
@@ -33,7 +33,6 @@ from airboss.entry.tools import (
     PREPARE_DOCUMENT,
     PREREQUISITE_FAILED,
 )
-from airboss.errors import NotFound
 from airboss.model.ids import SessionId
 from airboss.model.task_events import MissionKind, TaskChecked, TaskRetrying, ToolCall
 
@@ -75,39 +74,6 @@ class _Unmet:
 
     reason: str
     unasked: bool = False
-
-
-def plan_task(
-    entry: Entry,
-    name: str,
-    *,
-    user_input: str,
-    borrowed: SessionId | None,
-    override: str | None,
-    checks_availability: bool,
-    previous_tasks: tuple[str, ...] = (),
-) -> TaskPlan:
-    """The entry has been validated. Of the models the override holds, then the task's own."""
-    if name not in entry.tasks:
-        raise NotFound("task", name)
-    task = entry.tasks[name]
-    return TaskPlan(
-        name=name,
-        task=task,
-        task_model=_model_of(task, entry) if override is None else override,
-        driving_model=entry.models[DRIVING],
-        driving_retries=entry.driving_session_retries,
-        user_input=user_input,
-        borrowed=borrowed,
-        checks_availability=checks_availability,
-        previous_tasks=previous_tasks,
-    )
-
-
-def _model_of(task: Task, entry: Entry) -> str:
-    if task.model is None:
-        return entry.models[DRIVING]
-    return task.model.id or entry.models[task.model.name]
 
 
 def run_task(plan: TaskPlan) -> Generator[Act, Answer, Verdict]:

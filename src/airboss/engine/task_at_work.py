@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
-from airboss.engine.acts import ActRefused, Acts, Answer, Close, Done, OpenAct, Put, play
+from airboss.engine.acts import ActRefused, Acts, Answer, Close, Done, OpenAct, Put, Tell
 from airboss.engine.slots import CalledAway
 from airboss.engine.task import Verdict
 from airboss.engine.task_executor import TaskExecutor
@@ -16,6 +17,9 @@ from airboss.model.run_events import WorkRetrying, WorkStarted
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
 
 _STOP_SECONDS: Final = 1.8
+
+TellAct: TypeAlias = Callable[[int, TaskChecked | TaskRetrying | TaskDecided], None]
+DoAct: TypeAlias = Callable[[int, OpenAct | Put | Close], Awaitable[Answer]]
 
 
 @dataclass
@@ -70,3 +74,23 @@ class TaskAtWork:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS):
                 await self.over.wait()
+
+
+async def play(acts: Acts[Verdict], tell: TellAct, do: DoAct) -> Verdict:
+    """Has all acts done in their order, numbered from 1, and returns what they come to. Played
+    again, it asks for the same acts by the same numbers: whoever does them keeps the answers. DBOS
+    as a second keeper would cost twice as much as all the rest."""
+    number, answer = 0, None
+    try:
+        while True:
+            act = acts.send(answer)
+            number += 1
+            if isinstance(act, Tell):
+                tell(number, act.event)
+                answer = None
+            else:
+                answer = await do(number, act)
+    except StopIteration as end:
+        return end.value
+    finally:
+        acts.close()
