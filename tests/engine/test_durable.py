@@ -16,9 +16,11 @@ from airboss.engine.durable import FILE, Engine
 from airboss.engine.task import Verdict
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Work
-from airboss.errors import Conflict
+from airboss.errors import Conflict, StoreUnavailable
+from airboss.model.run_events import RunEnding
 from tests.engine.workshop import Diary, Workshop, repeated
 
+STOPPED = RunEnding(outcome="canceled", reason="Stopped by me.", who="me")
 GOOD, BAD, SLOW, THIRD, MUTE = (ref(name) for name in ("good", "bad", "slow", "third", "mute"))
 EVERYTHING = seq(
     GOOD,
@@ -462,6 +464,37 @@ async def test_a_crash_that_cannot_be_told_is_logged_and_stops_the_run(
     assert caplog.messages == ["The crash of run_1 at 0.1 could not be told."]
 
 
+async def test_a_run_is_ended_on_disk_first_then_in_the_engine_then_with_its_tasks(
+    engine: Engine, shop: Workshop
+) -> None:
+    shop.works["run_1"] = par(SLOW, SLOW)
+    await engine.start("run_1")
+    await until(shop, ("0.0", "put 4"), ("0.1", "put 4"))
+    await engine.end("run_1", STOPPED)
+    await engine.end("run_1", STOPPED)
+    lines = [what for _, what, _ in shop.diary.read("run_1")]
+    assert lines[-4:] == ["ending", "put 4 cut", "put 4 cut", "dismissed"]
+    assert not await engine.is_open("run_1")
+
+
+async def test_what_the_disk_refuses_is_ended_as_soon_as_it_does_not(
+    engine: Engine, shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = iter([StoreUnavailable("The disk is full.")] * 2)
+
+    async def refuse(run: str, ending: RunEnding) -> None:
+        if refused := next(refusals, None):
+            raise refused
+        await Workshop.dismiss(shop, run, ending)
+
+    monkeypatch.setattr(shop, "dismiss", refuse)
+    shop.works["run_1"] = SLOW
+    await engine.start("run_1")
+    await until(shop, ("0", "put 4"))
+    await engine.end_surely("run_1", STOPPED)
+    assert shop.diary.find("run_1", "", "dismissed") == "Stopped by me."
+
+
 async def test_a_run_that_is_over_is_let_go(
     make_engine: MakeEngine, shop: Workshop, tmp_path: Path
 ) -> None:
@@ -484,7 +517,7 @@ async def test_a_run_that_is_over_is_let_go(
 async def test_work_that_cannot_be_found_fails_the_run(engine: Engine, shop: Workshop) -> None:
     await engine.start("run_1")
     await asyncio.wait_for(shop.end_of("run_1").wait(), 10)
-    assert shop.diary.read("run_1") == [("", "crash", "0: 'run_1'")]
+    assert shop.diary.read("run_1")[0] == ("", "crash", "0: 'run_1'")
 
 
 async def test_a_closed_engine_starts_nothing(engine: Engine) -> None:

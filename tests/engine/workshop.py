@@ -192,10 +192,12 @@ class Workshop:
         return RunEnding(outcome="failed", reason=str(error))
 
     async def begin_ending(self, run: str, ending: RunEnding) -> RunEnding | None:
-        if run in self.over:
+        if self.end_of(run).is_set():
             return None
         self.over.add(run)
+        self.diary.write(run, "", "ending", ending.reason)
         return ending
 
     async def dismiss(self, run: str, ending: RunEnding) -> None:
+        self.diary.write(run, "", "dismissed", ending.reason)
         self.end_of(run).set()
