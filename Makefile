@@ -37,8 +37,10 @@ test: setup browser clients ## run every test
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
 	@$(BIN)/pytest -q -m alone $$(grep -rlw alone tests --include='test_*.py')
+	@echo "Tests that have to be done in time, two at once"
+	@$(BIN)/pytest -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
 	@echo "All other tests (one more at a time than two cores: they wait as much as they work)"
-	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not alone"
+	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not alone and not timed"
 
 check: python web ## lint, types, layers, generated pages: all that can be known without running it
 	@$(STAGE) "ruff" $(BIN)/ruff check .

@@ -118,7 +118,7 @@ async def test_an_aborted_turn_leaves_no_block_open(guest: Guest) -> None:
 # Waiting.
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 async def test_a_call_waits_five_seconds_for_a_response(guest: Guest) -> None:
     session = await guest.start()
     began = time.monotonic()

@@ -18,7 +18,7 @@ from tests.crash.marks import bearing, left_of, running, soon
 from tests.portal import Portal
 from tests.service.errands import entry, task
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
+pytestmark = [pytest.mark.anyio, pytest.mark.timed]
 
 SCRIPT = Path(__file__).with_name("tasks.yaml").read_text(encoding="utf-8")
 STOP_SECONDS = 2
@@ -307,6 +307,7 @@ async def test_nothing_of_all_that_was_stopped_comes_back(shared: Portal) -> Non
             return {one["id"]: one for one in answer.json()["items"]}
 
     before = await ended()
+    assert before, "the tests above stopped some"
     await restarted(shared)
     await asyncio.sleep(1)
     assert await ended() == before

@@ -33,7 +33,7 @@ async def first_delta(client: httpx2.AsyncClient, session: str) -> None:
         pass
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @both
 async def test_live_says_session_error_within_two_seconds_and_then_closed(
     portal: Portal, how: signal.Signals
@@ -68,7 +68,7 @@ async def test_live_says_session_error_within_two_seconds_and_then_closed(
         await until(client, later, "session.idle")
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @both
 async def test_every_session_on_it_is_told_and_can_be_resumed_with_its_history(
     portal: Portal, how: signal.Signals

@@ -17,7 +17,7 @@ from tests.crash.marks import left_of, owner_of, running, soon
 from tests.crash.witness import ask, follow, read_all, show, start_session, until
 from tests.portal import Portal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
+pytestmark = [pytest.mark.anyio, pytest.mark.timed]
 
 STOP_SECONDS = 5
 

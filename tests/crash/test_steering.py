@@ -35,7 +35,7 @@ async def abort(client: httpx2.AsyncClient, session: str) -> list[dict[str, Any]
     return events
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 async def test_abort_during_an_answer_is_idle_within_a_second(portal: Portal) -> None:
     async with portal.client() as client:
         session = await start_session(client, portal.work)
@@ -46,7 +46,7 @@ async def test_abort_during_an_answer_is_idle_within_a_second(portal: Portal) ->
         assert (ended["text"], ended["cut"]) == ("One moment. ", True)
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "command",
     [

@@ -16,7 +16,7 @@ from tests.crash.marks import bearing, left_of, running, soon
 from tests.portal import Portal
 from tests.service.errands import DOCUMENT, asks, criteria, task
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
+pytestmark = [pytest.mark.anyio, pytest.mark.timed]
 
 SCRIPT = Path(__file__).with_name("tasks.yaml").read_text(encoding="utf-8")
 STOP_SECONDS = 2

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -30,11 +31,15 @@ def ended(portal: Portal, text: str) -> str:
     """A session that was asked one thing, has answered, and is closed."""
     session = new_session(portal, text)
     until = time.monotonic() + 20
-    while asked(portal, "GET", f"/api/v1/sessions/{session}").json()["state"] != "idle":
+    while (view := _view(portal, session))["state"] != "idle" or view["turns"] == 0:
         assert time.monotonic() < until
         time.sleep(0.05)
     asked(portal, "POST", f"/api/v1/sessions/{session}/close")
     return session
+
+
+def _view(portal: Portal, session: str) -> dict[str, Any]:
+    return asked(portal, "GET", f"/api/v1/sessions/{session}").json()
 
 
 def closed(portal: Portal) -> None:

@@ -333,7 +333,7 @@ async def test_a_closed_engine_leaves_its_runs_to_the_next(
     assert repeated(shop.diary) == []
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 async def test_a_run_is_taken_up_at_once(make_engine: MakeEngine, shop: Workshop) -> None:
     shop.slow_seconds = 0.4
     shop.works["run_1"] = seq(GOOD, par(SLOW, seq(SLOW, SLOW)), GOOD)

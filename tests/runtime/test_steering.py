@@ -109,7 +109,7 @@ async def test_what_steers_is_told_also_when_its_turn_is_over_before_the_answer_
     await session.close()
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("is_steered", [False, True], ids=["", "steered"])
 @pytest.mark.parametrize("how", STUBBORN)
 async def test_abort_during_a_command_is_idle_within_a_second_and_nothing_runs_on(

@@ -6,10 +6,8 @@ import socket
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, asynccontextmanager
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx2
 import psutil
 import pytest
 
@@ -37,22 +35,21 @@ rules:
 """
 
 
-@pytest.fixture
-def talking_portal(tmp_path: Path) -> Generator[Portal]:
-    portal = Portal(tmp_path, script=SCRIPT)
-    portal.start()
-    yield portal
-    portal.stop()
+@pytest.fixture(scope="module")
+def talking(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Portal, str]]:
+    """A session behind which lie some MiB. The last test stops the server."""
+    portal = Portal(tmp_path_factory.mktemp("talking"), script=SCRIPT)
+    with portal.serving():
+        yield portal, asyncio.run(session_with_a_past(portal))
 
 
-async def busy_session(client: httpx2.AsyncClient, portal: Portal) -> str:
-    """Behind it lie some MiB, and more comes."""
-    session = await start_session(client, portal.work)
-    for _ in range(6):
-        seq = (await client.get(f"/api/v1/sessions/{session}")).json()["seq"]
-        await ask(client, session, "a long answer")
-        await until(client, session, "session.idle", seq)
-    await ask(client, session, "go on")
+async def session_with_a_past(portal: Portal) -> str:
+    async with portal.client() as client:
+        session = await start_session(client, portal.work)
+        for _ in range(6):
+            seq = (await client.get(f"/api/v1/sessions/{session}")).json()["seq"]
+            await ask(client, session, "a long answer")
+            await until(client, session, "session.idle", seq)
     return session
 
 
@@ -75,12 +72,12 @@ def feeds_of(session: str) -> list[str]:
 
 
 async def test_300_feeds_that_nobody_reads_cost_little_and_are_cut_off(
-    talking_portal: Portal,
+    talking: tuple[Portal, str],
 ) -> None:
-    portal = talking_portal
+    portal, session = talking
     server = psutil.Process(portal.pid)
     async with portal.client() as client:
-        session = await busy_session(client, portal)
+        await ask(client, session, "go on")
         before = peak = server.memory_info().rss
         async with unread(portal, *feeds_of(session)) as left:
             until_then = time.monotonic() + CUT_SECONDS
@@ -96,11 +93,11 @@ async def test_300_feeds_that_nobody_reads_cost_little_and_are_cut_off(
 
 
 async def test_a_stop_does_not_wait_for_300_feeds_that_nobody_reads(
-    talking_portal: Portal,
+    talking: tuple[Portal, str],
 ) -> None:
-    portal = talking_portal
+    portal, session = talking
     async with portal.client() as client:
-        session = await busy_session(client, portal)
+        await ask(client, session, "go on")
         async with unread(portal, *feeds_of(session)):
             began = time.monotonic()
             portal.process.send_signal(signal.SIGTERM)

@@ -254,7 +254,7 @@ async def test_what_was_shown_before_a_restart_decides_about_nothing_else(house:
     assert not (await deciding).allowed
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("text", ["touch it", "what name"])
 async def test_an_abort_withdraws_what_was_asked_within_a_second(house: House, text: str) -> None:
     """APR-4, ASK-7."""
