@@ -481,6 +481,7 @@ async def test_a_task_run_is_no_session(tasker: TaskGuest) -> None:
 # live itself
 
 
+@pytest.mark.timed
 async def test_one_waits_at_a_time_and_not_for_ever(tasker: TaskGuest) -> None:
     run = await tasker.run("slow")
     await tasker.under_way(run)

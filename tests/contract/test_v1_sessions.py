@@ -208,6 +208,7 @@ async def test_prompts_at_once_are_all_worked_on_one_after_another(guest: Guest)
 # Stopping.
 
 
+@pytest.mark.timed
 async def test_an_abort_is_idle_within_a_second_and_the_next_prompt_works(guest: Guest) -> None:
     session = await guest.open()
     await guest.prompt(session, "take your time")
@@ -232,7 +233,7 @@ async def test_an_abort_right_behind_the_prompt_ends_it_too(guest: Guest, wait: 
         await guest.prompt(session, "take your time")
         await asyncio.sleep(wait)
         await guest.do(session, "abort")
-        await guest.until(session, "idle", seconds=5)
+        await guest.until(session, "idle")
     events = await guest.events(session)
     check_events(events)
     assert [turn["outcome"] for turn in only("turn.ended", events)] == ["aborted"] * 4

@@ -62,7 +62,7 @@ def is_over(process: psutil.Process) -> bool:
         return True
 
 
-def soon(condition: Callable[[], object], seconds: float = 5) -> bool:
+def soon(condition: Callable[[], object], seconds: float = 15) -> bool:
     """Whether `condition` becomes true in time."""
     end = time.monotonic() + seconds
     while not (met := bool(condition())) and time.monotonic() < end:

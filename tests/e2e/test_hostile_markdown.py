@@ -198,6 +198,6 @@ def test_a_text_that_takes_for_ever_does_not_hold_the_page(
     for _ in range(8):
         began = time.monotonic()
         page.evaluate("new Promise(requestAnimationFrame)")
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
         time.sleep(0.5)
     quiet.check()

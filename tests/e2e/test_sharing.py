@@ -20,7 +20,7 @@ def test_a_page_opens_and_keeps_something(shared_portal: Portal, page: Page, qui
 
 
 async def test_an_async_test_has_a_loop_of_its_own_in_between() -> None:
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(10):
         await asyncio.to_thread(lambda: None)
 
 

@@ -202,7 +202,7 @@ def test_a_tab_that_slept_for_an_hour(portal: Portal, browser: Browser) -> None:
     assert until(lambda: shown(portal, f"sessions/{session}")["turns"] == 2)
     page.clock.fast_forward("01:00:00")
     page.context.set_offline(False)
-    expect(page.get_by_text("Brief.", exact=True)).to_be_visible(timeout=2_000)
+    expect(page.get_by_text("Brief.", exact=True)).to_be_visible()
     fresh = visited(browser, portal, address)
     # An hour lies between their clocks, not between what they know.
     same = until(lambda: _without_badge(page) == _without_badge(fresh), SECONDS)

@@ -125,7 +125,7 @@ def fits(page: Page) -> None:
 
 def is_wide(part: Locator, width: float) -> None:
     """Soon, give or take a pixel: a bar that is dragged moves with the next frame."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 15
     while abs((found := part.evaluate("(it) => it.getBoundingClientRect().width")) - width) > 1:
         assert time.monotonic() < until, found
         time.sleep(0.02)

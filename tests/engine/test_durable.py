@@ -507,7 +507,7 @@ async def test_a_run_that_is_over_is_let_go(
     shop.over.add("run_1")
     engine = make_engine()
     await engine.recover()
-    end = time.monotonic() + 5
+    end = time.monotonic() + 20
     while "PENDING" in statuses(tmp_path) or "ENQUEUED" in statuses(tmp_path):
         assert time.monotonic() < end
         await asyncio.sleep(0.05)

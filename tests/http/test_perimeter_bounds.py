@@ -236,7 +236,7 @@ async def test_a_stream_comes_at_once_with_our_headers_instead_of_the_apps(door:
         client.stream("GET", "/api/v1/sessions/x/stream") as answer,
     ):
         assert (await anext(answer.aiter_text())).startswith("id: 0\n")
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 5
         assert "access-control-allow-origin" not in answer.headers
         assert len(answer.headers.get_list("content-security-policy")) == 1
         assert answer.headers["content-security-policy"].startswith("default-src 'none'")

@@ -131,7 +131,7 @@ def running(words: str) -> list[int]:
     return found
 
 
-async def soon(condition: Callable[[], object], seconds: float = 5) -> bool:
+async def soon(condition: Callable[[], object], seconds: float = 15) -> bool:
     """Whether `condition` becomes true in time."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds

@@ -252,7 +252,7 @@ async def test_a_turn_can_be_stopped_while_its_gate_thinks(
     session = await flight.session(listener, gate=Porter(lambda _: hangs()))
     await session.send(f"shell touch {flight.folder / 'made'}")
     await listener.until(ToolStarted)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(10):
         await session.abort()
     assert (await listener.until(TurnIdle)).aborted
     assert not (flight.folder / "made").exists()
@@ -268,7 +268,7 @@ async def test_a_session_can_be_closed_while_its_gate_thinks(
     session = await flight.session(listener, gate=Porter(lambda _: hangs()))
     await session.send(f"shell touch {flight.folder / 'made'}")
     await listener.until(ToolStarted)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(10):
         await session.close()
     assert not (flight.folder / "made").exists()
 

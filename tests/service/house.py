@@ -65,7 +65,7 @@ class House:
         async def open_session(request: SessionRequest) -> RuntimeSession:
             agent = await opened(request)
             self.kill_runtime()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 while agent.alive:  # noqa: ASYNC110 - it has no event for this
                     await asyncio.sleep(0.01)
             return agent

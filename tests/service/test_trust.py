@@ -73,7 +73,7 @@ async def test_a_chosen_program_waits_for_trust_instead_of_preventing_the_start(
 async def test_a_program_that_does_not_end_keeps_nobody_waiting(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("airboss.entry.python_file.SECONDS", 2.0)
+    monkeypatch.setattr("airboss.entry.python_file.SECONDS", 4.0)
     file = repo.write(PROGRAM, "airboss.py")
     async with repo.served() as entries:
         await trusted(entries, str(file))
@@ -83,11 +83,11 @@ async def test_a_program_that_does_not_end_keeps_nobody_waiting(
         await trusted(entries, str(file))
         began = time.monotonic()
         assert (await used(entries)).digest == good.digest
-        assert time.monotonic() - began < 1.5
-        entries.patience_seconds = 10
+        assert time.monotonic() - began < 3.5
+        entries.patience_seconds = 50
         late = await used(entries)
         assert late.problem is not None
-        assert "The program did not end within 2 seconds." in late.problem
+        assert "The program did not end within 4 seconds." in late.problem
         assert late.digest == good.digest
 
 
@@ -102,12 +102,12 @@ async def test_a_program_ends_with_the_server_and_so_does_what_it_started(
         await used(entries)
         entries.patience_seconds = 0.1
         await trusted(entries, str(file))
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(40):
             while not (note.exists() and note.read_text(encoding="utf-8")):
                 await used(entries)
                 await asyncio.sleep(0.05)
     pid = int(note.read_text(encoding="utf-8"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while _is_alive(pid):  # noqa: ASYNC110 - the system has no event for it
             await asyncio.sleep(0.02)
 
