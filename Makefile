@@ -7,6 +7,8 @@ MAKEFLAGS += --no-print-directory
 
 PORT ?= 8888
 ARGS ?=
+# Tests at once: one more than two cores, because they wait as much as they work.
+WORKERS ?= 3
 # The first Python that is new enough.
 PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(p) -c 'import sys; print("$(p)" * (sys.version_info >= (3, 11)))' 2>/dev/null)))
@@ -39,8 +41,8 @@ test: setup browser clients ## run every test
 	@$(BIN)/pytest -q -m alone $$(grep -rlw alone tests --include='test_*.py')
 	@echo "Tests that have to be done in time, two at once"
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
-	@echo "All other tests (one more at a time than two cores: they wait as much as they work)"
-	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not alone and not timed"
+	@echo "All other tests, $(WORKERS) at once"
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 
 check: python web ## lint, types, layers, generated pages: all that can be known without running it
 	@$(STAGE) "ruff" $(BIN)/ruff check .

@@ -107,7 +107,8 @@ def is_true(page: Page, browser: Browser, portal: Portal, address: str) -> None:
     fresh.goto(f"{portal.url}{address}")
     expect(fresh.locator(".fresh")).to_have_text("Live", timeout=10_000)
     taken = time.monotonic() - began
-    same = until(lambda: text(page) == text(fresh), max(0.2, SECONDS - taken))
+    # A busy machine takes longer than that for the fresh one, which still draws.
+    same = until(lambda: text(page) == text(fresh), max(1.0, SECONDS - taken))
     assert same, f"{text(page)}\n--- and a fresh one ---\n{text(fresh)}"
     fresh.close()
 
