@@ -23,7 +23,6 @@ from airboss.engine.dbos_internals import (
     latest_schema,
     look_every,
     recovery_queue,
-    runs_elsewhere,
     schema_of,
 )
 from airboss.engine.tables import url_of
@@ -114,21 +113,13 @@ async def test_a_lent_loop_is_taken_back() -> None:
     assert await asyncio.to_thread(launch)
 
 
-async def test_a_handle_says_whether_it_runs_its_workflow(flows: Workflows, bodies: Bodies) -> None:
-    first = await flows.start("run", "run_1", "run_1")
-    second = await flows.start("run", "run_1", "run_1")
-    assert [runs_elsewhere(handle) for handle in (first, second)] == [False, True]
-    bodies.go.set()
-    assert await asyncio.wait_for(flows.result(second), 10) == "run_1"
-
-
 def test_the_tables_have_the_names_that_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "engine.sqlite"
     DBOS.migrate(url_of(path))
     with closing(sqlite3.connect(path)) as file:
         assert schema_of(file) == latest_schema() > 0
         fields = {name for _, name, *_ in file.execute("PRAGMA table_info(workflow_status)")}
-        assert {"workflow_uuid", "status"} <= fields
+        assert {"workflow_uuid", "status", "name"} <= fields
         of_runs = {table for (table,) in file.execute(dbos_internals._TABLES_OF_RUNS)}  # pyright: ignore[reportPrivateUsage]
     assert {"workflow_status", "operation_outputs", "workflow_input", "workflow_output"} <= of_runs
 

@@ -96,6 +96,26 @@ async def test_tables_of_an_older_release_are_brought_up_to_date_with_all_that_i
     assert await engine.known("run_0")
 
 
+async def test_tasks_and_branches_that_an_earlier_version_left_open_are_no_workflows_any_more(
+    engine: Engine, tmp_path: Path
+) -> None:
+    DBOS.migrate(url_of(tmp_path / FILE))
+    kept = [
+        ("run_0", "run", "PENDING"),
+        ("run_0.0.0", "task", "SUCCESS"),
+        ("run_0.0.1", "task", "PENDING"),
+        ("run_0.0.2", "branch", "ENQUEUED"),
+        ("lon_0", "lone", "PENDING"),
+    ]
+    with closing(sqlite3.connect(tmp_path / FILE)) as file, file:
+        insert = "INSERT INTO workflow_status (workflow_uuid, name, status) VALUES (?, ?, ?)"
+        file.executemany(insert, kept)
+    await starts(engine, tmp_path)
+    known = {name for (name,) in rows(tmp_path, "SELECT workflow_uuid FROM workflow_status")}
+    assert {"run_0", "run_0.0.0", "lon_0"} <= known
+    assert not {"run_0.0.1", "run_0.0.2"} & known
+
+
 async def test_a_file_that_is_no_database_is_said_so(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"This is not a database." * 100)
     with pytest.raises(StoreUnavailable, match="cannot be used: file is not a database"):

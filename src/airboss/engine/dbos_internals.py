@@ -34,10 +34,6 @@ RELIED_ON: Final[Mapping[str, str]] = {
         "Taken back to a second when all is taken up: twenty looks a second cost 5 % of a core. "
         "The public setter writes a row, which an internal queue has not."
     ),
-    "dbos._core.WorkflowHandleAsyncPolling": (
-        "Tells a workflow that this handle does not run: waiting for it by asking costs 2 % of a "
-        "core each. Without it waits would be right, and expensive."
-    ),
     "dbos._migration.sqlite_migrations": (
         "How many there are says whether a file has to be migrated. Without it every start would "
         "copy the file and migrate the copy."
@@ -48,6 +44,10 @@ RELIED_ON: Final[Mapping[str, str]] = {
     "table workflow_status (workflow_uuid, status)": (
         "Whether a run is known or open, without loading DBOS: that takes half a second and 30 MB, "
         "and a server without jobs needs neither."
+    ),
+    "table workflow_status (name)": (
+        "Tells the tasks and branches of runs that an earlier version left open: those were "
+        "workflows of their own. Without it each would work twice, in its run and beside it."
     ),
     "tables with workflow_uuid": (
         "What is deleted with a run. DBOS's own delete needs it launched, and asks for the ids of "
@@ -95,13 +95,6 @@ def look_every(queue: "Queue", seconds: float) -> None:
     queue._polling_interval_sec = seconds  # pyright: ignore[reportPrivateUsage]
 
 
-def runs_elsewhere(handle: object) -> bool:
-    """Whether this handle does not run its workflow, but asks the file how it is."""
-    from dbos._core import WorkflowHandleAsyncPolling
-
-    return isinstance(handle, WorkflowHandleAsyncPolling)
-
-
 def latest_schema() -> int:
     """The number of the last migration that this release of DBOS has."""
     from dbos._migration import sqlite_migrations
@@ -139,6 +132,13 @@ def delete_workflows_of(file: sqlite3.Connection, run: str) -> None:
     for (table,) in file.execute(_TABLES_OF_RUNS).fetchall():
         ours = f'DELETE FROM "{table}" WHERE {_OF_RUN}'  # noqa: S608 - the file's own names
         file.execute(ours, {"run": run})
+
+
+def delete_open_parts(file: sqlite3.Connection) -> None:
+    """The tasks and branches of runs that an earlier version left open. They are part of their
+    run's own workflow now, and what they came to is in the log."""
+    if _has_table(file, "workflow_status"):
+        file.execute(f"DELETE FROM workflow_status WHERE name IN ('task', 'branch') AND {_OPEN}")  # noqa: S608
 
 
 def _has_row(file: sqlite3.Connection, condition: str, *values: str) -> bool:

@@ -1,8 +1,8 @@
 """Runs jobs durably: whatever ends the server, the next one goes on where it stopped.
 
-A run is a workflow, and so is every task and every branch in it, each named by its path. Inside
-one of them everything is strictly in order: two steps at once would be replayed in each other's
-place.
+A run is one workflow. What its tasks came to is in the log: taken up again, the run walks its tree
+anew, and each task is answered from there or goes on. So DBOS is asked for nothing while a run
+works, and its branches may work at the same time.
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from airboss.background import Background
-from airboss.engine import wire
 from airboss.engine.executor import ConditionUnasked, Executor, RunOver
 from airboss.engine.ledger import EngineLedger
 from airboss.engine.walk import (
@@ -32,12 +31,11 @@ from airboss.engine.walk import (
     only_task,
     walk,
 )
-from airboss.engine.wire import Wire
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.model.run_events import RunEnding
 
 if TYPE_CHECKING:
-    from airboss.engine.workflows import Handle, Workflows
+    from airboss.engine.workflows import Workflows
 
 FILE: Final = "engine.sqlite"
 
@@ -155,13 +153,8 @@ class Engine:
     def _launch(self, loop: asyncio.AbstractEventLoop) -> "Workflows":
         from airboss.engine.workflows import Workflows
 
-        bodies = {
-            "run": self._run,
-            "lone": self._lone,
-            "branch": self._branch,
-            "task": self._task,
-        }
         try:
+            bodies = {"run": self._run, "lone": self._lone}
             flows = self._flows = Workflows(self._ledger.path, bodies)
             # What was open begins to work before this has returned.
             flows.launch(loop)
@@ -181,42 +174,37 @@ class Engine:
                 return
 
     async def _run(self, run: str) -> bool:
-        return await self._guard(run, ROOT, self._run_job(run))
+        return await self._guard(run, self._run_job(run))
 
     async def _lone(self, run: str) -> bool:
-        return await self._guard(run, ROOT, self._run_lone(run))
+        return await self._guard(run, self._run_lone(run))
 
-    async def _branch(self, run: str, given: Wire) -> Wire:
-        branch = wire.branch_of_wire(given)
-        walked = self._walk(run, walk(branch.work, branch.path, branch.previous))
-        return wire.walked_to_wire(await self._guard(run, branch.path, walked))
-
-    async def _task(self, run: str, given: Wire) -> bool:
-        task = wire.task_of_wire(given)
-        return await self._guard(run, task.path, self._run_task(run, task))
-
-    async def _guard(self, run: str, path: str, work: Coroutine[Any, Any, T]) -> T:
-        """A workflow never ends in an error. What fails in it fails the run, and is cancelled with
-        all that works beside it; being cancelled leaves no trace in DBOS."""
+    async def _guard(self, run: str, work: Coroutine[Any, Any, T]) -> T:
+        """A workflow never ends in an error; being cancelled leaves no trace in DBOS."""
         task = asyncio.current_task()
-        if task is None or self._closing or run in self._stopped:
-            work.close()
-            raise asyncio.CancelledError
+        if task is None:
+            raise RuntimeError("A workflow works in a task.")
+        # What it does at the same time is cancelled by it, and only once.
         self._local[run].add(task)
         try:
-            try:
-                return await work
-            except RunOver:
-                self._soon(self._give_up(run), f"give up {run}")
-            except Exception as error:  # noqa: BLE001 (the border of the step: the executor is told)
-                self._crash(run, path, error)
-            return await asyncio.get_running_loop().create_future()
+            return await self._part(run, ROOT, work)
         finally:
             self._local[run].discard(task)
             if not self._local[run]:
                 del self._local[run]
-            if self._flows:
-                self._flows.note_end(_workflow(run, path))
+
+    async def _part(self, run: str, path: str, work: Coroutine[Any, Any, T]) -> T:
+        """What fails at this path fails the run, and is cancelled with all that works beside it."""
+        if self._closing or run in self._stopped:
+            work.close()
+            raise asyncio.CancelledError
+        try:
+            return await work
+        except RunOver:
+            self._soon(self._give_up(run), f"give up {run}")
+        except Exception as error:  # noqa: BLE001 (the border of the step: the executor is told)
+            self._crash(run, path, error)
+        return await asyncio.get_running_loop().create_future()
 
     def _crash(self, run: str, path: str, error: Exception) -> None:
         if run not in self._stopped:
@@ -259,21 +247,20 @@ class Engine:
 
     async def _answer(self, run: str, step: Step) -> TaskOutcome | Endings:
         if isinstance(step, RunTask):
-            return await self._ending(step, await self._begin(run, step))
-        # One after the other: DBOS counts what a workflow starts.
-        begun = [(part, await self._begin(run, part)) for part in step.branches]
-        return tuple([await self._ending(part, handle) for part, handle in begun])
+            return await self._work(run, step)
+        async with asyncio.TaskGroup() as group:
+            parts = [
+                group.create_task(self._work(run, part), name=f"{run}.{part.path}")
+                for part in step.branches
+            ]
+        return tuple([part.result() for part in parts])
 
-    async def _begin(self, run: str, part: RunTask | Branch) -> "Handle":
-        flows = self._working()
-        workflow = _workflow(run, part.path)
+    async def _work(self, run: str, part: RunTask | Branch) -> Any:
         if isinstance(part, RunTask):
-            return await flows.start("task", workflow, run, wire.task_to_wire(part))
-        return await flows.start("branch", workflow, run, wire.branch_to_wire(part))
-
-    async def _ending(self, part: RunTask | Branch, handle: "Handle") -> Any:
-        kept = await self._working().result(handle)
-        return TaskOutcome(kept) if isinstance(part, RunTask) else wire.walked_of_wire(kept)
+            done = await self._part(run, part.path, self._run_task(run, part))
+            return TaskOutcome(done)
+        walked = self._walk(run, walk(part.work, part.path, part.previous))
+        return await self._part(run, part.path, walked)
 
     async def _run_task(self, run: str, task: RunTask) -> bool:
         verdict = await self._executor.run_task(run, task)
@@ -281,12 +268,6 @@ class Engine:
             name = task.ref.task_id
             raise ConditionUnasked(f"The condition {name} could not be asked: {verdict.reason}")
         return verdict.succeeded
-
-    def _working(self) -> "Workflows":
-        """There while a workflow works; while the engine closes they are let go of."""
-        if self._flows is None:
-            raise asyncio.CancelledError
-        return self._flows
 
     async def _surely(self, chore: Coroutine[Any, Any, None], name: str) -> None:
         """To be ended even when whoever asked is gone: half a start would wait for the next server.
@@ -299,10 +280,6 @@ class Engine:
     def _soon(self, chore: Coroutine[Any, Any, None], name: str) -> None:
         """The same without waiting."""
         self._chores.start_if_open(chore, name, context=Context())
-
-
-def _workflow(run: str, path: str) -> str:
-    return f"{run}.{path}"
 
 
 async def _let_go(tasks: Iterable[asyncio.Task[Any]]) -> None:

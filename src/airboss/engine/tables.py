@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from dbos import DBOS
 
-from airboss.engine.dbos_internals import latest_schema, schema_of
+from airboss.engine.dbos_internals import delete_open_parts, latest_schema, schema_of
 
 
 def prepare(path: Path) -> None:
@@ -24,6 +24,8 @@ def prepare(path: Path) -> None:
         _migrate(path, keep=version > 0)
     with closing(sqlite3.connect(path, timeout=10)) as file:
         file.execute("PRAGMA journal_mode=WAL")
+        with file:
+            delete_open_parts(file)
 
 
 class Relaxed(sqlite3.Connection):

@@ -6,21 +6,17 @@ Nothing here knows what a workflow is about.
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from contextvars import Context
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID, WorkflowHandleAsync, error
+from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID
 
-from airboss.background import Background
 from airboss.engine import tables
 from airboss.engine.dbos_internals import (
     inside_of,
     look_every,
     quiet_log,
     recovery_queue,
-    runs_elsewhere,
 )
 
 # Bumped by hand when the same tree is walked in other steps: rows of another version stay asleep.
@@ -34,7 +30,6 @@ _CALM_SECONDS: Final = 1.0
 _THREADS: Final = 16
 
 Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
-Handle: TypeAlias = WorkflowHandleAsync[Any]
 
 
 class Workflows:
@@ -69,9 +64,6 @@ class Workflows:
         }
         # DBOS takes up what is open through this queue, at 1 s a look if nobody says otherwise.
         self._queue = recovery_queue(_QUICK_SECONDS)
-        self._ends: dict[str, asyncio.Event] = {}
-        # Each is awaited by who asks, and cancelled with them.
-        self._questions = Background("workflows")
 
     def launch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Blocks, so it has a thread of its own. DBOS adopts the loop that it finds itself in."""
@@ -86,49 +78,10 @@ class Workflows:
         """What was open has been taken up: looking twenty times a second costs for nothing."""
         look_every(self._queue, _CALM_SECONDS)
 
-    async def start(self, name: str, workflow: str, *given: Any) -> Handle:
+    async def start(self, name: str, workflow: str, *given: Any) -> None:
         """Returns when it is on disk. One that is known already is not started again."""
         with SetWorkflowID(workflow):
-            handle = await DBOS.start_workflow_async(self._bodies[name], *given)
-        # On replay DBOS answers with what it has kept at this place, whatever is asked for.
-        if handle.get_workflow_id() != workflow:
-            raise RuntimeError(f"{workflow} was expected, but {handle.get_workflow_id()} is kept.")
-        return handle
-
-    async def result(self, handle: Handle) -> Any:
-        """Waits for it, without keeping the answer a second time: it does not change."""
-        if runs_elsewhere(handle):
-            await self._wait_for_end(handle.get_workflow_id())
-        asked = handle.get_result(polling_interval_sec=_QUICK_SECONDS)
-        try:
-            return await self._outside(asked)
-        except error.DBOSAwaitedWorkflowCancelledError:
-            # Only whole runs are cancelled, so the one that waits is as well.
-            raise asyncio.CancelledError from None
-
-    async def _wait_for_end(self, workflow: str) -> None:
-        """One that was taken up after a start runs in this process too, but not by this handle.
-        Asking DBOS all the time would cost 2 % of a core for each that waits, for hours."""
-        end = self._ends.setdefault(workflow, asyncio.Event())
-        seconds = _QUICK_SECONDS
-        try:
-            while not end.is_set():
-                status = await self._outside(DBOS.get_workflow_status_async(workflow))
-                if status is not None and status.status not in ("PENDING", "ENQUEUED"):
-                    return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(end.wait(), seconds)
-                seconds = min(2 * seconds, _CALM_SECONDS)
-        finally:
-            self._ends.pop(workflow, None)
-
-    async def _outside(self, asked: Coroutine[Any, Any, Any]) -> Any:
-        """Inside a workflow DBOS would keep the question as a step of it."""
-        return await self._questions.call(asked, context=Context())
-
-    def note_end(self, workflow: str) -> None:
-        if workflow in self._ends:
-            self._ends[workflow].set()
+            await DBOS.start_workflow_async(self._bodies[name], *given)
 
     async def cancel(self, workflow: str) -> None:
         """With all that it started. Nothing of it is taken up again."""
