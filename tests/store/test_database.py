@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from airboss.errors import StoreUnavailable
 from airboss.store import database as database_module
-from airboss.store.database import Database
+from airboss.store.database import Database, driver_of
 from airboss.store.entries import EntryStore
 from airboss.store.migrations import MIGRATIONS, migrate
 from airboss.store.tables import positions
@@ -116,7 +116,7 @@ async def test_a_commit_that_was_refused_does_not_stop_the_next(database: Databa
 
     async def foreign_keys(state: str) -> None:
         def work(connection: Connection) -> None:
-            connection.commit()  # the pragma does nothing inside a transaction
+            driver_of(connection).commit()  # the pragma does nothing inside a transaction
             connection.exec_driver_sql(f"PRAGMA foreign_keys={state}")
 
         await database.write(work)

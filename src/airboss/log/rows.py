@@ -22,6 +22,7 @@ from airboss.model.events import (
     ToolEnded,
 )
 from airboss.model.views import VIEWS, View
+from airboss.store.database import driver_of
 from airboss.store.tables import events, open_starts, origins, positions, views
 
 # The columns of `events`, in their order.
@@ -114,9 +115,10 @@ _LATER = "SELECT seq FROM events WHERE stream = ? AND seq >= ? LIMIT 1"
 
 def write(connection: Connection, batch: Batch) -> None:
     """An origin that has said something is refused by the table's key."""
+    driver = driver_of(connection)
     for stream, seq in batch.firsts:
-        if found := connection.exec_driver_sql(_LATER, (stream, seq)).first():
-            raise Overtaken(f"{stream} has an event {found.seq} already")
+        if found := driver.execute(_LATER, (stream, seq)).fetchone():
+            raise Overtaken(f"{stream} has an event {found[0]} already")
     # A run has no seq of anybody else between its first and its last.
     stored = [
         (run.stream, run.marks.seqs[0], run.marks.seqs[-1]) for run in batch.runs if run.stored
@@ -131,7 +133,7 @@ def write(connection: Connection, batch: Batch) -> None:
     ]
     for statement, given in works:
         if given:
-            connection.exec_driver_sql(statement, list(given))
+            driver.executemany(statement, given)
 
 
 def _view_row(view: View) -> tuple[str, str, str, int, int, str]:

@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import os
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError
@@ -61,14 +62,20 @@ def _folded(text: str | None) -> str | None:
     return text and text.casefold()
 
 
-def _in_words(path: Path, error: DatabaseError) -> StoreUnavailable | None:
-    code: str = getattr(error.orig, "sqlite_errorname", "")
+def _in_words(path: Path, error: BaseException) -> StoreUnavailable | None:
+    cause = error.orig if isinstance(error, DatabaseError) else error
+    code: str = getattr(cause, "sqlite_errorname", "")
     advice = next((words for name, words in _ADVICE.items() if code.startswith(name)), None)
     if advice is None:
         return None
     return StoreUnavailable(
-        f"The database {path} cannot be used: {error.orig}. {advice}, then try again."
+        f"The database {path} cannot be used: {cause}. {advice}, then try again."
     )
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """For what is said so often that SQLAlchemy's part of it counts: five times SQLite's own."""
+    return cast("sqlite3.Connection", connection.connection.dbapi_connection)
 
 
 class Database:
@@ -139,8 +146,10 @@ class Database:
             return
         try:
             connection.rollback()
-            usable = not connection.connection.dbapi_connection.in_transaction  # type: ignore[union-attr]
-        except DatabaseError:
+            driver = driver_of(connection)
+            driver.rollback()
+            usable = not driver.in_transaction
+        except (DatabaseError, sqlite3.Error):
             usable = False
         if not usable:
             self._give_up_connection(connection)
@@ -154,12 +163,16 @@ class Database:
     def _transact(self, begin: str, work: Callable[[Connection], T]) -> T:
         try:
             connection = self._connection()
-            connection.exec_driver_sql(begin)
+            driver = driver_of(connection)
+            driver.execute(begin)
             result = work(connection)
-            connection.commit()  # inside the try: a commit that a full disk refused is rolled back
+            # Inside the try: a commit that a full disk refused is rolled back. What SQLAlchemy has
+            # not heard of, since it was said to the driver, is the driver's to commit.
+            connection.commit()
+            driver.commit()
         except BaseException as error:
             self._roll_back()
-            said = _in_words(self.path, error) if isinstance(error, DatabaseError) else None
+            said = _in_words(self.path, error)
             if said is None:
                 raise
             raise said from error
