@@ -17,6 +17,7 @@ from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.signals import Compacted, TurnIdle
 from airboss.runtime.tools import ToolOffer
 from tests.runtime.conftest import Flight, Listener
+from tests.runtime.test_sweep import started
 
 pytestmark = pytest.mark.anyio
 
@@ -90,6 +91,22 @@ async def test_a_tool_of_ours_passes(flight: Flight, listener: Listener) -> None
     await asked(flight, listener, porter, 'call weigh {"what": "an apple"}')
     assert porter.uses == [ToolUse("weigh", {"what": "an apple"})]
     assert [outcome.text for _, outcome in porter.outcomes] == ["an apple: 3 kg"]
+
+
+async def test_all_processes_are_looked_at_for_an_agent_that_called_more_than_our_tools(
+    flight: Flight,
+) -> None:
+    """A look takes milliseconds, and such an agent has started nothing."""
+    left: list[bool] = []
+    for text in ("say hello", 'call weigh {"what": "an apple"}', "shell true"):
+        listener = Listener()
+        session = await flight.session(listener, tools=(SCALES,), gate=Porter())
+        with started("sleep 4731.1; true", COPILOT_AGENT_SESSION_ID=session.id) as marked:
+            await session.send(text)
+            await listener.until(TurnIdle)
+            await session.close()
+            left.append(marked.poll() is None)
+    assert left == [True, True, False]
 
 
 async def test_a_sub_agents_calls_pass_and_say_whose_they_are(

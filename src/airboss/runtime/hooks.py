@@ -87,6 +87,9 @@ class Hooks:
         # Each is awaited by the call that it is for.
         self._going = Background("hooks")
         self._is_stopped = False
+        # The tools that were called, by the question before each call and by its event: whatever
+        # the agent has started, one of these did it.
+        self.called: set[str] = set()
 
     def for_the_sdk(self) -> dict[str, Any]:
         """For `create_session(hooks=…)`."""
@@ -94,6 +97,8 @@ class Hooks:
 
     def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
         """Whatever the gate makes of it, others are to hear it too."""
+        if isinstance(said, ToolStarted):
+            self.called.add(said.name)
         try:
             self._gate.hear(said)
         except Exception:  # noqa: BLE001  # the border: what happened has happened
@@ -112,6 +117,7 @@ class Hooks:
     async def _before(self, said: Mapping[str, Any], _: object) -> dict[str, Any]:
         if self._is_stopped:
             return _said(Veto(_STOPPED))
+        self.called.add(str(said.get("toolName")))
         try:
             return await self._going.call(self._answer(said))
         except asyncio.CancelledError:

@@ -55,6 +55,8 @@ class RuntimeProcess:
         self.cleaned_up = asyncio.Event()
         self.sessions: set[str] = set()
         self._when_lost: dict[str, Callable[[str], None]] = {}
+        # Whether there may be orphans without a mark.
+        self._may_have_orphans = False
         self._calls = Background("runtime calls")
 
     @property
@@ -95,9 +97,15 @@ class RuntimeProcess:
     async def sweep(self, session: str) -> None:
         """End what the session's agent left running. Whose an orphan without a mark is, nobody can
         say: such end when no other session is here."""
+        self._may_have_orphans = True
         await sweep_session(session)
+        await self.sweep_orphans(session)
+
+    async def sweep_orphans(self, session: str) -> None:
+        """The same of a session whose agent started nothing: others may have, before it."""
         is_last = self.alive and not self.wire.routes.keys() - {session}
-        if is_last and self.pid != self.child.pid:
+        if is_last and self._may_have_orphans and self.pid != self.child.pid:
+            self._may_have_orphans = False
             await sweep_orphans(self.child.pid, self.pid)
 
     @property

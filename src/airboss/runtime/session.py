@@ -221,7 +221,7 @@ class RuntimeSession:
                     await self._idle.wait()
         if self._busy and self.alive:
             self._end_turn(TurnIdle(aborted=True))
-        await self._process.sweep(self.id)
+        await self._sweep()
 
     async def close(self) -> None:
         """Leave the session; its history stays with the runtime. Never raises for a dead one."""
@@ -235,7 +235,17 @@ class RuntimeSession:
                 await self._process.ask(self._opened.disconnect(), _CLOSE_SECONDS)
             forget_session(self._process.client, self.id)
         await self._beside.close(seconds=_CLOSE_SECONDS)
-        await self._process.sweep(self.id)
+        await self._sweep()
+
+    async def _sweep(self) -> None:
+        """End what the agent left running: one that has called no tool but ours has started
+        nothing, and a look at all processes takes milliseconds. What was before a resume, nobody
+        knows."""
+        ours = {offer.name for offer in self._asked.tools}
+        if self._asked.resume or self._hooks is None or self._hooks.called - ours:
+            await self._process.sweep(self.id)
+        else:
+            await self._process.sweep_orphans(self.id)
 
     async def is_processing(self) -> bool:
         """Whether the runtime says that it works on a turn."""
@@ -357,7 +367,7 @@ class RuntimeSession:
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
                 await self._process.ask(stop_work(self._opened), _ABORT_SECONDS)
-        await self._process.sweep(self.id)
+        await self._sweep()
         if working is False and self._answered:
             self._end_turn(TurnIdle())
         elif not self._over:
