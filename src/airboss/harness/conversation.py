@@ -274,7 +274,8 @@ class Conversation:
             return
         try:
             self._guard.sent(turn)
-            await agent.send(text, await self._images.of(turn.prompt))
+            # A task's request has none, and looking for them takes a thread.
+            await agent.send(text, [] if turn.is_of_task else await self._images.of(turn.prompt))
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, RuntimeRefused):
                 await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task

@@ -36,29 +36,61 @@ class Protected:
 
     def touched(self, paths: Iterable[str | None], own: Sequence[Path] = ()) -> tuple[Touched, ...]:
         """By what is done at these real paths. What is `own` is free, wherever it lies."""
-        known = [_Place(place) for place in self.places]
-        found = (_touched(path, known, own) for path in paths if known)
+        disk = _Disk()
+        known = [_Place(place, disk) for place in self.places]
+        found = (_touched(path, known, own, disk) for path in paths if known)
         return tuple(one for one in found if one)
 
 
 NOTHING: Final = Protected()
 
 
+class _Disk:
+    """Files and folders as the disk knows them, looked up once for one question: the places have
+    most of their parents in common, and the next question finds what has changed."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Identity | None] = {}
+
+    def identity(self, path: str) -> _Identity | None:
+        if path not in self._seen:
+            try:
+                found = os.stat(path)
+            except (OSError, ValueError):
+                self._seen[path] = None
+            else:
+                self._seen[path] = found.st_dev, found.st_ino
+        return self._seen[path]
+
+    def line(self, path: str) -> frozenset[_Identity]:
+        """The file or folder and those above it; what is not there is left out."""
+        found: set[_Identity] = set()
+        while True:
+            if (one := self.identity(path)) is not None:
+                found.add(one)
+            above = os.path.dirname(path)
+            if above == path:
+                return frozenset(found)
+            path = above
+
+
 class _Place:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, disk: _Disk) -> None:
         self.path = path
-        self.identity = _identity(path)
+        self.identity = disk.identity(str(path))
         # One that is not there cannot be gone through.
-        self.line = frozenset[_Identity]() if self.identity is None else _line(path)
+        self.line = frozenset[_Identity]() if self.identity is None else disk.line(str(path))
 
 
-def _touched(path: str | None, known: list[_Place], own: Sequence[Path]) -> Touched | None:
+def _touched(
+    path: str | None, known: list[_Place], own: Sequence[Path], disk: _Disk
+) -> Touched | None:
     if path is None:
         return Touched(known[0].path, None)
     real = Path(path)
     if is_inside(real, own):
         return None
-    identity, line = _identity(real), _line(real)
+    identity, line = disk.identity(str(real)), disk.line(str(real))
     for place in known:
         if real.is_relative_to(place.path) or place.identity in line:
             return Touched(place.path, real)
@@ -80,18 +112,3 @@ def names(rule: Rule, request: PermissionRequest, touched: Iterable[Touched], cw
         return False
     meant = Path(os.path.join(cwd, path))
     return all(not one.above and one.path == meant for one in touched)
-
-
-def _line(path: Path) -> frozenset[_Identity]:
-    """The file or folder and those above it, as the disk knows them; what is not there is left
-    out."""
-    found = (_identity(one) for one in (path, *path.parents))
-    return frozenset(one for one in found if one)
-
-
-def _identity(path: Path) -> _Identity | None:
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    return found.st_dev, found.st_ino

@@ -1,5 +1,7 @@
 """What work with a model costs."""
 
+from typing import Any
+
 from airboss.model.words import Frozen
 
 
@@ -49,20 +51,21 @@ class Usage(Spent):
         return self._with(said, -1, self.multiplier)
 
     def _with(self, other: "Usage", sign: int, multiplier: float | None) -> "Usage":
-        return Usage(
-            **_spent(self, other, sign).model_dump(),
-            sub_agents=_spent(self.sub_agents, other.sub_agents, sign),
+        # Sums of what was checked, several in each turn: to check them again costs ten times this.
+        return Usage.model_construct(
+            **_spent(self, other, sign),
+            sub_agents=Spent.model_construct(**_spent(self.sub_agents, other.sub_agents, sign)),
             turns=max(0, self.turns + sign * other.turns),
             milliseconds=max(0, self.milliseconds + sign * other.milliseconds),
             multiplier=multiplier,
         )
 
 
-def _spent(one: Spent, other: Spent, sign: int) -> Spent:
-    return Spent(
-        requests=max(0, one.requests + sign * other.requests),
-        input_tokens=max(0, one.input_tokens + sign * other.input_tokens),
-        output_tokens=max(0, one.output_tokens + sign * other.output_tokens),
-        cached_tokens=max(0, one.cached_tokens + sign * other.cached_tokens),
-        cost=max(0.0, one.cost + sign * other.cost),
-    )
+def _spent(one: Spent, other: Spent, sign: int) -> dict[str, Any]:
+    return {
+        "requests": max(0, one.requests + sign * other.requests),
+        "input_tokens": max(0, one.input_tokens + sign * other.input_tokens),
+        "output_tokens": max(0, one.output_tokens + sign * other.output_tokens),
+        "cached_tokens": max(0, one.cached_tokens + sign * other.cached_tokens),
+        "cost": max(0.0, one.cost + sign * other.cost),
+    }

@@ -63,19 +63,26 @@ class Places:
     def join(self, life: str, session: str) -> Path:
         """A session is opened on this life: where its long outputs go, with what is there yet."""
         with _ALONE, _words_for(self.outputs_of(session)):
-            of = _of(self._temporary / life[-_NAME:])
-            for folder in (of, self._outputs, self.outputs_of(session)):
-                _private(folder)
-            (of / session).touch(mode=0o600)
-            _move(self._outputs / _CLOSED / session, self.outputs_of(session))
-        return self.outputs_of(session)
+            of, outputs = _of(self._temporary / life[-_NAME:]), self.outputs_of(session)
+            try:
+                _join(of / session, outputs)
+            except FileNotFoundError:
+                for folder in (of, self._outputs):
+                    _private(folder)
+                _join(of / session, outputs)
+            _move(self._outputs / _CLOSED / session, outputs)
+        return outputs
 
     def put_aside(self, session: str) -> None:
         """Before the runtime closes a session and deletes its outputs."""
+        outputs = self.outputs_of(session)
         with contextlib.suppress(OSError):
-            self.outputs_of(session).rmdir()  # there are none
+            outputs.rmdir()  # there are none
+            return
+        if not outputs.exists():
+            return
         _private(self._outputs / _CLOSED)
-        _move(self.outputs_of(session), self._outputs / _CLOSED / session)
+        _move(outputs, self._outputs / _CLOSED / session)
 
     def end(self, life: str) -> None:
         """The life is over; what its sessions left stays as long as they do."""
@@ -118,6 +125,15 @@ def _words_for(place: Path) -> Generator[None]:
 
 def _of(place: Path) -> Path:
     return place.with_name(place.name + _OF)
+
+
+def _join(note: Path, outputs: Path) -> None:
+    """Every session that is opened waits for this: the folders above it are there but for the
+    first one."""
+    os.close(os.open(note, os.O_WRONLY | os.O_CREAT, 0o600))
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(outputs, 0o700)
+    os.chmod(outputs, 0o700)
 
 
 def _private(folder: Path) -> None:
