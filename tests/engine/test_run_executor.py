@@ -73,6 +73,7 @@ async def said(executor: RunExecutor, stream: str) -> list[str]:
 
 
 async def only_task_run(executor: RunExecutor, run: str = RUN) -> TaskRunView:
+    await executor.log.last_view(run)  # behind what was said and is not on disk yet
     [task] = [
         recorded.event.task_run
         for recorded in await executor.log.after(run, 0)

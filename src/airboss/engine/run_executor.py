@@ -2,6 +2,7 @@
 after a crash is answered from the log."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -158,7 +159,10 @@ class RunExecutor:
         # The run around a task by itself ends with it: who sees one sees both.
         end = _end_of_run(succeeded=verdict.succeeded)
         if not (task.is_lone and await self.records.finish(run, attempt, end, *ends)):
-            await self.log.commit(*ends)
+            # On disk with what its run does next: until then a crash closes its sessions again.
+            self.log.say(*ends)
+            if task.stopped_by:  # by somebody who looks at it now
+                await writer.settle()
         own.release()
         self.budgets.end_task(task.id)
         task.over.set()
@@ -205,9 +209,11 @@ class RunExecutor:
         """The sessions of its tasks are closed, whoever opened them. Where that cannot be written
         down it is told, and to be asked for again."""
         name, attempt = run_of(run)
+        writer = await self.records.writer(name)
+        with contextlib.suppress(StoreUnavailable):  # a task may have ended a moment ago
+            await writer.settle()
         view = await self.records.view(name)
         await self._dismiss_tasks(view, ending)
-        writer = await self.records.writer(name)
         for work in view.running:
             said = await self.log.view(work.task_run)
             if not isinstance(said, TaskRunView):
