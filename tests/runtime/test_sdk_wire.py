@@ -82,14 +82,12 @@ class Open:
         assert said
 
 
-async def test_the_sdk_is_spared_the_hooks_that_nobody_has(
-    flight: Flight, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that `for_the_sdk` names are the only ones that anybody has."""
+async def test_the_sdk_is_spared_all_hooks(flight: Flight, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that `for_the_sdk` names is the only one that anybody has, and is asked directly."""
     assert list(Hooks(Open()).for_the_sdk()) == ["on_pre_tool_use"]
     asked = await hooks_of_the_sdk(flight, monkeypatch)
     # The close that the last one belongs to may hold the pipe at that moment.
-    assert [kind for kind in asked if kind != "sessionEnd"] == ["preToolUse"]
+    assert [kind for kind in asked if kind != "sessionEnd"] == []
 
 
 async def test_the_sdk_answers_hooks_where_that_would_have_to_wait(
@@ -97,7 +95,7 @@ async def test_the_sdk_answers_hooks_where_that_would_have_to_wait(
 ) -> None:
     monkeypatch.delattr("select.poll")
     asked = await hooks_of_the_sdk(flight, monkeypatch)
-    assert {"sessionStart", "preToolUse", "postToolUse", "agentStop"} <= set(asked)
+    assert {"sessionStart", "postToolUse", "agentStop"} <= set(asked)
 
 
 async def test_without_the_wire_sessions_work_by_the_sdks_public_events(

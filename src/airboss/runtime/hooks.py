@@ -7,7 +7,7 @@ What came of a call is known by its events; the hooks behind it would only say s
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
 
@@ -114,16 +114,28 @@ class Hooks:
         """Another turn begins."""
         self._is_stopped = False
 
-    async def _before(self, said: Mapping[str, Any], _: object) -> dict[str, Any]:
+    def ask(self, said: Mapping[str, Any], reply: Callable[[dict[str, Any]], None]) -> None:
+        """The runtime's question, off the wire: its answer is given to `reply`, once."""
         if self._is_stopped:
-            return _said(Veto(_STOPPED))
+            reply(_said(Veto(_STOPPED)))
+            return
         self.called.add(str(said.get("toolName")))
-        try:
-            return await self._going.call(self._answer(said))
-        except asyncio.CancelledError:
-            if (around := asyncio.current_task()) and around.cancelling():
-                raise
-            return _said(Veto(_STOPPED))
+
+        def answer(asked: "asyncio.Task[dict[str, Any]]") -> None:
+            reply(_said(Veto(_STOPPED)) if asked.cancelled() else asked.result())
+
+        self._going.call(self._answer(said)).add_done_callback(answer)
+
+    async def _before(self, said: Mapping[str, Any], _: object) -> dict[str, Any]:
+        """The same question, where it comes through the SDK."""
+        answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+
+        def reply(answer: dict[str, Any]) -> None:
+            if not answered.done():  # else nobody waits for it any more
+                answered.set_result(answer)
+
+        self.ask(said, reply)
+        return await answered
 
     async def _answer(self, said: Mapping[str, Any]) -> dict[str, Any]:
         try:

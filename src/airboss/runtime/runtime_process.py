@@ -11,7 +11,7 @@ from airboss.background import Background, ignore_failure
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.runtime.locate import Located
 from airboss.runtime.sdk_internals import is_lost
-from airboss.runtime.sdk_wire import Listener, SdkWire
+from airboss.runtime.sdk_wire import AskHook, Listener, SdkWire
 from airboss.runtime.sweep import sweep_orphans, sweep_session
 from airboss.store.places import Places
 
@@ -63,10 +63,12 @@ class RuntimeProcess:
     def alive(self) -> bool:
         return not self.ended.done()
 
-    def join(self, session: str, hear: Listener) -> None:
+    def join(self, session: str, hear: Listener, ask_hook: AskHook | None = None) -> None:
         """From now on `session` hears its events, and what it starts is swept with this process."""
         self.sessions.add(session)
         self.wire.routes[session] = hear
+        if ask_hook is not None:
+            self.wire.hooks[session] = ask_hook
 
     def when_lost(self, session: str, lost: Callable[[str], None]) -> None:
         """`lost` is called with the reason when this process ends, or now where it has."""
@@ -92,6 +94,7 @@ class RuntimeProcess:
 
     def forget(self, session: str) -> None:
         self.wire.routes.pop(session, None)
+        self.wire.hooks.pop(session, None)
         self._when_lost.pop(session, None)
 
     async def sweep(self, session: str) -> None:
@@ -120,6 +123,7 @@ class RuntimeProcess:
         said = list(self._when_lost.values())
         self._when_lost.clear()
         self.wire.routes.clear()
+        self.wire.hooks.clear()
         for lost in said:
             lost(reason)
 

@@ -86,7 +86,7 @@ async def open_session(runtime: Runtime, asked: SessionRequest) -> "RuntimeSessi
 
     async def opened(process: RuntimeProcess) -> RuntimeSession:
         session = RuntimeSession(process, asked)
-        process.join(asked.id, session.hear)
+        process.join(asked.id, session.hear, session.ask_hook)
         try:
             await session.open()
         except BaseException:
@@ -110,6 +110,7 @@ class RuntimeSession:
             asked.redactor, None if own_model else asked.model, asked.most
         )
         self._hooks = Hooks(asked.gate) if asked.gate else None
+        self.ask_hook = self._hooks and self._hooks.ask
         self._sdk: CopilotSession | None = None
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
@@ -238,9 +239,8 @@ class RuntimeSession:
         await self._sweep()
 
     async def _sweep(self) -> None:
-        """End what the agent left running: one that has called no tool but ours has started
-        nothing, and a look at all processes takes milliseconds. What was before a resume, nobody
-        knows."""
+        """End what the agent left running. Who called no tool but ours has started nothing, and a
+        look at all processes takes milliseconds. What was before a resume, nobody knows."""
         ours = {offer.name for offer in self._asked.tools}
         if self._asked.resume or self._hooks is None or self._hooks.called - ours:
             await self._process.sweep(self.id)
