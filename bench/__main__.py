@@ -1,4 +1,5 @@
-"""`python -m bench [rows]`: measures, tells how it goes, and writes the table."""
+"""`python -m bench [rows]`: measures, tells how it goes, and writes the table. With `--soak` the
+same work for an hour instead, which ends with an error where the server has grown."""
 
 import argparse
 import asyncio
@@ -10,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bench import (
+    crowd,
     delays,
     entries,
     gate,
@@ -17,6 +19,7 @@ from bench import (
     inbox,
     jobs,
     output,
+    soak,
     tail,
     tasks,
     turns,
@@ -29,7 +32,7 @@ from bench.table import RESULTS, Line, Neighbours, Say, page
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghijklm"
+EVERY_ROW = "abcdefghijklmn"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -44,6 +47,7 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("b", "delays through the runtime", delays.measure),
     ("b", "delays of the log alone", generator.measure),
     ("c", "viewers", viewers.measure),
+    ("n", "many sessions", crowd.measure),
     ("l", "the pages", website.measure),
     ("m", "output without end", output.measure),
 )
@@ -73,9 +77,22 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to m; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to n; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
+    parser.add_argument(
+        "--soak",
+        nargs="?",
+        const=soak.DEFAULT,
+        metavar="TIME",
+        help="the same work for so long (90s, 10m, 1h), and no rows; an hour if nothing is said",
+    )
     asked = parser.parse_args()
+    if asked.soak is not None:
+        try:
+            seconds = soak.seconds_of(asked.soak)
+        except ValueError as error:
+            parser.error(str(error))
+        return 0 if asyncio.run(soak.soak(seconds, _teller("o", "soak"))) else 1
     wanted = "".join(asked.rows) or EVERY_ROW
     if not set(wanted) <= set(EVERY_ROW):
         parser.error(f"rows are {', '.join(EVERY_ROW)}")

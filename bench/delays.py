@@ -45,8 +45,8 @@ class Ear:
         return len(self.delays) / max(1, self.last - self.first) * 1e6
 
 
-async def _flood(opening: Open, sessions: int, pieces: int, rate: float) -> Ear:
-    """`rate` is of all sessions together; 0 means as fast as can be."""
+async def flooded(opening: Open, sessions: int, pieces: int, rate: float) -> Ear:
+    """One flood; `rate` is of all sessions together; 0 means as fast as can be."""
     ear = Ear()
     async with AsyncExitStack() as stack:
         opened = [await stack.enter_async_context(opening(ear.hear)) for _ in range(sessions)]
@@ -81,8 +81,8 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
         )
         for name, sessions, rate, counts in paces:
             pieces = int(rate * seconds)
-            theirs = await _flood(bare, sessions, pieces, rate)
-            ours = await _flood(portal, sessions, pieces, rate)
+            theirs = await flooded(bare, sessions, pieces, rate)
+            ours = await flooded(portal, sessions, pieces, rate)
             lines.append(_line(name, rate, theirs, ours, counts))
             say(f"{name}: {lines[-1].found}")
     return lines
@@ -93,7 +93,7 @@ async def _ceiling(bare: Open, portal: Open, quick: bool, say: Say) -> tuple[flo
     pieces = 4_000 if quick else 12_000
     for number in range(3):
         for side, opening in (("bare", bare), ("portal", portal))[:: 1 if number % 2 else -1]:
-            rates[side].append((await _flood(opening, SESSIONS, pieces, 0)).rate)
+            rates[side].append((await flooded(opening, SESSIONS, pieces, 0)).rate)
         say(f"flood: {rates['bare'][-1]:.0f}/s bare, {rates['portal'][-1]:.0f}/s through Airboss")
     theirs, ours = median(rates["bare"]), median(rates["portal"])
     share = median(b / a for a, b in zip(rates["bare"], rates["portal"], strict=True))
