@@ -74,8 +74,11 @@ class TurnEvents:
     def _say(self, said: Event) -> None:
         if self.turn is not None and isinstance(said, ToolStarted | ToolEnded):
             self.turn.note_tool(said)
-        # Behind the end of a text comes another block or the turn's end.
-        self._writer.say(said, urgent=not isinstance(said, MessageEnded | ReasoningEnded))
+        # Behind the end of a text comes another block or the turn's end. A task's turn is shown a
+        # batch later, and costs a write less for each block.
+        is_of_task = self.turn is not None and self.turn.is_of_task
+        is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded)
+        self._writer.say(said, urgent=not (is_soon_followed or is_of_task))
 
     def _note(self, recorded: ModelAnswered | UsageSeen | Retrying) -> None:
         """What comes late makes no turn of its own, and what was used counts all the same."""

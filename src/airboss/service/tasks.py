@@ -1,6 +1,7 @@
 """Tasks by themselves: a door to runs of one task, which may be lent an open session."""
 
 import asyncio
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -65,7 +66,8 @@ class TaskRuns:
     async def start(self, request: NewTaskRun) -> TaskRunView:
         """Checked in the order session, task, folder; on disk before anything runs."""
         for name in ("airboss.engine.durable", "airboss.engine.run_executor"):
-            await asyncio.to_thread(import_module, name)  # by the first one
+            if name not in sys.modules:  # by the first one
+                await asyncio.to_thread(import_module, name)
         return await self.show(await self.runs.start_lone(await self._accept(request)))
 
     async def _accept(self, request: NewTaskRun) -> RunAccepted:
