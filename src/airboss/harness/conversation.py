@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from airboss.background import Background
@@ -17,6 +17,7 @@ from airboss.harness.permissions import PolicyRule
 from airboss.harness.prompt_images import PromptImages
 from airboss.harness.prompts import Delivery, Prompts
 from airboss.harness.questions import ASK_USER_OFFER
+from airboss.harness.queue import RequestQueue
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
     AcceptedPrompt,
@@ -74,7 +75,7 @@ class Conversation:
         office: Office,
         seconds: float | None,
         on_lost: Callable[[SessionId], None],
-        queue: Iterable[QueuedPrompt] = (),
+        again: QueuedPrompt | None = None,
         loops: Loops | None = None,
         images: Images | None = None,
         max_block: int = MOST_CHARACTERS,
@@ -88,7 +89,7 @@ class Conversation:
         self.pending = PendingItems(session, writer, rule, redactor, office, seconds, self._at_work)
         self._on_lost = on_lost
         self._images = PromptImages(session, images)
-        self.prompts = Prompts(queue, writer, redactor, self._images)
+        self.prompts = Prompts(RequestQueue(writer, again), writer, redactor, self._images)
         turn_now: Callable[[], Turn | None] = lambda: self._events.turn  # noqa: E731
         self._guard = LimitGuard(self.pending, route.multiplier, turn_now, self._stop)
         self._events = TurnEvents(writer, redactor, self.prompts, self._guard)
@@ -261,8 +262,10 @@ class Conversation:
             async with self._aborting:  # it sweeps: what the next turn starts is not meant
                 if prompt := queue.first:
                     await self.prompts.take_back(prompt)
-                if prompt and self._events.turn is None and (request := queue.take(prompt)):
-                    return self._events.start_turn(prompt, request), request.text
+                if prompt and self._events.turn is None:
+                    text, request = queue.text(prompt), queue.take(prompt)
+                    if request:
+                        return self._events.start_turn(prompt, request), text
 
     async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
         refusal = await self._guard.hold(turn, before_turn=True)

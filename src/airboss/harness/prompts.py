@@ -2,7 +2,6 @@
 put into the running turn; each with its word in the log."""
 
 import asyncio
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -57,12 +56,12 @@ class Prompts:
 
     def __init__(
         self,
-        queued: Iterable[QueuedPrompt],
+        queue: RequestQueue,
         writer: Writer,
         redactor: Redactor,
         prompt_images: PromptImages,
     ) -> None:
-        self.queue = RequestQueue(queued)
+        self.queue = queue
         self.agent: RuntimeSession | None = None
         self.turn: Turn | None = None
         self.last: Turn | None = None
@@ -100,7 +99,7 @@ class Prompts:
             delivery=delivery,
             images=images,
         )
-        request = Request(event.text, task, pause, delivery)
+        request = Request(task, pause)
         self.queue.add(prompt, request)
         try:
             seq = (await self._writer.commit(event)).seq
@@ -116,11 +115,12 @@ class Prompts:
         """Into `turn`, while that runs. What the agent has not read by its end comes next."""
         # Before the runtime has the turn's own request, this one would become a turn of its own.
         await within(_PUT_SECONDS, turn.put)
-        if self.agent and prompt in self.queue and not turn.over.is_set():
+        queued = self.queue.find(prompt)
+        if self.agent and queued and not turn.over.is_set():
             way = self._in_turn[prompt] = _Way()
             try:
                 pictures = await self._images.of(prompt)
-                await self.agent.steer(prompt, self.queue[prompt].text, pictures)
+                await self.agent.steer(prompt, queued.text, pictures)
                 way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
                 self._in_turn.pop(prompt, None)
@@ -148,9 +148,9 @@ class Prompts:
 
     async def take_back(self, prompt: PromptId) -> None:
         """Out of the running turn, unless the agent reads it in this very moment."""
-        way = self._in_turn.get(prompt)
-        if self.agent and way and way.is_put and prompt in self.queue:
-            await self.agent.take_back(prompt, self.queue[prompt].text)
+        way, queued = self._in_turn.get(prompt), self.queue.find(prompt)
+        if self.agent and way and way.is_put and queued:
+            await self.agent.take_back(prompt, queued.text)
             self._in_turn.pop(prompt, None)
 
     # What a person may do.
@@ -169,7 +169,6 @@ class Prompts:
                     clean, redacted = self._clean(text)
                     event = PromptChanged(prompt=prompt, text=clean, who=who, redacted=redacted)
                     await self._writer.commit(event)
-                    self.queue.change(prompt, event.text)
                 if position is not None:
                     await self._move(prompt, position, who)
             except BaseException:
@@ -184,7 +183,6 @@ class Prompts:
         others = [other for other in self.queue if other != prompt]
         before = others[position] if position < len(others) else None
         await self._writer.commit(PromptMoved(prompt=prompt, before=before, who=who))
-        self.queue.move(prompt, before)
 
     async def drop(self, prompt: PromptId, who: str) -> None:
         async with self._changing:
@@ -210,8 +208,7 @@ class Prompts:
 
     async def _hold(self, prompt: PromptId, *, is_moved: bool = False) -> bool:
         """Nobody else takes it until it is let go. Whether it was on its way into a turn."""
-        request = self._waiting(prompt)
-        if request.task is not None:
+        if self._waiting(prompt).task is not None:
             raise Conflict(_OF_A_TASK)
         was_in_turn = prompt in self._in_turn
         if was_in_turn and (is_moved or not self._in_turn[prompt].is_put):
@@ -221,10 +218,10 @@ class Prompts:
         self._waiting(prompt)
         return was_in_turn
 
-    def _waiting(self, prompt: PromptId) -> Request:
-        if prompt not in self.queue:
+    def _waiting(self, prompt: PromptId) -> QueuedPrompt:
+        if (queued := self.queue.find(prompt)) is None:
             raise Conflict(_DELIVERED)
-        return self.queue[prompt]
+        return queued
 
     # What its end does to them.
 

@@ -8,7 +8,6 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
 from airboss.model.events import (
-    Overtaking,
     SessionError,
     ToolEnded,
     ToolStarted,
@@ -83,12 +82,10 @@ class Pause(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """A request that waits for its turn, and whoever waits for what comes of it."""
+    """For whom a request is made, and whoever waits for what comes of it."""
 
-    text: str
     task: TaskRunId | None = None
     pause: Pause | None = None
-    delivery: Overtaking | None = None
     answer: "asyncio.Future[TurnReport]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )

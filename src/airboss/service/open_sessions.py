@@ -94,7 +94,7 @@ class OpenSessions:
         writer: Writer,
         route: Route,
         rule: PolicyRule,
-        queue: tuple[QueuedPrompt, ...] = (),
+        again: QueuedPrompt | None = None,
     ) -> Conversation:
         view = writer.view
         attended = isinstance(view, SessionView) and view.task is None
@@ -108,7 +108,7 @@ class OpenSessions:
             self.office,
             seconds,
             self._forget,
-            queue,
+            again,
             Loops(self.loop_detection),
             self.images,
             self.max_block,
@@ -123,14 +123,14 @@ class OpenSessions:
         writer: Writer,
         view: SessionView,
         policy: Policy | None,
-        queue: tuple[QueuedPrompt, ...] = (),
+        again: QueuedPrompt | None = None,
     ) -> AsyncGenerator[Conversation]:
         try:
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             rule = self._rule(policy, folder, view.id)
             with self._room():
-                talk = self._conversation(view.id, writer, route, rule, queue)
+                talk = self._conversation(view.id, writer, route, rule, again)
                 self._open[view.id] = talk
             yield talk
         except BaseException:

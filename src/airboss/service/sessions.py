@@ -229,16 +229,15 @@ class Sessions(OpenSessions):
         # As in `close`: the writer has waited for what was accepted meanwhile.
         view = session_of(writer.view, session)
         pending = await unanswered_items_of(self.log, view)
-        queue = (pending.held, *view.queue) if pending.held else view.queue
         told_of = None if view.state == "opening" else who
-        async with self._reopened(writer, view, policy, queue) as talk:
+        async with self._reopened(writer, view, policy, pending.held) as talk:
             if pending:
                 talk.pending.keep(pending.waiting, pending.decided)
             if not pending or pending.held:
                 await talk.resume(self.open_session, self.quiet_seconds, told_of)
                 return
             goes_on = await talk.go_on(
-                self.open_session, self.quiet_seconds, told_of, pending.prompt, Request("")
+                self.open_session, self.quiet_seconds, told_of, pending.prompt, Request()
             )
             if not goes_on:
                 talk.pending.withdraw_kept()
@@ -255,7 +254,7 @@ class Sessions(OpenSessions):
             view = session_of(writer.view, session)
             if view.state != "interrupted" or not (view.items or view.asking == prompt):
                 return None
-            request = Request("", view.task, pause)
+            request = Request(view.task, pause)
             try:
                 async with self._reopened(writer, view, policy) as talk:
                     talk.pending.keep(view.items)
