@@ -123,8 +123,7 @@ async def opened_services(
         budgets = Budgets(log)
         stack.push_async_callback(budgets.close)
         max_tasks = settings.max_tasks or agents_that_fit(await asyncio.to_thread(free_memory))
-        inbox = Inbox(log, lambda: rules.current, budgets)
-        await inbox.open()
+        inbox = await Inbox.opened(log)
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
@@ -133,7 +132,9 @@ async def opened_services(
             policy=settings.permissions,
             redactor=redactor,
             open_session=functools.partial(open_session, runtime),
-            office=inbox,
+            inbox=inbox.writer,
+            rules=rules,
+            budgets=budgets,
             approval_seconds=settings.approval_seconds,
             quiet_seconds=settings.quiet_seconds,
             max_sessions=settings.max_sessions,

@@ -186,7 +186,7 @@ async def test_an_abort_that_fails_is_logged_with_its_session_and_counted(
         await _repeat_itself(house.agents[0])
         await asyncio.sleep(0)  # it begins, and fails
         await sessions.close(view.id, "me")
-    assert f"session {view.id} abort failed" in caplog.messages
+    assert f"session {view.id} turn of its own failed" in caplog.messages
     assert FAILURES["session"] > before
 
 

@@ -22,8 +22,10 @@ from airboss.harness.gate import (
 from airboss.harness.loops import Loops
 from airboss.model.events import ToolEnded, ToolError, ToolStarted
 from airboss.model.gate_events import GateEvent, LoopNoticed, ToolVetoed
+from airboss.model.redaction import MASK
 from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto
 from airboss.settings import LoopDetection
+from tests.harness.states import REDACTOR, SECRET, unopened_state
 
 pytestmark = pytest.mark.anyio
 
@@ -43,12 +45,10 @@ class Trial:
 
     def gate(self, **checks: Any) -> Gate:
         gate = Gate(
-            "ses_1",
+            unopened_state(),
             Loops(checks.pop("rules", None)),
             self.told.append,
-            lambda: None,
             lambda name, text: self.ends.append((name, text)),
-            lambda text: text.replace("secret", "***"),
             Checks(**checks),
         )
         self.gates.append(gate)
@@ -83,7 +83,7 @@ class Trial:
 
 def started(block: str, use: ToolUse = USE) -> ToolStarted:
     """As the translation tells it: without secrets."""
-    arguments = json.dumps(dict(use.arguments)).replace("secret", "***")
+    arguments = REDACTOR.text(json.dumps(dict(use.arguments)))
     parent = "call_0" if use.agent else None
     return ToolStarted(block=block, name=use.tool, arguments=arguments, parent=parent)
 
@@ -166,7 +166,7 @@ async def test_hooks_change_arguments_one_over_the_other(trial: Trial) -> None:
 
 
 async def raises(_: ToolUse) -> None:
-    raise LookupError("secret words")
+    raise LookupError(f"{SECRET} words")
 
 
 def raises_at_once(_: ToolUse) -> Any:
@@ -449,8 +449,8 @@ async def test_a_call_that_no_hook_was_asked_about_changes_nothing(trial: Trial)
 PAIRS = {
     "other arguments": (USE, ToolUse("bash", {"command": "pwd"})),
     "other secrets": (
-        ToolUse("bash", {"command": "echo secret"}),
-        ToolUse("bash", {"command": "rm secret"}),
+        ToolUse("bash", {"command": f"echo {SECRET}"}),
+        ToolUse("bash", {"command": f"rm {SECRET}"}),
     ),
     "a sub-agent's": (USE, ToolUse("bash", USE.arguments, agent="helper")),
     "without names": (
@@ -572,17 +572,17 @@ async def test_only_kinds_and_sizes_of_arguments_are_logged(
 ) -> None:
     """GATE-9."""
     caplog.set_level(logging.DEBUG)
-    use = ToolUse("bash", {"command": "echo secret", "count": 3, "list": [1, 2], "none": None})
+    use = ToolUse("bash", {"command": f"echo {SECRET}", "count": 3, "list": [1, 2], "none": None})
     gate = trial.gate(policies=[raises], after=[trial.hear])
     await gate.before(use)
-    assert sizes(use.arguments) == "str of 11, int, list of 2, NoneType"
+    assert sizes(use.arguments) == "str of 14, int, list of 2, NoneType"
     assert sizes({}) == "none"
-    assert "str of 11" in caplog.text
-    assert "secret" not in caplog.text
+    assert "str of 14" in caplog.text
+    assert SECRET not in caplog.text
     assert "command" not in caplog.text
 
 
 async def test_secrets_in_a_reason_do_not_reach_the_stream(trial: Trial) -> None:
-    gate = trial.gate(hooks=[trial.says("hook", GateRefusal("No secret here."))])
+    gate = trial.gate(hooks=[trial.says("hook", GateRefusal(f"No {SECRET} here."))])
     await gate.before(USE)
-    assert trial.vetoed == ("hook", "No *** here.")
+    assert trial.vetoed == ("hook", f"No {MASK} here.")

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # Those whose modules are all known by their tests.
-FOLDERS = ("engine",)
+FOLDERS = ("engine", "harness")
 _RULES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match, ast.BoolOp)
 
 

@@ -17,6 +17,7 @@ from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.session import SessionRequest
 from airboss.runtime.signals import RuntimeLost, TurnIdle
+from tests.harness.states import unopened_state
 from tests.runtime import mcp_server
 from tests.runtime.conftest import Flight, Listener, soon
 from tests.runtime.test_hooks import Porter
@@ -80,7 +81,7 @@ async def test_the_gate_has_it_asked_for_even_so(
 ) -> None:
     changed(monkeypatch, disabled_mcp_servers=None)
     listener.answer = PermissionAnswer(allowed=False, reason="No.")
-    gate = Gate("ses_1", Loops(), lambda _: None, lambda: None, lambda _, __: None)
+    gate = Gate(unopened_state(), Loops(), lambda _: None, lambda _, __: None)
     session = await flight.session(listener, gate=gate, **COPILOTS)
     await session.send(PEEK)
     await listener.until(TurnIdle)

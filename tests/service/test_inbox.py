@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airboss.errors import Conflict, Invalid, NotFound
+from airboss.errors import Conflict, Invalid, NotFound, StoreUnavailable
 from airboss.harness.gate import NeedsApproval
 from airboss.model.events import PermissionDecided, ToolEnded
 from airboss.model.inbox_events import (
@@ -303,30 +303,41 @@ async def test_a_second_question_takes_the_place_of_the_first(house: House) -> N
     ]
 
 
-async def test_a_question_waits_although_nobody_could_be_told_of_it(
+async def test_the_list_is_never_behind_the_session_that_asks(house: House) -> None:
+    """What a session says of an item, the inbox says in the same transaction."""
+    log, item = house.services.log, await ask(house, "touch it")
+    seen: list[tuple[bool, bool]] = []
+
+    async def watch() -> None:
+        async with log.follow(item.session, 0) as follower:
+            while not seen or any(seen[-1]):
+                await follower.next(1)
+                listed = (await house.services.inbox.show()).items
+                asked = (await house.sessions.show(item.session)).items
+                seen.append((bool(asked), bool(listed)))
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watch())
+        await house.services.decisions.decide(item.id, "deny", "ada")
+    assert set(seen) <= {(True, True), (False, False)}
+
+
+async def test_an_item_is_asked_in_both_streams_or_in_none(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ASK-8."""
-    inbox = house.services.inbox
-
-    def broken(_: InboxItem) -> None:
-        raise OSError("No bell.")
-
-    logged: list[str] = []
-
-    def log(words: str, *_: object) -> None:
-        logged.append(words)
-
-    monkeypatch.setattr(inbox, "arrived", broken)
-    monkeypatch.setattr("airboss.harness.pending_items._log.exception", log)
+    """A fault in one of the two is a fault of both: nobody is asked what no list shows."""
     session = await house.start()
-    await house.sessions.prompt(session.id, "what name", ME)
-    async with asyncio.timeout(15), house.sessions.follow(session.id, 0) as follower:
-        while not (view := await house.sessions.show(session.id)).items or not logged:
-            await follower.next(0.1)
-    settled = ItemSettled(item=view.items[0].id, outcome="answered", who="ada", answer="Airboss")
-    await house.sessions.settle(session.id, settled)
-    await house.until(session.id, "idle", turns=1)
-    ended = next(one for one in await house.story(session.id) if isinstance(one, ToolEnded))
-    assert "Airboss" in ended.text
-    assert logged == ["Nobody could be told that %s waits."]
+    talk = await house.sessions._talk(session.id)  # pyright: ignore[reportPrivateUsage]
+
+    def broken(*_: object) -> None:
+        raise ValueError("Not today.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("airboss.model.views.fold_inbox", broken)
+        patch.setattr("airboss.model.views.begin_inbox", broken)
+        other = {"kind": "shell", "fullCommandText": "ls", "toolCallId": "call_1"}
+        with pytest.raises(StoreUnavailable, match="could not be written"):
+            await talk.pending.decide(wish({"permissionRequest": other}))
+    assert "approval.asked" not in await house.kinds(session.id)
+    assert (await house.sessions.show(session.id)).items == ()
+    assert await waiting(house, 0) == []

@@ -1,11 +1,9 @@
 """A question beside the work: answered from the session's history, which it is no part of."""
 
 from airboss.errors import Conflict, Invalid, RuntimeUnavailable
+from airboss.harness.session_state import SessionState
 from airboss.model.events import AsideAnswered
 from airboss.model.excerpt import excerpt
-from airboss.model.redaction import Redactor
-from airboss.model.views import SessionView, View
-from airboss.runtime.session import RuntimeSession
 
 # Whoever waits for an answer sits in front of it.
 _ANSWER_SECONDS = 60.0
@@ -15,10 +13,9 @@ _NO_HISTORY = (
 )
 
 
-async def answered(
-    agent: RuntimeSession | None, view: View | None, redactor: Redactor, question: str, who: str
-) -> AsideAnswered:
-    if isinstance(view, SessionView) and not view.turns and view.turn is None:
+async def answered(state: SessionState, question: str, who: str) -> AsideAnswered:
+    view, agent, redactor = state.view, state.agent, state.redactor
+    if view and not view.turns and view.turn is None:
         raise Conflict(_NO_HISTORY)
     if agent is None:
         raise Conflict("The session is not open yet.")

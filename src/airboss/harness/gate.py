@@ -17,8 +17,8 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 from airboss.background import Background, ignore_failure
 from airboss.harness.builtin_tools import is_asked_for
 from airboss.harness.loops import Finding, Loops, PassedCall, Stint
-from airboss.harness.pending import OpenCall, PendingCalls
-from airboss.harness.turn import Turn
+from airboss.harness.pending_calls import OpenCall, PendingCalls
+from airboss.harness.session_state import SessionState
 from airboss.model.events import ToolEnded, ToolStarted
 from airboss.model.gate_events import Denied, GateEvent, LoopNoticed, ToolVetoed
 from airboss.runtime.hooks import Pass, ToolOutcome, ToolUse, Veto, outcome_of
@@ -105,16 +105,14 @@ class Checks:
 
 @dataclass(slots=True)
 class Gate:
-    """The gate of one session. `tell` says what happened on its stream, `turn` knows the turn that
-    runs, and `end_turn` ends it with an error of this name and text. `ours` are the names of the
-    tools that Airboss offers itself."""
+    """The gate of one session, whose `state` it reads. `tell` says what happened on its stream, and
+    `end_turn` ends the turn that runs with an error of this name and text. `ours` are the names of
+    the tools that Airboss offers itself."""
 
-    session: str
+    state: SessionState
     loops: Loops
     tell: Callable[[GateEvent], None]
-    turn: Callable[[], Turn | None]
     end_turn: Callable[[str, str], None]
-    clean: Callable[[str], str] = str
     checks: Checks = field(default_factory=Checks)
     ours: Container[str] = ()
     _pending: PendingCalls = field(init=False)
@@ -123,11 +121,11 @@ class Gate:
     _asked: Background = field(init=False)
 
     def __post_init__(self) -> None:
-        self._pending = PendingCalls(self.clean)
-        self._asked = Background("gate", self.session)
+        self._pending = PendingCalls(self.state.redactor.text)
+        self._asked = Background("gate", self.state.session)
 
     async def before(self, use: ToolUse) -> Pass | Veto:
-        turn = self.turn()
+        turn = self.state.turn
         stint: Stint = (turn.id if turn else None, use.agent)
         going = self._pending.begin(use, stint)
         try:
@@ -260,7 +258,7 @@ class Gate:
         if going.block is not None:
             self._remember(going.block)
         _log.info("A call of %s is refused (%s): %s", use.tool, denied, sizes(use.arguments))
-        words = self.clean(reason)
+        words = self.state.redactor.text(reason)
         self.tell(ToolVetoed(tool=use.tool, block=going.block, reason=words, denied=denied))
         outcome = ToolOutcome(error=reason)
         if going.call is not None:
@@ -292,7 +290,7 @@ class Gate:
                 detector=found.detector,
                 tool=found.tool,
                 count=found.count,
-                text=self.clean(found.text),
+                text=self.state.redactor.text(found.text),
             )
         )
 
@@ -303,7 +301,7 @@ class Gate:
         if not self.checks.after or self._asked.is_closed:
             return
         finished = Finished(
-            self.session, use, going.stint, status, outcome, going.began, going.block
+            self.state.session, use, going.stint, status, outcome, going.began, going.block
         )
         for hook in self.checks.after:
             self._asked.start(self._after_one(hook, finished), "after")

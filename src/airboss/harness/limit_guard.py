@@ -2,20 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from airboss.background import Background
 from airboss.harness.limits import Budget, Reached
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import record
+from airboss.harness.session_state import SessionState
 from airboss.harness.turn import Turn, within
 from airboss.model.events import TurnUsage
-from airboss.model.ids import TaskRunId
 from airboss.model.inbox_events import ItemSettled, granted_by
 from airboss.model.usage import Spent, Usage
-from airboss.model.views import SessionView
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.signals import UsageSeen
 
@@ -29,48 +27,31 @@ class Refusal:
     reason: str | None = None
 
 
-@dataclass
 class LimitGuard:
     """`multiplier` is that of the session's model."""
 
-    pending: PendingItems
-    multiplier: float | None
-    # The turn that runs; and what is done when somebody has said no in the middle of it.
-    current: Callable[[], Turn | None]
-    refuse: Callable[[str, str], object]
-    _own: Budget | None = None
-    # For whom the session works, also where the runtime wakes its agent.
-    _task: TaskRunId | None = None
-    _shared: "set[asyncio.Future[None]]" = field(default_factory=set["asyncio.Future[None]"])
-    _heard_at: float = 0.0
-    _sign_of_life: asyncio.Event = field(default_factory=asyncio.Event)
-    _listening: Background = field(default_factory=lambda: Background("limits"))
-
-    def __post_init__(self) -> None:
-        view = self.pending.writer.view
-        if isinstance(view, SessionView):
-            self._task = view.task
-            self._own = Budget("session", view.limits, view.usage)
-            for budget in (self._own, *self.pending.office.budgets(view.task)):
-                budget.grant(view.granted)
-
-    @property
-    def _budgets(self) -> tuple[Budget, ...]:
-        """The narrow ones first: they are reached first."""
-        _, request = self.pending.at_work()
-        own = () if self._own is None else (self._own,)
-        return (*own, *self.pending.office.budgets(request.task if request else self._task))
+    def __init__(
+        self, state: SessionState, pending: PendingItems, multiplier: float | None
+    ) -> None:
+        self._state = state
+        self._pending = pending
+        self._multiplier = multiplier
+        # Where another session of the same work asks: it waits for the same answer.
+        self._shared: set[asyncio.Future[None]] = set()
+        self._heard_at = 0.0
+        self._sign_of_life = asyncio.Event()
+        self._listening = Background("limits", state.session)
 
     # What is used.
 
     def begin(self, turn: Turn) -> None:
-        self.pending.watch.start()
+        self._state.watch.start()
         self._heard_at = time.monotonic()
-        if any(budget.limits.idle_minutes is not None for budget in self._budgets):
+        if any(budget.limits.idle_minutes is not None for budget in self._state.budgets):
             self._listening.start(self._listen(turn), turn.id)
 
     def sent(self, turn: Turn) -> None:
-        self._spend(turn, Usage(turns=1, multiplier=self.multiplier))
+        self._spend(turn, Usage(turns=1, multiplier=self._multiplier))
 
     def count(self, turn: Turn | None, seen: UsageSeen) -> None:
         """Every call counts, also one that is told behind the end of its turn."""
@@ -83,10 +64,10 @@ class LimitGuard:
         )
         usage = Usage(sub_agents=spent) if seen.sub_agent else Usage(**dict(spent))
         if turn is not None:
-            usage += Usage(milliseconds=self.pending.watch.lap())
+            usage += Usage(milliseconds=self._state.watch.lap())
         self._spend(turn, usage)
         said = TurnUsage(turn=turn.id if turn else None, usage=usage)
-        self.pending.writer.say(said, urgent=False)
+        self._state.writer.say(said, urgent=False)
 
     def end(self, turn: Turn) -> None:
         self._lap(turn)
@@ -97,38 +78,38 @@ class LimitGuard:
         await self._listening.close(cancel=True)
 
     def _lap(self, turn: Turn) -> None:
-        if milliseconds := self.pending.watch.lap():
+        if milliseconds := self._state.watch.lap():
             self._spend(turn, Usage(milliseconds=milliseconds))
 
     def _spend(self, turn: Turn | None, usage: Usage) -> None:
         if turn is not None:
             turn.usage += usage
-        for budget in self._budgets:
+        for budget in self._state.budgets:
             budget.spend(usage)
 
     # Where a limit is reached.
 
     async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """What an agent wishes for is looked at when it may go on at all."""
-        turn = self.current()
+        turn = self._state.turn
         refusal = None if turn is None else await self.hold(turn)
         if turn is None or refusal is None:
-            return await self.pending.decide(request)
+            return await self._pending.decide(request)
         if refusal.reason is None:
             return PermissionAnswer(allowed=False, reason="It was stopped.")
         answer = PermissionAnswer(allowed=False, reason=refusal.reason)
-        self.pending.writer.say(record(request, answer, "limit", self.pending.redactor))
-        self.refuse(LIMIT_REACHED, refusal.reason)
+        self._state.writer.say(record(request, answer, "limit", self._state.redactor))
+        self._state.stop_turn(turn, LIMIT_REACHED, refusal.reason)
         return answer
 
     async def hold(self, turn: Turn, *, before_turn: bool = False) -> Refusal | None:
         """Comes when the work may go on, or is not to."""
         self._lap(turn)
-        for budget in self._budgets:
+        for budget in self._state.budgets:
             while reached := budget.reached(before_turn=before_turn):
                 if budget.is_asked:
                     await self._wait_for_others(budget, reached)
-                    if turn.over.is_set() or self.current() is not turn:
+                    if turn.over.is_set() or self._state.turn is not turn:
                         return Refusal()
                     continue
                 settled = await self._ask(budget, reached)
@@ -139,7 +120,7 @@ class LimitGuard:
     async def _ask(self, budget: Budget, reached: Reached) -> ItemSettled:
         budget.is_asked = True
         try:
-            asked, settled = await self.pending.ask_limit(reached)
+            asked, settled = await self._pending.ask_limit(reached)
             if settled.outcome == "go-on":
                 budget.grant([granted_by(asked)])
             return settled
@@ -151,19 +132,18 @@ class LimitGuard:
         answered = asyncio.get_running_loop().create_future()
         budget.waiting.append(answered)
         self._shared.add(answered)
-        _, request = self.pending.at_work()
-        pause = request.pause if request else None
-        self.pending.watch.hold()
+        pause = self._state.pause
+        self._state.watch.hold()
         if pause is not None:
             pause.begin(f"a person to decide: {reached} is reached")
         try:
             await answered
-            if pause is not None and not self.pending.items:
+            if pause is not None and not self._state.waiting:
                 await pause.end()
         finally:
             self._shared.discard(answered)
-            if not self.pending.items:
-                self.pending.watch.go_on()
+            if not self._state.waiting:
+                self._state.watch.go_on()
 
     def cancel(self) -> None:
         """The turn is stopped: it waits for nobody."""
@@ -179,10 +159,10 @@ class LimitGuard:
 
     async def _listen(self, turn: Turn) -> None:
         while not turn.over.is_set():
-            if self.pending.items or self._shared:  # it is not the agent who is waited for
+            if self._state.waiting or self._shared:  # it is not the agent who is waited for
                 self._heard_at = time.monotonic()
             quiet = time.monotonic() - self._heard_at
-            reached = [budget.idle(quiet / 60) for budget in self._budgets]
+            reached = [budget.idle(quiet / 60) for budget in self._state.budgets]
             first = next((one for one in reached if one), None)
             if first is None:
                 await within(self._until_due(quiet), turn.over)
@@ -190,31 +170,31 @@ class LimitGuard:
                 return
 
     def _until_due(self, quiet: float) -> float:
-        limits = [budget.limits.idle_minutes for budget in self._budgets]
+        limits = [budget.limits.idle_minutes for budget in self._state.budgets]
         least = min((limit for limit in limits if limit is not None), default=1.0)
         return max(0.05, least * 60 - quiet)
 
     async def _goes_on(self, reached: Reached, turn: Turn) -> bool:
         """Whoever speaks first is heard: the person, or the agent."""
         self._sign_of_life.clear()
-        _, request = self.pending.at_work()
+        pause = self._state.pause
         async with asyncio.TaskGroup() as group:
-            asking = group.create_task(self.pending.ask_limit(reached))
+            asking = group.create_task(self._pending.ask_limit(reached))
             alive = group.create_task(self._sign_of_life.wait())
             over = group.create_task(turn.over.wait())
             await asyncio.wait({asking, alive, over}, return_when=asyncio.FIRST_COMPLETED)
             for waiting in (asking, alive, over):
                 waiting.cancel()
         if asking.cancelled():
-            if request is not None and request.pause is not None and not turn.over.is_set():
-                await request.pause.end()
+            if pause is not None and not turn.over.is_set():
+                await pause.end()
             return not turn.over.is_set()
         _, settled = asking.result()
         self._heard_at = time.monotonic()
         if settled.outcome == "go-on" or turn.over.is_set():
             return True
         if reason := _reason(reached, settled):
-            self.refuse(LIMIT_REACHED, reason)
+            self._state.stop_turn(turn, LIMIT_REACHED, reason)
         return False
 
 

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from airboss.harness.pending_items import Office, reason_of
+from airboss.harness.pending_items import reason_of
+from airboss.harness.session_state import SharedBudgets
 from airboss.harness.turn import Pause
 from airboss.log.log import EventLog
 from airboss.model.ids import PromptId
@@ -25,7 +26,7 @@ def held_back(view: View | None, prompt: PromptId) -> LimitReached | None:
 
 
 async def until_decided(
-    log: EventLog, office: Office, session: str, prompt: PromptId, pause: Pause | None
+    log: EventLog, shared: SharedBudgets, session: str, prompt: PromptId, pause: Pause | None
 ) -> None:
     """An earlier server, or a runtime that was lost, left the request waiting: it waits on."""
     view = await log.last_view(session)
@@ -34,7 +35,7 @@ async def until_decided(
         return
     if pause is not None:
         pause.begin(reason_of(asked))
-    budgets = office.budgets(view.task)
+    budgets = shared.of(view.task)
     held: list[Budget] = [budget for budget in budgets if budget.scope == asked.scope]
     for budget in held:
         budget.is_asked = True

@@ -1,22 +1,23 @@
 """Where one session's agent waits for people: approvals and questions, each settled once."""
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import asdict
 from typing import Final, Protocol, TypeAlias
 
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
 from airboss.harness.approvals import answer_of, approval_of
 from airboss.harness.item_marks import call_mark, mark_of, plain_mark
-from airboss.harness.limits import Budget, Reached, Stopwatch
+from airboss.harness.item_record import with_inbox
+from airboss.harness.limits import Reached
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import answer_text_of, question_of
+from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
-from airboss.harness.turn import Request
-from airboss.log.writer import Writer, now_ms
-from airboss.model.events import SessionError
-from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_item_id
+from airboss.harness.turn import Pause
+from airboss.log.writer import LogLine, commit, now_ms, say
+from airboss.model.events import Event, SessionError
+from airboss.model.ids import PromptId, SessionId, new_item_id
 from airboss.model.inbox_events import (
     ApprovalAsked,
     Asked,
@@ -25,14 +26,10 @@ from airboss.model.inbox_events import (
     LimitReached,
     QuestionAsked,
 )
-from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule
-from airboss.model.views import SessionView
 from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.tools import OutsideCall, ToolRefusal
-
-_log = logging.getLogger(__name__)
 
 # The kind of a request that a check of the gate made, not the runtime.
 _BY_A_HOOK: Final = "hook"
@@ -43,57 +40,41 @@ NOT_ASKED_AGAIN: Final = "The agent was resumed, and does not ask for this any m
 NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on or was stopped."
 
 
-class Office(Protocol):
-    """What all sessions have in common: rules, the one list, limits, what was decided before."""
+class RulesInForce(Protocol):
+    """The rules that people wrote down, as they are now: they are kept above this layer."""
 
     @property
-    def rules(self) -> tuple[KeptRule, ...]: ...
-
-    def arrived(self, item: InboxItem) -> None: ...
-
-    def settled(self, session: SessionId, settled: ItemSettled) -> None: ...
-
-    async def earlier_decisions(self, session: SessionId, prompt: PromptId) -> EarlierDecisions: ...
-
-    def budgets(self, task: TaskRunId | None) -> tuple[Budget, ...]:
-        """What whoever works for this task run may use, the narrowest first."""
-        ...
+    def current(self) -> tuple[KeptRule, ...]: ...
 
 
-@dataclass
-class _Waiting:
-    """An item that waits. `is_taken` while what was decided is being written down."""
-
-    asked: Asked
-    answer: "asyncio.Future[ItemSettled]" = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
-    is_taken: bool = False
+# Reads them from what earlier sessions of the same task said: above this layer, too.
+FindEarlierDecisions: TypeAlias = Callable[[SessionId, PromptId], Awaitable[EarlierDecisions]]
 
 
-@dataclass
 class PendingItems:
     """What one session asks of people. `seconds` is how long somebody who is there is waited for;
     without it nobody is there, and it waits for as long as it takes."""
 
-    session: SessionId
-    writer: Writer
-    rule: PolicyRule
-    redactor: Redactor
-    office: Office
-    seconds: float | None
-    # The request that is being worked on, with its prompt.
-    at_work: Callable[[], tuple[PromptId | None, Request | None]]
-    # The time at work: it stands still while something is asked here.
-    watch: Stopwatch = field(default_factory=Stopwatch)
-    _open: dict[ItemId, _Waiting] = field(default_factory=dict[ItemId, _Waiting])
-    # What was asked before the session was cut off, by the call that it is about and what that
-    # does. The runtime asks for it again, `_to_come` times in all.
-    _kept: dict[str, _Waiting] = field(default_factory=dict[str, _Waiting])
-    _to_come: int = 0
-    _earlier_decisions: "tuple[PromptId, EarlierDecisions] | None" = None
-    # Left as it is: the next server goes on with it.
-    _is_left: bool = False
+    def __init__(
+        self,
+        state: SessionState,
+        rule: PolicyRule,
+        rules: RulesInForce,
+        find_earlier: FindEarlierDecisions,
+        seconds: float | None,
+    ) -> None:
+        self._state = state
+        self._rule = rule
+        self._rules = rules
+        self._find_earlier = find_earlier
+        self._seconds = seconds
+        # What was asked before the session was cut off, by the call that it is about and what that
+        # does. The runtime asks for it again, `_to_come` times in all.
+        self._kept: dict[str, WaitingItem] = {}
+        self._to_come = 0
+        self._earlier: tuple[PromptId, EarlierDecisions] | None = None
+        # Left as it is: the next server goes on with it.
+        self._is_left = False
 
     def keep(
         self, items: Iterable[InboxItem], decided: Iterable[tuple[Asked, ItemSettled]] = ()
@@ -101,10 +82,10 @@ class PendingItems:
         """What was asked before the session was cut off, and what was decided since."""
         for asked in (item.asked for item in items):
             if mark := mark_of(asked):
-                self._kept[mark] = _Waiting(asked)
+                self._kept[mark] = WaitingItem(asked)
         for asked, settled in decided:
             if mark := mark_of(asked):
-                waiting = self._kept[mark] = _Waiting(asked, is_taken=True)
+                waiting = self._kept[mark] = WaitingItem(asked, is_taken=True)
                 waiting.answer.set_result(settled)
 
     def expect(self, requests: int) -> None:
@@ -122,16 +103,12 @@ class PendingItems:
         for waiting in kept.values():
             self._withdraw(waiting, NOT_ASKED_AGAIN)
             if waiting.answer.done() and (settled := waiting.answer.result()).who:
-                self.writer.say(_not_used(waiting.asked, settled))
-
-    @property
-    def items(self) -> tuple[Asked, ...]:
-        return tuple(waiting.asked for waiting in self._open.values())
+                self._state.writer.say(_not_used(waiting.asked, settled))
 
     async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
-            ruling = await asyncio.to_thread(self.rule.decide, request, self.office.rules)
+            ruling = await asyncio.to_thread(self._rule.decide, request, self._rules.current)
         answer, by = unread(request, ruling) or ruling.answer, ruling.by
         if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
             why = answer.why if isinstance(answer, MustAsk) else ""
@@ -144,7 +121,7 @@ class PendingItems:
         else:
             self._asked_again()
         if not self._is_left:
-            self.writer.say(record(request, answer, by, self.redactor))
+            self._state.writer.say(record(request, answer, by, self._state.redactor))
         return answer
 
     def _refuse(self, request: PermissionRequest, refused: TooLarge) -> PermissionAnswer:
@@ -153,12 +130,12 @@ class PendingItems:
         if request.kind != _BY_A_HOOK:
             self._asked_again()
         answer = PermissionAnswer(False, str(refused))
-        self.writer.say(record(request, answer, "size", self.redactor))
+        self._state.writer.say(record(request, answer, "size", self._state.redactor))
         return answer
 
     async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
-        prompt, request = self.at_work()
-        rule = await asyncio.to_thread(self.rule.suggest, requested, self.redactor)
+        prompt, pause = self._state.prompt, self._state.pause
+        rule = await asyncio.to_thread(self._rule.suggest, requested, self._state.redactor)
         fresh = await asyncio.to_thread(
             approval_of,
             requested,
@@ -166,16 +143,16 @@ class PendingItems:
             rule=rule,
             prompt=prompt,
             expires_at=self._expires_at(),
-            redactor=self.redactor,
+            redactor=self._state.redactor,
         )
         self._withdraw_cut(requested.call)
         kept = self._kept.pop(call_mark(requested.call, fresh.fingerprint), None)
         if requested.kind != _BY_A_HOOK:
             self._asked_again()
         if kept is not None:
-            return await self._wait(kept, request)
+            return await self._wait(kept, pause)
         settled = await self._decided_before(fresh.fingerprint, prompt, requested.call)
-        return settled or await self._ask(fresh, request)
+        return settled or await self._ask(fresh, pause)
 
     def _withdraw_cut(self, call: str | None) -> None:
         """What an earlier version showed only a part of decides about nothing."""
@@ -202,9 +179,9 @@ class PendingItems:
 
     async def answer(self, call: OutsideCall) -> str | ToolRefusal:
         """The agent's question gets a person's answer."""
-        prompt, request = self.at_work()
+        prompt, pause = self._state.prompt, self._state.pause
         # There is no deadline for a question unless somebody sets one.
-        question = question_of(call, prompt=prompt, expires_at=None, redactor=self.redactor)
+        question = question_of(call, prompt=prompt, expires_at=None, redactor=self._state.redactor)
         if isinstance(question, ToolRefusal):
             return question
         mark = plain_mark(question)
@@ -215,51 +192,46 @@ class PendingItems:
             if settled is not None:
                 return answer_text_of(settled)
             self._withdraw_questions()
-            return answer_text_of(await self._ask(question, request))
-        return answer_text_of(await self._wait(kept, request))
+            return answer_text_of(await self._ask(question, pause))
+        return answer_text_of(await self._wait(kept, pause))
 
     async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
         """A person says whether the work goes on, however long that takes."""
-        prompt, request = self.at_work()
+        prompt, pause = self._state.prompt, self._state.pause
         asked = LimitReached(item=new_item_id(), prompt=prompt, **asdict(reached))
         mark = plain_mark(asked)
         kept = self._kept.pop(mark, None)
         if kept is not None and isinstance(kept.asked, LimitReached):
-            return kept.asked, await self._wait(kept, request)
+            return kept.asked, await self._wait(kept, pause)
         if settled := await self._decided_before(mark, prompt):
             return asked, settled
-        return asked, await self._ask(asked, request)
+        return asked, await self._ask(asked, pause)
 
     def _expires_at(self) -> int | None:
-        return None if self.seconds is None else now_ms() + int(self.seconds * 1000)
+        return None if self._seconds is None else now_ms() + int(self._seconds * 1000)
 
     def _withdraw_questions(self) -> None:
         """There is one question at a time: a new one takes the place of the one before."""
-        for waiting in self._open.values():
+        for waiting in self._state.waiting.values():
             if isinstance(waiting.asked, QuestionAsked):
                 self._withdraw(waiting)
 
-    async def _ask(self, asked: Asked, request: Request | None) -> ItemSettled:
+    async def _ask(self, asked: Asked, pause: Pause | None) -> ItemSettled:
         # Whoever reads it in the log may decide at once.
-        waiting = self._open[asked.item] = _Waiting(asked)
+        waiting = self._state.waiting[asked.item] = WaitingItem(asked)
         try:
-            await self.writer.commit(asked)
-        except BaseException:
-            del self._open[asked.item]
+            await commit(*self._lines(asked))
+        except asyncio.CancelledError:  # it may be on disk, or will be
+            del self._state.waiting[asked.item]
+            self._give_up(waiting)
             raise
-        if not waiting.is_taken:  # meanwhile: then nobody is to be called for it
-            self._announce(asked)
-        return await self._wait(waiting, request)
+        except BaseException:
+            del self._state.waiting[asked.item]
+            raise
+        return await self._wait(waiting, pause)
 
-    def _announce(self, asked: Asked) -> None:
-        view = self.writer.view
-        items = view.items if isinstance(view, SessionView) else ()
-        for item in items:
-            if item.id == asked.item:
-                try:
-                    self.office.arrived(item)
-                except Exception:  # noqa: BLE001 (the border: it waits all the same)
-                    _log.exception("Nobody could be told that %s waits.", item.id)
+    def _lines(self, *events: Event) -> list[LogLine]:
+        return with_inbox(self._state.writer, self._state.inbox, *events)
 
     async def _decided_before(
         self, mark: str, prompt: PromptId | None, call: str | None = None
@@ -267,37 +239,37 @@ class PendingItems:
         """In an attempt that was cut off: nobody decides twice."""
         if prompt is None:
             return None
-        if self._earlier_decisions is None or self._earlier_decisions[0] != prompt:
-            self._earlier_decisions = (
-                prompt,
-                await self.office.earlier_decisions(self.session, prompt),
-            )
-        found = self._earlier_decisions[1]
+        if self._earlier is None or self._earlier[0] != prompt:
+            self._earlier = (prompt, await self._find_earlier(self._state.session, prompt))
+        found = self._earlier[1]
         decided = found.get(call_mark(call, mark)) or found.get(mark)
         return decided.pop(0) if decided else None
 
-    async def _wait(self, waiting: _Waiting, request: Request | None) -> ItemSettled:
+    async def _wait(self, waiting: WaitingItem, pause: Pause | None) -> ItemSettled:
         asked = waiting.asked
-        self._open[asked.item] = waiting
-        self.watch.hold()
-        pause = request.pause if request else None
+        self._state.waiting[asked.item] = waiting
+        self._state.watch.hold()
         if pause is not None:
             pause.begin(reason_of(asked))
         try:
             settled = await self._settled(waiting)
         except asyncio.CancelledError:
-            if not waiting.is_taken and not self._is_left:
-                self._say(ItemSettled(item=asked.item, outcome="cancelled"))
+            self._give_up(waiting)
             raise
         finally:
-            self._open.pop(asked.item, None)
-            if not self._open:
-                self.watch.go_on()
-        if pause is not None and not self._open:
+            self._state.waiting.pop(asked.item, None)
+            if not self._state.waiting:
+                self._state.watch.go_on()
+        if pause is not None and not self._state.waiting:
             await pause.end()
         return settled
 
-    async def _settled(self, waiting: _Waiting) -> ItemSettled:
+    def _give_up(self, waiting: WaitingItem) -> None:
+        """Nobody waits for it any more; unless it was left for the next server."""
+        if not waiting.is_taken and not self._is_left:
+            self._say(ItemSettled(item=waiting.asked.item, outcome="cancelled"))
+
+    async def _settled(self, waiting: WaitingItem) -> ItemSettled:
         expires_at = waiting.asked.expires_at
         seconds = None if expires_at is None else max(0.0, (expires_at - now_ms()) / 1000)
         try:
@@ -311,33 +283,31 @@ class PendingItems:
             return late
 
     def _say(self, settled: ItemSettled) -> None:
-        self.writer.say(settled)
-        self.office.settled(self.session, settled)
+        say(*self._lines(settled))
 
     async def settle(self, settled: ItemSettled) -> None:
         """A person's word; of several the first counts, and it is on disk when this answers."""
         # Also in the moment before the resumed agent asks for it again.
         kept = {waiting.asked.item: waiting for waiting in self._kept.values()}
-        waiting = self._open.get(settled.item) or kept.get(settled.item)
+        waiting = self._state.waiting.get(settled.item) or kept.get(settled.item)
         if waiting is None or waiting.is_taken:
             raise Conflict(NOT_WAITED_FOR)
         waiting.is_taken = True
         try:
-            await self.writer.commit(settled)
+            await commit(*self._lines(settled))
         except StoreUnavailable:
             waiting.is_taken = False
             raise
         if not waiting.answer.done():
             waiting.answer.set_result(settled)
-        self.office.settled(self.session, settled)
 
     def cancel(self) -> None:
         """Whoever asked needs no answer any more; also what an earlier server had asked."""
-        for waiting in (*self._kept.values(), *self._open.values()):
+        for waiting in (*self._kept.values(), *self._state.waiting.values()):
             self._withdraw(waiting)
         self._kept.clear()
 
-    def _withdraw(self, waiting: _Waiting, reason: str | None = None) -> None:
+    def _withdraw(self, waiting: WaitingItem, reason: str | None = None) -> None:
         if not waiting.is_taken:
             waiting.is_taken = True
             cancelled = ItemSettled(item=waiting.asked.item, outcome="cancelled", reason=reason)
@@ -348,7 +318,7 @@ class PendingItems:
         """The session is cut off; what it asked stays asked. Unless the request `is_sent_again`,
         that holds only for what the runtime asks for again."""
         if not is_sent_again:
-            for waiting in self._open.values():
+            for waiting in self._state.waiting.values():
                 if not is_asked_again(waiting.asked):
                     self._withdraw(waiting)
         self._is_left = True

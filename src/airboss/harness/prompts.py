@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from airboss.errors import AirbossError, Conflict, Invalid
-from airboss.harness.prompt_images import PromptImages
-from airboss.harness.queue import RequestQueue
+from airboss.harness.session_state import SessionState
 from airboss.harness.turn import (
     AcceptedPrompt,
     Failure,
@@ -18,7 +17,6 @@ from airboss.harness.turn import (
     TurnReport,
     within,
 )
-from airboss.log.writer import Writer
 from airboss.model.events import (
     Overtaking,
     PromptAccepted,
@@ -28,9 +26,9 @@ from airboss.model.events import (
     PromptMoved,
 )
 from airboss.model.ids import PromptId, TaskRunId
-from airboss.model.redaction import MASK, Redactor
+from airboss.model.redaction import MASK
 from airboss.model.views import QueuedPrompt
-from airboss.runtime.session import RuntimeSession
+from airboss.store.images import Images, Picture, Pictures
 
 # What becomes of a request while the agent works.
 Delivery: TypeAlias = Literal["queue", "steer", "interrupt", "refuse"]
@@ -54,28 +52,16 @@ class _Way:
 class Prompts:
     """The requests of one session that wait. Work on one of them goes one after another."""
 
-    def __init__(
-        self,
-        queue: RequestQueue,
-        writer: Writer,
-        redactor: Redactor,
-        prompt_images: PromptImages,
-    ) -> None:
-        self.queue = queue
-        self.agent: RuntimeSession | None = None
-        self.turn: Turn | None = None
-        self.last: Turn | None = None
-        self.is_over = False
-        self._writer = writer
-        self._redactor = redactor
-        self._images = prompt_images
+    def __init__(self, state: SessionState, images: Images | None = None) -> None:
+        self._state = state
+        self._images = images
         self._changing = asyncio.Lock()
         # Put into the running turn, and not read yet.
         self._in_turn: dict[PromptId, _Way] = {}
 
     def _clean(self, text: str) -> tuple[str, int]:
         """Without its secrets, and how many there were."""
-        clean = self._redactor.text(text)
+        clean = self._state.redactor.text(text)
         return clean, clean.count(MASK) - text.count(MASK)
 
     async def accept(
@@ -86,9 +72,10 @@ class Prompts:
         prompt: PromptId,
         delivery: Overtaking | None = None,
         pause: Pause | None = None,
-        images: tuple[PromptImage, ...] | None = None,
+        pictures: Pictures = (),
     ) -> AcceptedPrompt:
         """On disk, and held until it is let go."""
+        images = await self._save(prompt, pictures) if pictures else None
         clean, redacted = self._clean(text)
         event = PromptAccepted(
             prompt=prompt,
@@ -100,57 +87,72 @@ class Prompts:
             images=images,
         )
         request = Request(task, pause)
-        self.queue.add(prompt, request)
+        self._state.queue.add(prompt, request)
         try:
-            seq = (await self._writer.commit(event)).seq
+            seq = (await self._state.writer.commit(event)).seq
         except BaseException as error:
-            self.queue.take(prompt)
-            if not isinstance(error, AirbossError) and not self.is_over:
+            self._state.queue.take(prompt)
+            if not isinstance(error, AirbossError) and not self._state.is_over:
                 # It may be on disk, or will be: a resumed session is not to work on it.
-                self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
+                self._state.writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
         return AcceptedPrompt(Receipt(prompt, seq, redacted), request.answer)
+
+    async def _save(self, prompt: PromptId, pictures: Pictures) -> tuple[PromptImage, ...] | None:
+        """On disk before the request is: one that names them has them."""
+        if self._images is None:
+            return None
+        names = await self._images.save(self._state.session, prompt, pictures)
+        return tuple(
+            PromptImage(id=name, mime=picture.mime, bytes=len(picture.data))
+            for name, picture in zip(names, pictures, strict=True)
+        )
+
+    async def pictures_of(self, prompt: PromptId | None) -> list[Picture]:
+        if prompt is None or self._images is None:
+            return []
+        return await self._images.of(self._state.session, prompt)
 
     async def steer(self, prompt: PromptId, turn: Turn) -> None:
         """Into `turn`, while that runs. What the agent has not read by its end comes next."""
         # Before the runtime has the turn's own request, this one would become a turn of its own.
         await within(_PUT_SECONDS, turn.put)
-        queued = self.queue.find(prompt)
-        if self.agent and queued and not turn.over.is_set():
+        agent, queued = self._state.agent, self._state.queue.find(prompt)
+        if agent and queued and not turn.over.is_set():
             way = self._in_turn[prompt] = _Way()
             try:
-                pictures = await self._images.of(prompt)
-                await self.agent.steer(prompt, queued.text, pictures)
+                pictures = await self.pictures_of(prompt)
+                await agent.steer(prompt, queued.text, pictures)
                 way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
                 self._in_turn.pop(prompt, None)
         if turn.over.is_set() or prompt not in self._in_turn:
-            self.queue.let_go(prompt)
+            self._state.queue.let_go(prompt)
 
     def turn_ended(self) -> None:
         """What the agent has not read waits for a turn of its own."""
-        self.last, self.turn = self.turn, None
         for prompt, way in self._in_turn.items():
             if way.is_put:
-                self.queue.let_go(prompt)
+                self._state.queue.let_go(prompt)
 
     def read(self, prompt: PromptId) -> Request | None:
         """The agent has read what was put into its turn."""
         if way := self._in_turn.pop(prompt, None):
             way.read.set()
-        return self.queue.take(prompt)
+        return self._state.queue.take(prompt)
 
     async def settled(self) -> None:
         """Behind a turn: the first of those that wait may have come too late for it, and the
         runtime then begins a turn with it by itself. Taken back meanwhile, that would be cut."""
-        if (prompt := self.queue.first) and (way := self._in_turn.get(prompt)):
+        if (prompt := self._state.queue.first) and (way := self._in_turn.get(prompt)):
             await within(_READ_SECONDS, way.read)
 
     async def take_back(self, prompt: PromptId) -> None:
         """Out of the running turn, unless the agent reads it in this very moment."""
-        way, queued = self._in_turn.get(prompt), self.queue.find(prompt)
-        if self.agent and way and way.is_put and queued:
-            await self.agent.take_back(prompt, queued.text)
+        way, queued = self._in_turn.get(prompt), self._state.queue.find(prompt)
+        agent = self._state.agent
+        if agent and way and way.is_put and queued:
+            await agent.take_back(prompt, queued.text)
             self._in_turn.pop(prompt, None)
 
     # What a person may do.
@@ -163,26 +165,26 @@ class Prompts:
             raise Invalid("A request needs some text.")
         async with self._changing:
             was_in_turn = await self._hold(prompt, is_moved=position is not None)
-            again = self.turn if was_in_turn else None
+            again = self._state.turn if was_in_turn else None
             try:
                 if text is not None:
                     clean, redacted = self._clean(text)
                     event = PromptChanged(prompt=prompt, text=clean, who=who, redacted=redacted)
-                    await self._writer.commit(event)
+                    await self._state.writer.commit(event)
                 if position is not None:
                     await self._move(prompt, position, who)
             except BaseException:
-                self.queue.let_go(prompt)
+                self._state.queue.let_go(prompt)
                 raise
             if again:
                 await self.steer(prompt, again)
             else:
-                self.queue.let_go(prompt)
+                self._state.queue.let_go(prompt)
 
     async def _move(self, prompt: PromptId, position: int, who: str) -> None:
-        others = [other for other in self.queue if other != prompt]
+        others = [other for other in self._state.queue if other != prompt]
         before = others[position] if position < len(others) else None
-        await self._writer.commit(PromptMoved(prompt=prompt, before=before, who=who))
+        await self._state.writer.commit(PromptMoved(prompt=prompt, before=before, who=who))
 
     async def drop(self, prompt: PromptId, who: str) -> None:
         async with self._changing:
@@ -192,19 +194,19 @@ class Prompts:
     async def clear(self, who: str) -> None:
         """All that people asked for; what tasks asked for stays."""
         async with self._changing:
-            for prompt, request in self.queue.items():
-                if request.task is None and prompt in self.queue:
+            for prompt, request in self._state.queue.items():
+                if request.task is None and prompt in self._state.queue:
                     await self._hold(prompt)
                     await self._drop(prompt, who)
 
     async def _drop(self, prompt: PromptId, who: str) -> None:
         reason = f"Taken out of the queue by {who}."
         try:
-            await self._writer.commit(PromptDropped(prompt=prompt, reason=reason))
+            await self._state.writer.commit(PromptDropped(prompt=prompt, reason=reason))
         except AirbossError:
-            self.queue.let_go(prompt)
+            self._state.queue.let_go(prompt)
             raise
-        self.queue.take(prompt)
+        self._state.queue.take(prompt)
 
     async def _hold(self, prompt: PromptId, *, is_moved: bool = False) -> bool:
         """Nobody else takes it until it is let go. Whether it was on its way into a turn."""
@@ -213,13 +215,13 @@ class Prompts:
         was_in_turn = prompt in self._in_turn
         if was_in_turn and (is_moved or not self._in_turn[prompt].is_put):
             raise Conflict(_ON_ITS_WAY)
-        self.queue.hold(prompt)
+        self._state.queue.hold(prompt)
         await self.take_back(prompt)
         self._waiting(prompt)
         return was_in_turn
 
     def _waiting(self, prompt: PromptId) -> QueuedPrompt:
-        if (queued := self.queue.find(prompt)) is None:
+        if (queued := self._state.queue.find(prompt)) is None:
             raise Conflict(_DELIVERED)
         return queued
 
@@ -227,17 +229,17 @@ class Prompts:
 
     def withdraw(self, prompt: PromptId) -> bool:
         """By whoever asked; whether it was still here."""
-        request = self.queue.take(prompt)
+        request = self._state.queue.take(prompt)
         if request is not None:
-            self._writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
+            self._state.writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             request.settle(TurnReport("dropped", Failure("Withdrawn", _WITHDRAWN)))
         return request is not None
 
     def settle(self, said: TurnReport) -> None:
         """The session ended before it came to them. A task has its answer by that; only what a
         person asked for waits for a resume."""
-        for prompt, request in self.queue.items():
+        for prompt, request in self._state.queue.items():
             request.settle(said)
             if request.task and said.error:
-                self.queue.take(prompt)
-                self._writer.say(PromptDropped(prompt=prompt, reason=said.error.message))
+                self._state.queue.take(prompt)
+                self._state.writer.say(PromptDropped(prompt=prompt, reason=said.error.message))

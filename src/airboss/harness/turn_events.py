@@ -1,24 +1,21 @@
 """Hears what the runtime tells of one session, and says it in the log: turns, blocks, failures."""
 
+from airboss.background import Background
 from airboss.harness.limit_guard import LimitGuard
+from airboss.harness.pending_items import PendingItems
 from airboss.harness.prompts import Prompts
-from airboss.harness.turn import Outcome, Request, Turn
-from airboss.log.writer import Writer
+from airboss.harness.session_state import SessionState
+from airboss.harness.turn import Outcome, Request, Turn, within
 from airboss.model.events import (
     BlockDelta,
     Event,
     MessageEnded,
     PromptSteered,
     ReasoningEnded,
-    SessionError,
-    SessionIdle,
     ToolEnded,
     ToolStarted,
-    TurnStarted,
 )
-from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
-from airboss.model.ids import PromptId, new_turn_id
-from airboss.model.redaction import Redactor
+from airboss.model.ids import PromptId
 from airboss.runtime.signals import (
     ModelAnswered,
     ModelReplaced,
@@ -32,30 +29,40 @@ from airboss.runtime.signals import (
     UsageSeen,
 )
 
+# After an error the runtime says that it is idle; one that does not is taken at its silence.
+_IDLE_AFTER_ERROR_SECONDS = 5.0
+
 
 class TurnEvents:
-    """Knows the turn that runs. That the runtime is gone is not for it to hear."""
+    """Begins and ends turns. That the runtime is gone is not for it to hear."""
 
     def __init__(
-        self, writer: Writer, redactor: Redactor, prompts: Prompts, guard: LimitGuard
+        self,
+        state: SessionState,
+        prompts: Prompts,
+        pending: PendingItems,
+        guard: LimitGuard,
+        background: Background,
     ) -> None:
-        self.turn: Turn | None = None
-        self._guard = guard
-        self._writer = writer
-        self._redactor = redactor
+        self._state = state
         self._prompts = prompts
+        self._pending = pending
+        self._guard = guard
+        self._background = background
 
-    def start_turn(self, prompt: PromptId | None = None, request: Request | None = None) -> Turn:
-        self.turn = self._prompts.turn = Turn(new_turn_id(), prompt, request)
-        self._writer.say(TurnStarted(turn=self.turn.id, prompt=prompt))
-        self._guard.begin(self.turn)
-        return self.turn
+    def start_turn(self, prompt: PromptId | None, request: Request | None) -> Turn:
+        """Who starts it sees it through."""
+        turn = self._state.begin_turn(prompt, request)
+        self._guard.begin(turn)
+        return turn
 
     def hear(self, said: Event | Signal) -> None:
+        if self._state.is_over:
+            return
         self._guard.hear()
         match said:
             case BlockDelta():  # first: there are more of them than of all others
-                self._writer.say(said)
+                self._state.writer.say(said)
             case TurnIdle():
                 self.end_turn("aborted" if said.aborted else None)
             case TurnBegan():
@@ -72,78 +79,79 @@ class TurnEvents:
                 self._say(said)
 
     def _say(self, said: Event) -> None:
-        if self.turn is not None and isinstance(said, ToolStarted | ToolEnded):
-            self.turn.note_tool(said)
+        turn = self._state.turn
+        if turn is not None and isinstance(said, ToolStarted | ToolEnded):
+            turn.note_tool(said)
         # Behind the end of a text comes another block or the turn's end. A task's turn is shown a
         # batch later, and costs a write less for each block.
-        is_of_task = self.turn is not None and self.turn.is_of_task
+        is_of_task = turn is not None and turn.is_of_task
         is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded)
-        self._writer.say(said, urgent=not (is_soon_followed or is_of_task))
+        self._state.writer.say(said, urgent=not (is_soon_followed or is_of_task))
 
     def _note(self, recorded: ModelAnswered | UsageSeen | Retrying) -> None:
         """What comes late makes no turn of its own, and what was used counts all the same."""
+        turn = self._state.turn
         if isinstance(recorded, UsageSeen):
-            self._guard.count(self.turn, recorded)
-        elif self.turn is not None and (said := self.turn.note(recorded)):
-            self._writer.say(said)
+            self._guard.count(turn, recorded)
+        elif turn is not None and (said := turn.note(recorded)):
+            self._state.writer.say(said)
 
     def _note_read(self, prompt: PromptId, past: bool) -> None:
         """What was put into the running turn; where that has ended meanwhile, it begins one."""
         request = self._prompts.read(prompt)
-        turn = self.turn or (self._prompts.last if past else None)
+        turn = self._state.turn or (self._state.last_turn if past else None)
         if request and turn:
-            self._writer.say(PromptSteered(prompt=prompt, turn=turn.id))
+            self._state.writer.say(PromptSteered(prompt=prompt, turn=turn.id))
         elif request:
-            self.start_turn(prompt, request).put.set()
+            self._wake(prompt, request)
 
     def _hear_failure(self, said: TurnFailed | ModelReplaced) -> None:
         """One that comes while nothing runs is a turn of its own: nobody would end it later."""
         if isinstance(said, ModelReplaced):
             self.stop("ModelReplaced", said.words)
             return
-        stands_alone = self.turn is None
-        self.fail(self._current(), said.name, said.message, said.status, said.cause)
+        stands_alone = self._state.turn is None
+        turn = self._current()
+        self._state.fail_turn(turn, said.name, said.message, said.status, said.cause)
         if stands_alone:
             self.end_turn(None)
 
     def _current(self) -> Turn:
         """The running turn; where there is none, the runtime woke the agent by itself."""
-        turn = self.turn
-        if turn is None:
-            turn = self.start_turn()
-            turn.put.set()
+        return self._state.turn or self._wake(None, None)
+
+    def _wake(self, prompt: PromptId | None, request: Request | None) -> Turn:
+        """A turn that the runtime began."""
+        turn = self.start_turn(prompt, request)
+        turn.put.set()
+        self._background.start_if_open(self.see_through(turn), "turn of its own")
         return turn
 
-    def fail(
-        self, turn: Turn, name: str, message: str, status: int | None, cause: str | None = None
-    ) -> None:
-        """Told once: what else goes wrong in the same turn follows from it."""
-        clean = excerpt(self._redactor, message, MOST_OF_A_REASON)
-        why = excerpt(self._redactor, cause or "", MOST_OF_A_REASON)
-        error = SessionError(name=name, message=clean, status=status, cause=why or None)
-        if turn.fail(error):
-            self._writer.say(error)
-
-    def stop(self, name: str, message: str) -> Turn:
+    def stop(self, name: str, message: str) -> None:
         """The running turn must not go on."""
-        turn = self._current()
-        turn.must_stop = turn.outcome != "failed"
-        self.fail(turn, name, message, None)
-        return turn
+        if not self._state.is_over:
+            self._state.stop_turn(self._current(), name, message)
+
+    async def see_through(self, turn: Turn) -> None:
+        """Until it is over; one that ought to be, and is not, is aborted."""
+        await turn.stirred.wait()
+        if not turn.over.is_set() and not turn.must_stop:
+            await within(_IDLE_AFTER_ERROR_SECONDS, turn.over)
+        if not turn.over.is_set() and self._state.agent:
+            await self._state.agent.abort()
+            self.end_if_still(turn, "aborted")
 
     def end_if_still(self, turn: Turn, outcome: Outcome | None) -> None:
-        if self.turn is turn:
+        if self._state.turn is turn:
             self.end_turn(outcome)
 
     def end_turn(self, outcome: Outcome | None) -> None:
-        turn = self.turn
+        turn = self._state.turn
         if turn is None:
             return
         is_cut = "interrupted" in (outcome, turn.outcome)
         if not is_cut:
-            self._guard.pending.cancel()
+            self._pending.cancel()
         self._guard.end(turn)
-        self.turn = None
-        idle = () if is_cut else (SessionIdle(),)
-        self._writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)
+        self._state.end_turn(turn, outcome, is_cut=is_cut)
         self._prompts.turn_ended()

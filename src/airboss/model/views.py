@@ -45,8 +45,8 @@ from airboss.model.task_runs import TaskRunView, begin_task, fold_task
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen
 
-SessionState = Literal["opening", "idle", "working", "interrupted", "closed"]
-OPEN_STATES: tuple[SessionState, ...] = ("opening", "idle", "working")
+SessionStateName = Literal["opening", "idle", "working", "interrupted", "closed"]
+OPEN_STATES: tuple[SessionStateName, ...] = ("opening", "idle", "working")
 
 _TITLE_LENGTH = 80
 
@@ -69,7 +69,7 @@ class SessionView(Frozen):
     stream_kind: ClassVar[str] = "session"
 
     id: SessionId
-    state: SessionState
+    state: SessionStateName
     model: str
     cwd: str
     policy: str
@@ -161,7 +161,7 @@ def _moved(queue: tuple[QueuedPrompt, ...], event: PromptMoved) -> tuple[QueuedP
     return (*others[:at], *meant, *others[at:])
 
 
-def _item(view: SessionView, at: int, asked: Asked) -> InboxItem:
+def item_of(view: SessionView, at: int, asked: Asked) -> InboxItem:
     return InboxItem(
         id=asked.item,
         session=view.id,
@@ -210,7 +210,7 @@ def _changes(  # noqa: C901 - one arm a kind
         case TurnUsage():
             return {"usage": view.usage + event.usage}
         case ApprovalAsked() | QuestionAsked() | LimitReached():
-            return {"items": (*view.items, _item(view, at, event)), "asking": event.prompt}
+            return {"items": (*view.items, item_of(view, at, event)), "asking": event.prompt}
         case PermissionDecided() | ToolEnded() if view.asking and not getattr(event, "cut", False):
             return {"asking": None}
         case ItemSettled():

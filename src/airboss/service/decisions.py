@@ -43,7 +43,7 @@ class Decisions:
     async def decide(self, item: str, choice: Choice, who: str, words: str = "") -> ItemSettled:
         """On an approval, or on a limit: there, to allow is to go on. `words` are told to the agent
         with a no."""
-        found = self._find(item)
+        found = await self._find(item)
         match found.asked:
             case QuestionAsked():
                 raise Invalid("This is a question: it needs an answer.")
@@ -76,7 +76,7 @@ class Decisions:
 
     async def answer(self, item: str, text: str, who: str) -> ItemSettled:
         """What is no answer is refused, and the question stays open."""
-        found, asked = self._question(item)
+        found, asked = await self._question(item)
         return await self._answer(found, asked, text, who)
 
     async def has_question(self, session: str) -> bool:
@@ -114,15 +114,14 @@ class Decisions:
 
     async def decline(self, item: str, who: str) -> ItemSettled:
         """A question that somebody does not want to answer; the agent is told so."""
-        found, _ = self._question(item)
+        found, _ = await self._question(item)
         return await self._settle(found, ItemSettled(item=found.id, outcome="declined", who=who))
 
     async def _settle(self, found: InboxItem, settled: ItemSettled) -> ItemSettled:
         try:
             await self.sessions.settle(found.session, settled)
         except Conflict:
-            raise self._too_late(found.id) from None
-        await self.inbox.settle()
+            raise await self._too_late(found.id) from None
         if self.audit:
             await self.audit.write(
                 ItemDecided(
@@ -135,27 +134,30 @@ class Decisions:
             )
         return settled
 
-    def _question(self, item: str) -> tuple[InboxItem, QuestionAsked]:
-        found = self._find(item)
+    async def _question(self, item: str) -> tuple[InboxItem, QuestionAsked]:
+        found = await self._find(item)
         if not isinstance(found.asked, QuestionAsked):
             raise Invalid(_NO_QUESTION)
         return found, found.asked
 
-    def _find(self, item: str) -> InboxItem:
+    async def _find(self, item: str) -> InboxItem:
         found = self.inbox.find(ItemId(item))
         if found is not None:
             return found
-        if self.inbox.what_became_of(ItemId(item)) is not None:
-            raise self._too_late(ItemId(item))
+        if settled := await self.inbox.what_became_of(ItemId(item)):
+            raise _too_late(settled)
         raise NotFound("item", item)
 
-    def _too_late(self, item: ItemId) -> Conflict:
-        settled = self.inbox.what_became_of(item)
-        if settled is None or settled.outcome == "cancelled":
-            return Conflict((settled and settled.reason) or NOT_WAITED_FOR)
-        if settled.outcome == "timeout":
-            return Conflict("This came too late: nobody had decided in time.")
-        return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")
+    async def _too_late(self, item: ItemId) -> Conflict:
+        return _too_late(await self.inbox.what_became_of(item))
+
+
+def _too_late(settled: ItemSettled | None) -> Conflict:
+    if settled is None or settled.outcome == "cancelled":
+        return Conflict((settled and settled.reason) or NOT_WAITED_FOR)
+    if settled.outcome == "timeout":
+        return Conflict("This came too late: nobody had decided in time.")
+    return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")
 
 
 def _about(asked: Asked) -> str:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from airboss.errors import Conflict, Invalid
+from airboss.harness.item_record import no_longer_waits
 from airboss.log.log import EventLog
 from airboss.model.views import SessionView
 from airboss.model.words import Frozen
-from airboss.service.session_ends import tell_office, withdrawn
+from airboss.service.session_ends import withdrawn
 from airboss.service.sessions import Sessions
 from airboss.store.search import Owner, SearchHit, SearchIndex
 
@@ -75,7 +76,8 @@ class History:
                 raise Conflict("The session is open. Close it first.")
             await self._must_be_its_own(view)
             await self.log.forget([view.id])
-            tell_office(self.sessions.office, view.id, withdrawn(view.items))
+            gone = [no_longer_waits(view.id, settled) for settled in withdrawn(view.items)]
+            self.sessions.inbox.say(*gone)
 
     async def _must_be_its_own(self, view: SessionView) -> None:
         if view.run is not None and await self.log.view(view.run) is not None:

@@ -4,21 +4,23 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 from airboss.errors import RuntimeUnavailable, TooMuch
-from airboss.harness.conversation import Conversation, OpenSession
-from airboss.harness.loops import Loops
+from airboss.harness.conversation import Conversation, OpenSession, SessionTerms
 from airboss.harness.models import Catalog, Route
-from airboss.harness.pending_items import Office
+from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.session_state import SessionState, SharedBudgets
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.ids import SessionId
 from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
+from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.service.folders import Folders
 from airboss.settings import LoopDetection, Policy
 from airboss.store.images import Images
@@ -37,7 +39,9 @@ class OpenSessions:
     policy: Policy
     redactor: Redactor
     open_session: OpenSession
-    office: Office
+    inbox: Writer
+    rules: RulesInForce
+    budgets: SharedBudgets
     # How long somebody who sits in front of a session is waited for.
     approval_seconds: float
     quiet_seconds: float
@@ -90,29 +94,25 @@ class OpenSessions:
 
     def _conversation(
         self,
-        session: SessionId,
         writer: Writer,
         route: Route,
         rule: PolicyRule,
         again: QueuedPrompt | None = None,
     ) -> Conversation:
-        view = writer.view
-        attended = isinstance(view, SessionView) and view.task is None
-        seconds = self.approval_seconds if attended else None
-        return Conversation(
-            session,
-            writer,
-            route,
-            rule,
-            self.redactor,
-            self.office,
-            seconds,
-            self._forget,
-            again,
-            Loops(self.loop_detection),
-            self.images,
-            self.max_block,
+        state = SessionState(writer, self.inbox, self.redactor, self.budgets, again)
+        terms = SessionTerms(
+            route=route,
+            rule=rule,
+            rules=self.rules,
+            open_session=self.open_session,
+            find_earlier=partial(earlier_decisions_of, self.log),
+            approval_seconds=self.approval_seconds if state.task is None else None,
+            quiet_seconds=self.quiet_seconds,
+            loop_detection=self.loop_detection,
+            max_block=self.max_block,
+            images=self.images,
         )
+        return Conversation(state, terms, self._forget)
 
     def _forget(self, session: SessionId) -> None:
         self._open.pop(session, None)
@@ -130,7 +130,7 @@ class OpenSessions:
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             rule = self._rule(policy, folder, view.id)
             with self._room():
-                talk = self._conversation(view.id, writer, route, rule, again)
+                talk = self._conversation(writer, route, rule, again)
                 self._open[view.id] = talk
             yield talk
         except BaseException:

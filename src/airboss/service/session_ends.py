@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from airboss.errors import AirbossError, NotFound, SessionGone, StoreUnavailable
-from airboss.harness.pending_items import Office
+from airboss.harness.item_record import with_inbox
 from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
-from airboss.log.writer import Writer
+from airboss.log.writer import LogLine, Writer
 from airboss.model.events import (
     Event,
     MessageEnded,
@@ -26,8 +26,9 @@ from airboss.model.events import (
     TurnEnded,
 )
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
-from airboss.model.ids import SessionId
-from airboss.model.inbox_events import InboxItem, ItemSettled
+from airboss.model.ids import ItemId, SessionId
+from airboss.model.inbox import InboxView
+from airboss.model.inbox_events import InboxArrived, InboxItem, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
@@ -54,7 +55,7 @@ async def give_up(writer: Writer, redactor: Redactor, error: BaseException) -> N
 
 
 async def interrupt_left_open(
-    log: EventLog, index: ViewIndex, office: Office
+    log: EventLog, index: ViewIndex, inbox: Writer
 ) -> dict[SessionId, str | None]:
     """Whatever an earlier server had open; answers which, with the name of whoever had decided
     something that its agent was not told: such a session is to be resumed."""
@@ -64,12 +65,12 @@ async def interrupt_left_open(
         views = [SessionView.model_validate_json(body) for body in bodies]
         before = PageEnd(views[-1].created_at, views[-1].id)
         async with asyncio.TaskGroup() as group:  # together: one write for many
-            ends = {view.id: group.create_task(_interrupt(log, office, view)) for view in views}
+            ends = {view.id: group.create_task(_interrupt(log, inbox, view)) for view in views}
         found.update({session: end.result() for session, end in ends.items()})
     return found
 
 
-async def _interrupt(log: EventLog, office: Office, view: SessionView) -> str | None:
+async def _interrupt(log: EventLog, inbox: Writer, view: SessionView) -> str | None:
     writer = await log.writer(view.id)
     asks = view.items or view.asking or view.state == "opening"
     pending = await unanswered_items_of(log, view) if asks else NOTHING_PENDING
@@ -77,16 +78,20 @@ async def _interrupt(log: EventLog, office: Office, view: SessionView) -> str | 
     ends = interrupting(view, writer.left_open, stay)
     if pending.who:
         ends.append(SessionResumed(who=pending.who))
-    await writer.commit(*ends)
+    await log.commit(*with_inbox(writer, inbox, *ends), *_not_listed(inbox, stay))
     writer.release()
-    tell_office(office, view.id, ends)
-    for item in stay:  # its news may not have gone out before the end
-        office.arrived(item)
     return pending.who
 
 
+def _not_listed(inbox: Writer, stay: Iterable[InboxItem]) -> list[LogLine]:
+    """Earlier versions wrote an item to the inbox behind its session, and may have ended before."""
+    view = inbox.view
+    listed = {item.id for item in view.items} if isinstance(view, InboxView) else set[ItemId]()
+    return [inbox.line(InboxArrived(item=item)) for item in stay if item.id not in listed]
+
+
 async def stay_interrupted(
-    log: EventLog, office: Office, redactor: Redactor, session: str, error: AirbossError
+    log: EventLog, inbox: Writer, redactor: Redactor, session: str, error: AirbossError
 ) -> None:
     """It could not be resumed. What it asked waits on, where the runtime still knows it."""
     reason = excerpt(redactor, str(error), MOST_OF_A_REASON)
@@ -99,15 +104,8 @@ async def stay_interrupted(
         if view.state == "opening":  # said with the decision that was to resume it
             said.append(SessionInterrupted(reason=reason))
         if said:
-            await writer.commit(*said)
-            tell_office(office, view.id, said)
+            await log.commit(*with_inbox(writer, inbox, *said))
         writer.release()
-
-
-def tell_office(office: Office, session: SessionId, said: Iterable[Event]) -> None:
-    for event in said:
-        if isinstance(event, ItemSettled):
-            office.settled(session, event)
 
 
 def interrupting(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
 from airboss.harness.conversation import Conversation
+from airboss.harness.item_record import with_inbox
 from airboss.harness.limit_waits import held_back, until_decided
 from airboss.harness.pending_items import NOT_WAITED_FOR
 from airboss.harness.prompts import Delivery
@@ -18,7 +19,7 @@ from airboss.model.events import Event, SessionOpened, SessionResumed
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import UsageLimits
-from airboss.model.views import QueuedPrompt, SessionState, SessionView
+from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.open_sessions import OpenSessions
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.session_ends import (
@@ -27,7 +28,6 @@ from airboss.service.session_ends import (
     interrupt_left_open,
     session_of,
     stay_interrupted,
-    tell_office,
     withdrawn,
 )
 from airboss.service.unanswered_items import resumes, unanswered_items_of
@@ -88,9 +88,9 @@ class Sessions(OpenSessions):
                 except asyncio.CancelledError as error:  # it may be on disk, or will be
                     await asyncio.shield(give_up(writer, self.redactor, error))
                     raise
-                talk = self._open[session] = self._conversation(session, writer, route, rule)
+                talk = self._open[session] = self._conversation(writer, route, rule)
             try:
-                await talk.open(self.open_session, self.quiet_seconds, waits=waits)
+                await talk.open(waits=waits)
             except BaseException as error:
                 self._forget(session)
                 await asyncio.shield(give_up(writer, self.redactor, error))
@@ -102,7 +102,11 @@ class Sessions(OpenSessions):
         return session_of(await self.log.view(session), session)
 
     async def page(
-        self, states: tuple[SessionState, ...], cursor: str | None, limit: int, wanted: Wanted = ALL
+        self,
+        states: tuple[SessionStateName, ...],
+        cursor: str | None,
+        limit: int,
+        wanted: Wanted = ALL,
     ) -> ViewPage[SessionView]:
         return await page_of_views(self.index, SessionView, states, cursor, limit, wanted)
 
@@ -200,9 +204,7 @@ class Sessions(OpenSessions):
         # The writer has waited for what was said meanwhile: a request, or the end.
         view = session_of(writer.view, session)
         if view.state != "closed":
-            ends = closing(view, who)
-            await writer.commit(*ends)
-            tell_office(self.office, view.id, ends)
+            await self.log.commit(*with_inbox(writer, self.inbox, *closing(view, who)))
         writer.release()
 
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
@@ -220,7 +222,7 @@ class Sessions(OpenSessions):
                 await self._resume(session, who, policy)
             except AirbossError as error:
                 if not self._stopping:  # else the next server resumes it
-                    await stay_interrupted(self.log, self.office, self.redactor, session, error)
+                    await stay_interrupted(self.log, self.inbox, self.redactor, session, error)
                 raise
         return await self.show(session)
 
@@ -234,12 +236,9 @@ class Sessions(OpenSessions):
             if pending:
                 talk.pending.keep(pending.waiting, pending.decided)
             if not pending or pending.held:
-                await talk.resume(self.open_session, self.quiet_seconds, told_of)
+                await talk.resume(told_of)
                 return
-            goes_on = await talk.go_on(
-                self.open_session, self.quiet_seconds, told_of, pending.prompt, Request()
-            )
-            if not goes_on:
+            if not await talk.go_on(told_of, pending.prompt, Request()):
                 talk.pending.withdraw_kept()
 
     async def go_on(
@@ -247,7 +246,7 @@ class Sessions(OpenSessions):
     ) -> AcceptedPrompt | None:
         """Resume an interrupted session in the middle of a turn that waits for a person. None where
         it does not, or the runtime does not know it any more."""
-        await until_decided(self.log, self.office, session, prompt, pause)
+        await until_decided(self.log, self.budgets, session, prompt, pause)
         async with self.alone(session):
             # It waits for what was said a moment ago: that the session was cut off.
             writer = await self.log.writer(session)
@@ -258,9 +257,7 @@ class Sessions(OpenSessions):
             try:
                 async with self._reopened(writer, view, policy) as talk:
                     talk.pending.keep(view.items)
-                    goes_on = await talk.go_on(
-                        self.open_session, self.quiet_seconds, who, prompt, request
-                    )
+                    goes_on = await talk.go_on(who, prompt, request)
             except SessionGone:
                 return None
         receipt = Receipt(prompt, view.seq, 0)
@@ -290,9 +287,8 @@ class Sessions(OpenSessions):
     async def _say_remembered(self, session: str, *said: Event) -> None:
         """In a session that is not open."""
         writer = await self.log.writer(session)
-        await writer.commit(*said)
+        await self.log.commit(*with_inbox(writer, self.inbox, *said))
         writer.release()
-        tell_office(self.office, SessionId(session), said)
 
     def _resume_soon(self, session: SessionId, who: str) -> None:
         self._resuming.start_if_open(self._resume_decided(session, who), f"resume {session}")
@@ -318,7 +314,7 @@ class Sessions(OpenSessions):
 
     async def recover(self) -> list[SessionId]:
         """Sessions that an earlier server had open are interrupted; answers which they were."""
-        found = await interrupt_left_open(self.log, self.index, self.office)
+        found = await interrupt_left_open(self.log, self.index, self.inbox)
         self._decided = {session: who for session, who in found.items() if who}
         return list(found)
 

@@ -34,7 +34,7 @@ from airboss.model.audit_events import Deleted
 from airboss.model.ids import PromptId
 from airboss.model.limits import UsageLimits
 from airboss.model.numbers import whole
-from airboss.model.views import QueuedPrompt, SessionState, SessionView
+from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
 from airboss.service.pages import last_events, page_for_late
@@ -148,7 +148,7 @@ async def start_session(
 @router.get("")
 async def list_sessions(
     sessions: UseSessions,
-    state: Annotated[list[SessionState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
+    state: Annotated[list[SessionStateName], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     model: Annotated[str | None, Query(max_length=400)] = None,
     of: Annotated[Literal["person", "task"] | None, Query(description="Whom it works for.")] = None,
     for_person: ForPerson = False,

@@ -1,0 +1,149 @@
+"""What an open session is at: its turn, its queue, who waits for people, and what it may use.
+
+Its parts read this, each by its own argument, and none keeps a copy. The turn is changed by the
+verbs below only.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from airboss.errors import Conflict
+from airboss.harness.limits import Budget, Stopwatch
+from airboss.harness.queue import RequestQueue
+from airboss.harness.turn import Outcome, Pause, Request, Turn
+from airboss.log.writer import Writer
+from airboss.model.events import SessionError, SessionIdle, TurnStarted
+from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
+from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_turn_id
+from airboss.model.inbox_events import Asked, ItemSettled
+from airboss.model.redaction import Redactor
+from airboss.model.views import QueuedPrompt, SessionView
+from airboss.runtime.session import RuntimeSession
+
+
+class SharedBudgets(Protocol):
+    """Those of the tasks and runs that sessions work for: they are kept above this layer."""
+
+    def of(self, task_run: TaskRunId | None) -> tuple[Budget, ...]:
+        """The narrowest first."""
+        ...
+
+
+@dataclass
+class WaitingItem:
+    """Who waits for what was asked of people. `is_taken` while what was decided is written down.
+    What people see of it is in the session's view; this is here because no event can wake a call of
+    the agent, and in the moment before the log has it."""
+
+    asked: Asked
+    answer: "asyncio.Future[ItemSettled]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+    is_taken: bool = False
+
+
+class SessionState:
+    """Of one session, from its opening to its end. `writer` is its voice in the log, and `inbox`
+    that of the list of all that waits; `again` is what its queue begins with."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        inbox: Writer,
+        redactor: Redactor,
+        budgets: SharedBudgets,
+        again: QueuedPrompt | None = None,
+    ) -> None:
+        self.session = SessionId(writer.stream.name)
+        self.writer = writer
+        self.inbox = inbox
+        self.redactor = redactor
+        self.queue = RequestQueue(writer, again)
+        self.turn: Turn | None = None
+        self.last_turn: Turn | None = None
+        self.waiting: dict[ItemId, WaitingItem] = {}
+        # The time at work: it stands still while people are waited for.
+        self.watch = Stopwatch()
+        # There once the runtime has opened the session.
+        self.agent: RuntimeSession | None = None
+        # No more is asked for; and a little later: no more is heard.
+        self.is_closing = False
+        self.is_over = False
+        view, self._shared = self.view, budgets
+        # Used as of now: the view has it only when it is written.
+        self._own = Budget("session", view.limits, view.usage) if view else None
+        for budget in self.budgets:
+            budget.grant(view.granted if view else ())
+
+    @property
+    def view(self) -> SessionView | None:
+        view = self.writer.view
+        return view if isinstance(view, SessionView) else None
+
+    @property
+    def task(self) -> TaskRunId | None:
+        """The task run that opened the session."""
+        return self.view.task if self.view else None
+
+    @property
+    def is_working(self) -> bool:
+        return self.turn is not None or bool(self.queue)
+
+    def must_be_open(self) -> None:
+        if self.is_over or self.is_closing:
+            raise Conflict("The session has ended. Resume it, or start a new one.")
+
+    # What is worked on.
+
+    @property
+    def prompt(self) -> PromptId | None:
+        return self.turn.prompt if self.turn else None
+
+    @property
+    def request(self) -> Request | None:
+        return self.turn.request if self.turn else None
+
+    @property
+    def pause(self) -> Pause | None:
+        return self.request.pause if self.request else None
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The narrow ones first: they are reached first. A session works for the task that opened
+        it also where the runtime wakes its agent."""
+        own = () if self._own is None else (self._own,)
+        return (*own, *self._shared.of(self.request.task if self.request else self.task))
+
+    # The turn.
+
+    def begin_turn(self, prompt: PromptId | None, request: Request | None) -> Turn:
+        self.turn = turn = Turn(new_turn_id(), prompt, request)
+        self.writer.say(TurnStarted(turn=turn.id, prompt=prompt))
+        return turn
+
+    def fail_turn(
+        self,
+        turn: Turn,
+        name: str,
+        message: str,
+        status: int | None = None,
+        cause: str | None = None,
+    ) -> None:
+        """Told once: what else goes wrong in the same turn follows from it."""
+        clean = excerpt(self.redactor, message, MOST_OF_A_REASON)
+        why = excerpt(self.redactor, cause or "", MOST_OF_A_REASON)
+        error = SessionError(name=name, message=clean, status=status, cause=why or None)
+        if turn.fail(error):
+            self.writer.say(error)
+
+    def stop_turn(self, turn: Turn, name: str, message: str) -> None:
+        """It must not go on: whoever sees it through aborts it."""
+        turn.must_stop = turn.outcome != "failed"
+        self.fail_turn(turn, name, message)
+
+    def end_turn(self, turn: Turn, outcome: Outcome | None, *, is_cut: bool) -> None:
+        """Unless it is cut by the session's end, the session is idle then."""
+        self.turn, self.last_turn = None, turn
+        idle = () if is_cut else (SessionIdle(),)
+        self.writer.say(turn.end(outcome), *idle, urgent=not turn.is_of_task)

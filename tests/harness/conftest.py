@@ -1,0 +1,15 @@
+"""A log on a real database, for tests of a session's parts."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from airboss.log.log import EventLog
+from tests.log.conftest import log_in
+
+
+@pytest.fixture
+async def log(tmp_path: Path) -> AsyncGenerator[EventLog]:
+    async with log_in(tmp_path) as log:
+        yield log

@@ -1,0 +1,134 @@
+"""A session within its limits: counted, asked for where one is reached, shared with others."""
+
+import asyncio
+
+import pytest
+
+from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard, Refusal
+from airboss.harness.limits import Budget
+from airboss.harness.turn import Request
+from airboss.log.log import EventLog
+from airboss.model.events import PermissionDecided
+from airboss.model.ids import PromptId, TaskRunId
+from airboss.model.inbox_events import LimitReached
+from airboss.model.limits import UsageLimits
+from airboss.runtime.permission import wish
+from airboss.runtime.signals import UsageSeen
+from tests.harness.desk import Desk
+from tests.harness.states import TaskBudgets, kinds, state_in, story
+
+TASK = TaskRunId("tsk_1")
+CALL = UsageSeen("m", 10, 5, 1.0, sub_agent=False)
+READ = wish({"permissionRequest": {"kind": "read", "path": "/work/a", "toolCallId": "call_1"}})
+
+
+async def guarded(log: EventLog, **limits: float) -> tuple[Desk, LimitGuard]:
+    desk = Desk(await state_in(log, limits=UsageLimits.model_validate(limits)))
+    return desk, LimitGuard(desk.state, desk.pending, 2.0)
+
+
+async def test_what_a_turn_uses_counts_in_the_turn_and_in_every_budget(log: EventLog) -> None:
+    budget = Budget("task x", UsageLimits())
+    state = await state_in(log, TASK, budgets=TaskBudgets({TASK: (budget,)}))
+    guard = LimitGuard(state, Desk(state).pending, 2.0)
+    turn = state.begin_turn(PromptId("pro_1"), Request(TASK))
+    guard.begin(turn)
+    guard.sent(turn)
+    guard.count(turn, CALL)
+    guard.count(None, CALL)
+    used = [turn.usage, *(one.used for one in state.budgets)]
+    assert [(one.turns, one.requests, one.multiplier) for one in used] == [
+        (1, 1, 2.0),
+        (1, 2, 2.0),
+        (1, 2, 2.0),
+    ]
+    guard.end(turn)
+    assert (await kinds(log))[-2:] == ["turn.usage", "turn.usage"]
+
+
+@pytest.mark.parametrize(
+    ("word", "refusal"),
+    [
+        ("go-on", None),
+        ("deny", Refusal("ada said no at the limit of 1 turns of the session (1 used).")),
+    ],
+)
+async def test_before_a_turn_too_many_somebody_is_asked(
+    log: EventLog, word: str, refusal: Refusal | None
+) -> None:
+    desk, guard = await guarded(log, turns=1)
+    turn = desk.state.begin_turn(PromptId("pro_1"), Request())
+    assert await guard.hold(turn, before_turn=True) is None, "the first turn is allowed"
+    guard.sent(turn)
+    holding = asyncio.create_task(guard.hold(turn, before_turn=True))
+    await desk.settle("go-on" if word == "go-on" else "deny")
+    assert await holding == refusal
+    if refusal is None:
+        assert await guard.hold(turn, before_turn=True) is None, "what was granted holds on"
+
+
+async def test_a_no_in_the_middle_of_a_turn_refuses_the_call_and_stops_the_turn(
+    log: EventLog,
+) -> None:
+    desk, guard = await guarded(log, tokens=10)
+    turn = desk.state.begin_turn(PromptId("pro_1"), Request())
+    guard.count(turn, CALL)
+    deciding = asyncio.create_task(guard.decide(READ))
+    await desk.settle("deny")
+    assert not (await deciding).allowed
+    assert (turn.must_stop, turn.error and turn.error.name) == (True, LIMIT_REACHED)
+    decided = [event for event in await story(log) if isinstance(event, PermissionDecided)]
+    assert [(one.allowed, one.by) for one in decided] == [(False, "limit")]
+
+
+async def test_without_a_turn_or_a_limit_the_wish_itself_is_looked_at(log: EventLog) -> None:
+    desk, guard = await guarded(log)
+    assert (await guard.decide(READ)).allowed
+    desk.state.begin_turn(None, None)
+    assert (await guard.decide(READ)).allowed
+
+
+async def test_of_two_sessions_at_one_limit_one_asks_and_the_answer_is_for_both(
+    log: EventLog,
+) -> None:
+    budgets = TaskBudgets({TASK: (Budget("task x", UsageLimits(tokens=10)),)})
+    first = Desk(await state_in(log, TASK, budgets=budgets))
+    second = Desk(await state_in(log, TASK, budgets=budgets, session="ses_2"))
+    guards = [LimitGuard(desk.state, desk.pending, None) for desk in (first, second)]
+    turns = [desk.state.begin_turn(None, Request(TASK)) for desk in (first, second)]
+    guards[0].count(turns[0], CALL)
+    holding = [
+        asyncio.create_task(guard.hold(turn)) for guard, turn in zip(guards, turns, strict=True)
+    ]
+    await first.settle("go-on")
+    assert [await one for one in holding] == [None, None]
+    assert "limit.reached" not in await kinds(log, "ses_2")
+
+
+async def test_an_abort_ends_the_wait_for_the_other_session(log: EventLog) -> None:
+    budget = Budget("task x", UsageLimits(tokens=10), is_asked=True)
+    state = await state_in(log, TASK, budgets=TaskBudgets({TASK: (budget,)}))
+    guard = LimitGuard(state, Desk(state).pending, None)
+    turn = state.begin_turn(PromptId("pro_1"), Request(TASK))
+    guard.count(turn, CALL)
+    holding = asyncio.create_task(guard.hold(turn))
+    await asyncio.sleep(0)
+    state.end_turn(turn, "aborted", is_cut=False)
+    guard.cancel()
+    assert await holding == Refusal()
+
+
+async def test_an_agent_that_says_nothing_for_too_long_is_asked_about_until_it_speaks(
+    log: EventLog,
+) -> None:
+    desk, guard = await guarded(log, idle_minutes=0.0005)
+    turn = desk.state.begin_turn(PromptId("pro_1"), Request())
+    guard.begin(turn)
+    [asked] = await desk.asked()
+    assert isinstance(asked, LimitReached)
+    assert asked.limit == "idleMinutes"
+    guard.hear()
+    await desk.asked(0)
+    assert not turn.must_stop
+    guard.end(turn)
+    await guard.close()
