@@ -22,9 +22,11 @@ class Slot:
     """Whoever works for a job gives up their place meanwhile."""
 
     said: list[str] = field(default_factory=list[str])
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, reason: str) -> None:
         self.said.append(reason)
+        self.begun.set()
 
     async def end(self) -> None:
         self.said.append("goes on")

@@ -12,14 +12,16 @@ from airboss.model.events import PermissionDecided
 from airboss.model.ids import PromptId, TaskRunId
 from airboss.model.inbox_events import LimitReached
 from airboss.model.limits import UsageLimits
-from airboss.runtime.permission import wish
+from airboss.runtime.permission import permission_request
 from airboss.runtime.signals import UsageSeen
 from tests.harness.desk import Desk
 from tests.harness.states import TaskBudgets, kinds, state_in, story
 
 TASK = TaskRunId("tsk_1")
 CALL = UsageSeen("m", 10, 5, 1.0, sub_agent=False)
-READ = wish({"permissionRequest": {"kind": "read", "path": "/work/a", "toolCallId": "call_1"}})
+READ = permission_request(
+    {"permissionRequest": {"kind": "read", "path": "/work/a", "toolCallId": "call_1"}}
+)
 
 
 async def guarded(log: EventLog, **limits: float) -> tuple[Desk, LimitGuard]:
@@ -81,7 +83,7 @@ async def test_a_no_in_the_middle_of_a_turn_refuses_the_call_and_stops_the_turn(
     assert [(one.allowed, one.by) for one in decided] == [(False, "limit")]
 
 
-async def test_without_a_turn_or_a_limit_the_wish_itself_is_looked_at(log: EventLog) -> None:
+async def test_without_a_turn_or_a_limit_the_request_itself_is_looked_at(log: EventLog) -> None:
     desk, guard = await guarded(log)
     assert (await guard.decide(READ)).allowed
     desk.state.begin_turn(None, None)

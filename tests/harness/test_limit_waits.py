@@ -13,7 +13,6 @@ from airboss.log.writer import Writer
 from airboss.model.events import SessionOpened
 from airboss.model.ids import ItemId, PromptId, SessionId
 from airboss.model.inbox_events import ItemSettled, LimitReached
-from airboss.service.inbox import Inbox
 from tests.log.conftest import log_in
 
 SESSION, PROMPT = SessionId("ses_1"), PromptId("pro_1")
@@ -70,8 +69,8 @@ async def test_one_that_was_being_worked_on_is_not(log: EventLog) -> None:
 
 async def test_it_waits_in_nobodys_place_until_somebody_decides(log: EventLog) -> None:
     writer, place = await asked(log, REACHED), Place()
-    office = Inbox(log, tuple, Budgets(log))
-    waiting = asyncio.ensure_future(until_decided(log, office, SESSION, PROMPT, place))
+    budgets = Budgets(log)
+    waiting = asyncio.ensure_future(until_decided(log, budgets, SESSION, PROMPT, place))
     await asyncio.wait_for(place.given_back.wait(), 5)
     assert not waiting.done()
     await writer.commit(ItemSettled(item=REACHED.item, outcome="go-on", who="me"))
@@ -80,5 +79,5 @@ async def test_it_waits_in_nobodys_place_until_somebody_decides(log: EventLog) -
 
 async def test_where_nothing_is_held_back_nobody_waits(log: EventLog) -> None:
     await asked(log, REACHED)
-    office = Inbox(log, tuple, Budgets(log))
-    await asyncio.wait_for(until_decided(log, office, SESSION, PromptId("pro_2"), None), 5)
+    budgets = Budgets(log)
+    await asyncio.wait_for(until_decided(log, budgets, SESSION, PromptId("pro_2"), None), 5)

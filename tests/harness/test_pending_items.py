@@ -18,7 +18,7 @@ from airboss.log.log import EventLog
 from airboss.model.events import PermissionDecided, SessionError
 from airboss.model.ids import ItemId, PromptId
 from airboss.model.inbox_events import INBOX, InboxItem, ItemSettled, LimitReached
-from airboss.runtime.permission import PermissionAnswer, PermissionRequest, wish
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest, permission_request
 from airboss.runtime.tools import OutsideCall
 from tests.harness.desk import Desk, Slot
 from tests.harness.states import kinds, state_in, story
@@ -29,7 +29,7 @@ PROMPT = PromptId("pro_1")
 
 def shell(command: str = "rm x", call: str = "call_1") -> PermissionRequest:
     asked = {"kind": "shell", "fullCommandText": command, "toolCallId": call}
-    return wish({"requestId": "req_1", "permissionRequest": asked})
+    return permission_request({"requestId": "req_1", "permissionRequest": asked})
 
 
 def question(call: str = "call_1", text: str = "Which?") -> OutsideCall:
@@ -116,6 +116,7 @@ async def test_the_place_of_a_job_is_given_up_and_its_time_stands_still_while_so
     desk.state.watch.start()
     asking = asyncio.create_task(desk.pending.ask_limit(LIMIT))
     [asked] = await desk.asked()
+    await asyncio.wait_for(slot.begun.wait(), 5)
     assert slot.said == [reason_of(asked)]
     desk.state.watch.lap()
     await asyncio.sleep(0.02)
@@ -181,7 +182,9 @@ async def test_what_is_not_asked_for_again_is_withdrawn_and_an_unused_word_is_to
 
 async def test_a_no_of_the_policy_asks_nobody(log: EventLog) -> None:
     desk = Desk(await state_in(log))
-    answer = await desk.pending.decide(wish({"permissionRequest": {"kind": "unheard-of"}}))
+    answer = await desk.pending.decide(
+        permission_request({"permissionRequest": {"kind": "unheard-of"}})
+    )
     assert isinstance(answer, PermissionAnswer)
     assert not answer.allowed
     assert await kinds(log, INBOX) == []

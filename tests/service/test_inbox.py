@@ -337,7 +337,7 @@ async def test_an_item_is_asked_in_both_streams_or_in_none(
         patch.setattr("airboss.model.views.begin_inbox", broken)
         other = {"kind": "shell", "fullCommandText": "ls", "toolCallId": "call_1"}
         with pytest.raises(StoreUnavailable, match="could not be written"):
-            await talk.pending.decide(wish({"permissionRequest": other}))
+            await talk.pending.decide(permission_request({"permissionRequest": other}))
     assert "approval.asked" not in await house.kinds(session.id)
     assert (await house.sessions.show(session.id)).items == ()
     assert await waiting(house, 0) == []

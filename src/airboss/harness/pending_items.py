@@ -8,25 +8,27 @@ from typing import Final, Protocol, TypeAlias
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
 from airboss.harness.approvals import answer_of, approval_of
 from airboss.harness.item_marks import call_mark, mark_of, plain_mark
-from airboss.harness.item_record import with_inbox
 from airboss.harness.limits import Reached
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import answer_text_of, question_of
 from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Pause
-from airboss.log.writer import LogLine, commit, now_ms, say
+from airboss.log.writer import LogLine, Writer, commit, now_ms, say
 from airboss.model.events import Event, SessionError
 from airboss.model.ids import PromptId, SessionId, new_item_id
 from airboss.model.inbox_events import (
     ApprovalAsked,
     Asked,
+    InboxArrived,
     InboxItem,
+    InboxSettled,
     ItemSettled,
     LimitReached,
     QuestionAsked,
 )
 from airboss.model.rules import KeptRule
+from airboss.model.views import SessionView, item_of
 from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.tools import OutsideCall, ToolRefusal
@@ -349,3 +351,37 @@ def reason_of(asked: Asked) -> str:
         case "limit.reached":
             limit = f"{asked.allowed:g} {asked.limit} of the {asked.scope}"
             return f"a person to decide: the limit of {limit} is reached"
+
+
+def with_inbox(session: Writer, inbox: Writer, *events: Event) -> list[LogLine]:
+    """The lines of a session, and behind each that concerns an item the inbox's own.
+
+    Both are kept: the session's stream goes with its session and tells its story in order, and the
+    inbox is what pages, the command line and notices follow without opening every session. Since
+    both are written by one call, none of them is ever behind the other.
+    """
+    lines: list[LogLine] = []
+    for event in events:
+        lines.append(session.line(event))
+        if (repeated := _for_inbox(session, event)) is not None:
+            lines.append(inbox.line(repeated))
+    return lines
+
+
+def _for_inbox(session: Writer, event: Event) -> InboxArrived | InboxSettled | None:
+    match event:
+        case ItemSettled():
+            return no_longer_waits(session.stream.name, event)
+        case ApprovalAsked() | QuestionAsked() | LimitReached():
+            view = session.view
+            if isinstance(view, SessionView):
+                return InboxArrived(item=item_of(view, now_ms(), event))
+        case _:
+            pass
+    return None
+
+
+def no_longer_waits(session: str, settled: ItemSettled) -> InboxSettled:
+    return InboxSettled(
+        item=settled.item, session=SessionId(session), outcome=settled.outcome, who=settled.who
+    )

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from airboss.errors import RuntimeUnavailable, TooMuch
 from airboss.harness.conversation import Conversation, OpenSession, SessionTerms
+from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.models import Catalog, Route
 from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
@@ -20,7 +21,6 @@ from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.ids import SessionId
 from airboss.model.redaction import Redactor
 from airboss.model.views import QueuedPrompt, SessionView
-from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.service.folders import Folders
 from airboss.settings import LoopDetection, Policy
 from airboss.store.images import Images

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from airboss.errors import AirbossError, NotFound, SessionGone, StoreUnavailable
-from airboss.harness.item_record import with_inbox
+from airboss.harness.pending_items import with_inbox
 from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
 from airboss.log.writer import LogLine, Writer

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
 from airboss.harness.conversation import Conversation
-from airboss.harness.item_record import with_inbox
 from airboss.harness.limit_waits import held_back, until_decided
-from airboss.harness.pending_items import NOT_WAITED_FOR
+from airboss.harness.pending_items import NOT_WAITED_FOR, with_inbox
 from airboss.harness.prompts import Delivery
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
 from airboss.log.log import Follower

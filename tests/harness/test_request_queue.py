@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from airboss.harness.queue import RequestQueue
+from airboss.harness.session_state import RequestQueue
 from airboss.harness.turn import Request
 from airboss.log.writer import Writer
 from airboss.model.events import (
