@@ -9,17 +9,23 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from airboss.engine.budgets import Budgets
 from airboss.harness.gate import Gate
 from airboss.harness.loops import Loops
+from airboss.harness.session_state import SessionState
 from airboss.harness.tools import JOB_TOOL_OFFERS
+from airboss.log.journal import Journal
+from airboss.log.log import EventLog
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.ids import new_session_id
+from airboss.model.inbox_events import INBOX
 from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.hooks import Pass, ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
 from airboss.runtime.signals import Signal, TurnIdle
+from airboss.store.database import Database
 from bench.bare import TURN_SECONDS
 from bench.figures import Pairs, Spread, spread
 from bench.table import Line, Say
@@ -44,7 +50,9 @@ def _script() -> str:
 
 
 def _gate(session: str) -> Gate:
-    return Gate(session, Loops(), _nothing, lambda: None, _nothing)
+    log = EventLog(Database(Path("nowhere")), Journal(Path("nowhere")))  # it says nothing
+    state = SessionState(log.new_writer(session), log.new_writer(INBOX), Redactor(), Budgets(log))
+    return Gate(state, Loops(), _nothing, _nothing)
 
 
 def _nothing(*_: object) -> None: ...

@@ -17,6 +17,7 @@ from airboss.harness.turn import Request
 from airboss.log.log import EventLog
 from airboss.model.events import PermissionDecided, SessionError
 from airboss.model.ids import ItemId, PromptId
+from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX, InboxItem, ItemSettled, LimitReached
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest, permission_request
 from airboss.runtime.tools import OutsideCall
@@ -45,6 +46,11 @@ async def test_a_persons_word_is_on_disk_in_both_streams_before_the_agent_hears_
     log: EventLog, desk: Desk
 ) -> None:
     deciding = asyncio.create_task(desk.pending.decide(shell()))
+    await desk.asked()
+    listed = desk.state.inbox.view
+    assert desk.state.view
+    assert isinstance(listed, InboxView)
+    assert listed.items == desk.state.view.items, "to the millisecond"
     await desk.settle("allow-once")
     assert not deciding.done(), "it was woken by what is on disk"
     assert (await deciding).allowed

@@ -222,7 +222,8 @@ class PendingItems:
         # Whoever reads it in the log may decide at once.
         waiting = self._state.waiting[asked.item] = WaitingItem(asked)
         try:
-            await commit(*self._lines(asked))
+            # One moment for both: the item is the same, wherever it is read.
+            await commit(*self._lines(asked, at=(at := now_ms())), at=at)
         except asyncio.CancelledError:  # it may be on disk, or will be
             del self._state.waiting[asked.item]
             self._give_up(waiting)
@@ -232,8 +233,8 @@ class PendingItems:
             raise
         return await self._wait(waiting, pause)
 
-    def _lines(self, *events: Event) -> list[LogLine]:
-        return with_inbox(self._state.writer, self._state.inbox, *events)
+    def _lines(self, *events: Event, at: int | None = None) -> list[LogLine]:
+        return with_inbox(self._state.writer, self._state.inbox, *events, at=at)
 
     async def _decided_before(
         self, mark: str, prompt: PromptId | None, call: str | None = None
@@ -353,8 +354,11 @@ def reason_of(asked: Asked) -> str:
             return f"a person to decide: the limit of {limit} is reached"
 
 
-def with_inbox(session: Writer, inbox: Writer, *events: Event) -> list[LogLine]:
-    """The lines of a session, and behind each that concerns an item the inbox's own.
+def with_inbox(
+    session: Writer, inbox: Writer, *events: Event, at: int | None = None
+) -> list[LogLine]:
+    """The lines of a session, and behind each that concerns an item the inbox's own. What is asked
+    is asked `at` that time.
 
     Both are kept: the session's stream goes with its session and tells its story in order, and the
     inbox is what pages, the command line and notices follow without opening every session. Since
@@ -363,19 +367,19 @@ def with_inbox(session: Writer, inbox: Writer, *events: Event) -> list[LogLine]:
     lines: list[LogLine] = []
     for event in events:
         lines.append(session.line(event))
-        if (repeated := _for_inbox(session, event)) is not None:
+        if (repeated := _for_inbox(session, event, at or now_ms())) is not None:
             lines.append(inbox.line(repeated))
     return lines
 
 
-def _for_inbox(session: Writer, event: Event) -> InboxArrived | InboxSettled | None:
+def _for_inbox(session: Writer, event: Event, at: int) -> InboxArrived | InboxSettled | None:
     match event:
         case ItemSettled():
             return no_longer_waits(session.stream.name, event)
         case ApprovalAsked() | QuestionAsked() | LimitReached():
             view = session.view
             if isinstance(view, SessionView):
-                return InboxArrived(item=item_of(view, now_ms(), event))
+                return InboxArrived(item=item_of(view, at, event))
         case _:
             pass
     return None

@@ -90,13 +90,13 @@ class LogLine:
         return None if self.origin is None else self.writer.stream.said_from(self.origin)
 
 
-async def commit(*lines: LogLine) -> list[Recorded]:
+async def commit(*lines: LogLine, at: int | None = None) -> list[Recorded]:
     """All of it on disk together, or StoreUnavailable and nothing of it was said. Answers each as
-    it was said first."""
+    it was said first. `at` is now, for who tells the time in an event as well."""
     flusher = lines[0].writer.flusher
     flusher.must_run()
     done = asyncio.get_running_loop().create_future()
-    said, fresh = _say_together(lines, done)
+    said, fresh = _say_together(lines, done, at or now_ms())
     if fresh:
         _touch(flusher, fresh, urgent=True)
         await done
@@ -112,7 +112,7 @@ def say(*lines: LogLine) -> list[Recorded]:
     flusher = lines[0].writer.flusher
     if flusher.is_stopped:
         return [line.said_first or Recorded.of(0, now_ms(), line.event) for line in lines]
-    said, fresh = _say_together(lines, None)
+    said, fresh = _say_together(lines, None, now_ms())
     _touch(flusher, fresh, urgent=False)
     return said
 
@@ -123,9 +123,8 @@ def _touch(flusher: Flusher, streams: Sequence[LiveStream], *, urgent: bool) -> 
 
 
 def _say_together(
-    lines: Sequence[LogLine], done: "asyncio.Future[None] | None"
+    lines: Sequence[LogLine], done: "asyncio.Future[None] | None", at: int
 ) -> tuple[list[Recorded], list[LiveStream]]:
-    at = now_ms()
     # What cannot be put into words fails here, before anything of it was said.
     drafts = [Recorded.of(0, at, line.event) for line in lines]
     fresh = {

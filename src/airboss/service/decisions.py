@@ -145,14 +145,14 @@ class Decisions:
         if found is not None:
             return found
         if settled := await self.inbox.what_became_of(ItemId(item)):
-            raise _too_late(settled)
+            raise _conflict(settled)
         raise NotFound("item", item)
 
     async def _too_late(self, item: ItemId) -> Conflict:
-        return _too_late(await self.inbox.what_became_of(item))
+        return _conflict(await self.inbox.what_became_of(item))
 
 
-def _too_late(settled: ItemSettled | None) -> Conflict:
+def _conflict(settled: ItemSettled | None) -> Conflict:
     if settled is None or settled.outcome == "cancelled":
         return Conflict((settled and settled.reason) or NOT_WAITED_FOR)
     if settled.outcome == "timeout":
