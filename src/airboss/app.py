@@ -44,6 +44,7 @@ from airboss.service.notices import Channel, Notices, take_secret
 from airboss.service.refused import Refusals
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
+from airboss.service.run_report import RunReports
 from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
 from airboss.service.sign_ins import SignIns
@@ -235,6 +236,7 @@ async def opened_services(
             sessions=sessions,
             tasks=tasks,
             runs=runs,
+            reports=RunReports(runs),
             rules=rules,
             inbox=inbox,
             decisions=Decisions(inbox, sessions, rules, redactor, audit),

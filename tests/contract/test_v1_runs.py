@@ -104,6 +104,9 @@ async def test_a_run_starts_and_its_place_is_told(guest: JobGuest) -> None:
         "redo": [],
         "reason": None,
         "ended_at": None,
+        "short_title": "",
+        "input_start": "",
+        "tags": [],
     }
     over = await guest.over(view["id"])
     assert (over["state"], over["reason"]) == ("succeeded", "All that had to succeed did.")

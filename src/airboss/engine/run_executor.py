@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from airboss.engine.accepted_task import AcceptedTask, accept_task
 from airboss.engine.budgets import Budgets, untold_by
+from airboss.engine.conclusions import conclude
 from airboss.engine.executor import ConditionUnasked, RunOver
 from airboss.engine.own_sessions import AgentSessions, OwnSessions
 from airboss.engine.run_records import RunRecords, ended_by, run_of
@@ -150,6 +151,7 @@ class RunExecutor:
             succeeded=verdict.succeeded,
             unasked=verdict.unasked,
             usage=usage + untold,
+            conclusion=await conclude(self.log, task.id),
         )
         outcome = "succeeded" if verdict.succeeded else "failed"
         reason = self.redactor.text(verdict.reason)

@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, field
 
 from airboss.engine.executor import RunOver
+from airboss.engine.run_trees import keep_last_tree
 from airboss.errors import NotFound
 from airboss.log.log import EventLog
 from airboss.log.writer import LogLine, Writer
@@ -57,6 +58,18 @@ class RunRecords:
                 self._writers[run] = await self.log.writer(run)
             return self._writers[run]
 
+    @contextlib.asynccontextmanager
+    async def voice(self, run: RunId) -> AsyncGenerator[Writer]:
+        """For a word about a run, also about one that has ended: that has no voice of its own."""
+        if run in self._writers:
+            yield self._writers[run]
+            return
+        writer = await self.log.writer(run)
+        try:
+            yield writer
+        finally:
+            writer.release()
+
     @contextlib.contextmanager
     def beginning(self, run: RunId, writer: Writer) -> Generator[None]:
         """A run whose first words are being written; where they are not, there is no run."""
@@ -90,6 +103,7 @@ class RunRecords:
     async def end(self, run: RunId, attempt: int, ended: RunEnded, *with_it: LogLine) -> None:
         """On disk; nobody says more in this attempt."""
         writer = await self.writer(run)
+        with_it += await keep_last_tree(await self.view(run), writer)
         await self.log.commit(*with_it, writer.line(ended, f"end@{attempt}"))
         writer.release()
         self._writers.pop(run, None)

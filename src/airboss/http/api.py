@@ -31,6 +31,7 @@ from airboss.http.v1 import (
     history,
     inbox,
     rules,
+    run_reports,
     runs,
     sessions,
     status,
@@ -55,7 +56,7 @@ def build_routes(use: Services | None) -> FastAPI:
         dependencies=[Depends(check_role)],  # for whatever does not come from a `Router`
     )
     app.state.services = use
-    said = [status, sessions, entries, task_runs, runs, trust, rules, inbox]
+    said = [status, sessions, entries, task_runs, run_reports, runs, trust, rules, inbox]
     v1 = [*said, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]

@@ -44,6 +44,7 @@ _V1: Final[_Table] = {
             "export_task_run",
             "search",
         ),
+        *("show_report", "show_changes_of_run", "compare_two_runs"),
         *("list_inbox", "inbox_events", "follow_inbox", "follow_feed"),
     ),
     "operate": (
@@ -57,6 +58,7 @@ _V1: Final[_Table] = {
             "stop_run",
             "retry_run",
             "run_again",
+            "change_run",
         ),
         "check_entry",
     ),

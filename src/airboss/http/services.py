@@ -22,6 +22,7 @@ from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.refused import Refusals
 from airboss.service.rules import Rules
+from airboss.service.run_report import RunReports
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.sign_ins import SignIns
@@ -36,6 +37,7 @@ class Services:
     sessions: Sessions
     tasks: TaskRuns
     runs: Runs
+    reports: RunReports
     inbox: Inbox
     decisions: Decisions
     rules: Rules

@@ -230,6 +230,12 @@ class EventLog:
             lambda c: read(c, name, after, limit, kinds, until, without)
         )
 
+    async def among(
+        self, names: Sequence[str], kinds: Sequence[str], limit: int
+    ) -> list[tuple[str, Recorded]]:
+        """Events of these kinds in several streams, with the stream of each: as it is on disk."""
+        return await self._database.read(lambda c: transcript.among(c, names, kinds, limit))
+
     async def newest(self, name: str, before: int | None, limit: int) -> list[Recorded]:
         """The last events on disk, newest first; those before a seq."""
         return await self._database.read(lambda c: newest.page(c, name, before, limit))

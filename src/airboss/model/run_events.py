@@ -41,6 +41,10 @@ class RunAccepted(Frozen):
     title: Words = ""
     # In the place of a job and its input, which are empty then.
     lone: LoneTask | None = None
+    # What the run is known by beside its job, from the first line of the input.
+    short_title: Words = ""
+    # What lists show of the input. Earlier versions told neither.
+    input_start: Words = ""
 
 
 class RunResumed(Frozen):
@@ -108,6 +112,8 @@ class WorkStopped(Frozen):
     # It could not be asked: it has said neither yes nor no.
     unasked: bool = False
     usage: Usage = Usage()
+    # The first paragraph of its agent's last message, or as much of it as is shown in a line.
+    conclusion: Words = ""
 
 
 class WorkCut(Frozen):
@@ -139,6 +145,36 @@ class RunError(Frozen):
     cause: Words | None = None
 
 
+class RunTreeKept(Frozen):
+    """The files of the run's folder as they were when it began, or when it ended, in git. Nothing
+    is said of a folder that is not in git."""
+
+    kind: Literal["run.tree.kept"] = "run.tree.kept"
+    when: Literal["begin", "end"]
+    # The name of the git tree; none where it could not be kept.
+    tree: Words | None = None
+    # Why it could not be.
+    reason: Words = ""
+    # Files that are too large to be kept.
+    left_out: int = 0
+
+
+class RunRenamed(Frozen):
+    """Somebody gave the run another title."""
+
+    kind: Literal["run.renamed"] = "run.renamed"
+    short_title: Words
+    who: Words
+
+
+class RunTagged(Frozen):
+    """The run has these tags now, and no others."""
+
+    kind: Literal["run.tagged"] = "run.tagged"
+    tags: tuple[Words, ...]
+    who: Words
+
+
 class RunEnded(Frozen):
     """How the run ended; only a retry goes on behind it."""
 
@@ -160,6 +196,9 @@ RunEvent: TypeAlias = (
     | WorkCut
     | RunEnding
     | RunError
+    | RunTreeKept
+    | RunRenamed
+    | RunTagged
     | RunEnded
 )
 

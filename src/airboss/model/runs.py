@@ -12,8 +12,10 @@ from airboss.model.run_events import (
     RunEnded,
     RunEnding,
     RunError,
+    RunRenamed,
     RunResumed,
     RunRetried,
+    RunTagged,
     WorkCut,
     WorkGoing,
     WorkRetrying,
@@ -70,6 +72,11 @@ class RunView(Frozen):
     redo: tuple[str, ...] = ()
     reason: str | None = None
     ended_at: int | None = None
+    # What it is known by beside its job: from the input, or by a person's word.
+    short_title: str = ""
+    # The beginning of its input.
+    input_start: str = ""
+    tags: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -154,6 +161,10 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"ending": event, "reason": event.reason}
         case RunError():
             return {"reason": event.message}
+        case RunRenamed():
+            return {"short_title": event.short_title}
+        case RunTagged():
+            return {"tags": event.tags}
         case RunEnded():
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
             return {**end, "running": (), "waits_for": None, "ending": None}
@@ -190,6 +201,7 @@ class WorkRecord(Frozen):
     # It failed since it could not be asked.
     unasked: bool = False
     usage: Usage = Usage()
+    conclusion: str = ""
 
 
 class RunStory(Frozen):
@@ -233,7 +245,8 @@ class RunTeller:
             case WorkStopped():
                 state = "succeeded" if event.succeeded else "failed"
                 end = {"state": state, "ended_at": at, "waits_for": None, "usage": event.usage}
-                return self._change([event.task_run], **end, unasked=event.unasked)
+                end |= {"unasked": event.unasked, "conclusion": event.conclusion}
+                return self._change([event.task_run], **end)
             case WorkCut():
                 return self._change([event.task_run], usage=event.usage)
             case RunEnded():

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from airboss.errors import Invalid
 from airboss.model.ids import RunId
+from airboss.model.run_titles import short_title, title_again
+from airboss.model.runs import RunView
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,8 @@ class NewRun:
     key: str | None = None
     # Input that is missing, or that the job does not take, is refused.
     is_exact: bool = True
+    # What it is to be known by; without one, the beginning of its input.
+    short_title: str | None = None
 
 
 def must_fit(request: NewRun, *, takes_input: bool) -> None:
@@ -27,3 +31,14 @@ def must_fit(request: NewRun, *, takes_input: bool) -> None:
         raise Invalid(f"The job {request.job} needs some input: say what it is to do.")
     if given and not takes_input:
         raise Invalid(f"The job {request.job} takes no input. Start it without.")
+
+
+def title_of(request: NewRun, user_input: str) -> str:
+    """What lists show of the run."""
+    return short_title(user_input) if request.short_title is None else request.short_title
+
+
+def again_of(view: RunView, user_input: str, who: str) -> NewRun:
+    """The same job with the same input in the same folder."""
+    title = title_again(view.short_title)
+    return NewRun(view.job, user_input, view.cwd, who, view.id, is_exact=False, short_title=title)

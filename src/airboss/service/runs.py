@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any
 from airboss.background import Background
 from airboss.engine.run_records import RunRecords, name_of
 from airboss.engine.run_story import story_of_run
-from airboss.errors import (
-    AirbossError,
-    Conflict,
-    NotFound,
-    RuntimeUnavailable,
-    StoreUnavailable,
-)
+from airboss.engine.run_trees import forget_run_trees, keep_first_tree
+from airboss.errors import AirbossError, Conflict, NotFound, RuntimeUnavailable, StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.log.writer import LogLine, now_ms
 from airboss.model.ids import RunId, TaskRunId, is_lone, new_lone_run_id, new_run_id
 from airboss.model.redaction import Redactor
-from airboss.model.run_events import RunAccepted, RunEnding, RunResumed, RunRetried
+from airboss.model.run_events import (
+    RunAccepted,
+    RunEnding,
+    RunRenamed,
+    RunResumed,
+    RunRetried,
+    RunTagged,
+)
+from airboss.model.run_titles import input_start
 from airboss.model.runs import (
     OPEN_RUNS,
     LoneRunView,
@@ -34,7 +37,7 @@ from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, stats_of_jobs
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
-from airboss.service.run_request import NewRun, must_fit
+from airboss.service.run_request import NewRun, again_of, must_fit, title_of
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
 
@@ -122,15 +125,18 @@ class Runs:
             must_fit(request, takes_input=takes)
         folder = await asyncio.to_thread(self.folders.check, request.cwd)
         await self.entries.keep(installed)
+        user_input = self.redactor.text(request.user_input)
         accepted = RunAccepted(
             job=request.job,
             entry=installed.digest,
             cwd=str(folder),
-            user_input=self.redactor.text(request.user_input),
+            user_input=user_input,
             who=request.who,
             trusted=installed.trusted,
             again=request.again,
             title=installed.entry.name_in_grid(request.job),
+            short_title=title_of(request, user_input),
+            input_start=input_start(user_input),
         )
         writer = await self.log.writer(run)
         with self.records.beginning(run, writer):
@@ -160,6 +166,7 @@ class Runs:
     async def _begin(self, run: RunId, attempt: int) -> None:
         engine, name = self._room.engine, name_of(run, attempt)
         try:
+            await keep_first_tree(await self.view(run), await self.records.writer(run))
             await engine.start(name, is_lone=is_lone(run))
         except Conflict:
             return  # the server is stopping: the next one begins it
@@ -258,9 +265,7 @@ class Runs:
         """The same job with the same input in the same folder, as a new run."""
         view = await self.show(run)
         story = await self.story(view)
-        return await self.start(
-            NewRun(view.job, story.user_input, view.cwd, who, view.id, is_exact=False)
-        )
+        return await self.start(again_of(view, story.user_input, who))
 
     async def delete(self, run: str) -> None:
         """For good, with its tasks and their sessions. A crash in between leaves it to be seen,
@@ -279,12 +284,21 @@ class Runs:
             sessions = [session for task in tasks for session in await self._sessions_of(task)]
             await self._room.engine.forget(view.id)
             await self.keys.forget(view.id)
+            await forget_run_trees(view)
             await self.log.forget([view.id, *tasks, *sessions])
 
     async def _sessions_of(self, task_run: str) -> list[str]:
         said = await self.log.after(task_run, 0, _STORY_PAGE)
         events = [recorded.event for recorded in said]
         return [event.session for event in events if isinstance(event, TaskSessionStarted)]
+
+    async def note(self, run: str, said: RunRenamed | RunTagged) -> RunView:
+        """What people say of a run, whether it has ended or not."""
+        async with self._changing:
+            view = await self.show(run)
+            async with self.records.voice(view.id) as writer:
+                await writer.commit(said)
+            return await self.show(run)
 
     async def recover(self) -> None:
         """Goes on with what an earlier server had accepted. It returns before that is done."""

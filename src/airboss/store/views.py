@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, tuple_
 
 from airboss.store.database import Database
 from airboss.store.tables import is_run, job_of_run, views
@@ -33,6 +33,8 @@ class Wanted:
     for_person: bool = False
     since: int | None = None
     until: int | None = None
+    # Of runs those with this tag.
+    tag: str | None = None
     # Somewhere in what a person knows it by, in whatever case.
     text: str | None = None
 
@@ -41,7 +43,7 @@ ALL: Final = Wanted()
 # What a person knows it by, beside its id.
 _NAMES: Final = {
     "session": ("title", "cwd"),
-    "run": ("job", "title", "cwd"),
+    "run": ("job", "title", "short_title", "input_start", "cwd"),
     "task": ("task", "cwd"),
 }
 
@@ -90,6 +92,8 @@ def _conditions(kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
         asked.append(views.c.created_at >= wanted.since)
     if wanted.until is not None:
         asked.append(views.c.created_at < wanted.until)
+    if wanted.tag is not None:
+        asked.append(_tagged(wanted.tag))
     if wanted.text is not None:
         asked.append(_named(kind, wanted.text))
     return asked
@@ -106,6 +110,11 @@ def _waits_for_person(kind: str) -> ColumnElement[bool]:
         items = func.json_array_length(views.c.body, "$.items") > 0
         return and_(items, views.c.state != "closed")
     return _field("for_person") == 1
+
+
+def _tagged(tag: str) -> ColumnElement[bool]:
+    tags = func.json_each(views.c.body, "$.tags").table_valued("value")
+    return exists(select(tags.c.value).where(tags.c.value == tag))
 
 
 def _field(name: str) -> ColumnElement[str]:

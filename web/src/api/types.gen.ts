@@ -102,6 +102,32 @@ export type ChangePrompt = {
   "position"?: number | null;
 };
 
+/** What people say of a run. What is left out stays. */
+export type ChangeRun = {
+  "title"?: string | null;
+  "tags"?: readonly (string)[] | null;
+};
+
+/** A file that the run changed, with the tasks whose agents edited it by name. */
+export type ChangedFile = {
+  "path": string;
+  "how": "created" | "edited" | "deleted";
+  "added": number;
+  "removed": number;
+  "tasks": readonly (string)[];
+  "is_text": boolean;
+};
+
+/** All together. `source`: `trees` compares the folder's files at the run's beginning with those at its end, `edits` is what editing tools said, where there is no git or the run goes on. */
+export type ChangedFiles = {
+  "source": "trees" | "edits";
+  "files": readonly (ChangedFile)[];
+  "added": number;
+  "removed": number;
+  "more": boolean;
+  "note": string;
+};
+
 /** In the order in which they were first changed. `more`: there are further files. */
 export type Changes = {
   "files": readonly (FileChange)[];
@@ -125,6 +151,25 @@ export type CheckEntry = {
   "path": unknown;
 };
 
+/** The last word of a check. */
+export type CheckOutcome = {
+  "holds": boolean;
+  "unasked": boolean;
+  "attempt": number;
+  "reason": string;
+};
+
+/** What a check that failed said, uncut. `seq` is its event in the stream of the task run. */
+export type CheckWords = {
+  "task": string;
+  "task_run": string;
+  "field": string;
+  "attempt": number;
+  "at": number;
+  "seq": number;
+  "text": string;
+};
+
 /** Everything that is wrong. `mistakes` counts them when there are too many to tell. */
 export type CheckedEntry = {
   "valid": boolean;
@@ -134,6 +179,67 @@ export type CheckedEntry = {
   "trusted": boolean;
   "tasks": number;
   "jobs": number;
+};
+
+/** A check that came out differently, or after another number of attempts. */
+export type ComparedCheck = {
+  "name": string;
+  "field": string;
+  "a"?: CheckOutcome | null;
+  "b"?: CheckOutcome | null;
+};
+
+/** A file that one of the runs changed and that is not the same behind both. The diff leads from what A left to what B left; it may be empty where only edits are known. */
+export type ComparedFile = {
+  "path": string;
+  "a"?: LineCounts | null;
+  "b"?: LineCounts | null;
+  "diff": string;
+  "cut": boolean;
+};
+
+/** One of the two, in figures. */
+export type ComparedRun = {
+  "id": string;
+  "job": string;
+  "title": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "folder": string;
+  "who": string;
+  "models": readonly (string)[];
+  "started_at": number;
+  "took_ms": number;
+  "waited_for_person_ms": number;
+  "usage": Usage;
+  "tasks": number;
+  "tasks_succeeded": number;
+  "files": number;
+  "added": number;
+  "removed": number;
+};
+
+/** A step in walking order, in both runs or in one of them. */
+export type ComparedStep = {
+  "path": string;
+  "name": string;
+  "a"?: StepOutcome | null;
+  "b"?: StepOutcome | null;
+  "differs": "none" | "outcome" | "changes";
+};
+
+/** Two runs side by side. They parted at the first step, in walking order, whose outcome or changes differ. */
+export type Comparison = {
+  "a": ComparedRun;
+  "b": ComparedRun;
+  "parted_at"?: string | null;
+  "head": string;
+  "text": string;
+  "same": Record<string, boolean>;
+  "steps": readonly (ComparedStep)[];
+  "checks": readonly (ComparedCheck)[];
+  "checks_in_all": number;
+  "files": readonly (ComparedFile)[];
+  "files_alike": number;
 };
 
 /** Who is signed in to Copilot, and how. `signed_in` is null until the runtime was asked. */
@@ -154,6 +260,15 @@ export type Decide = {
 export type Decision = {
   "at": number;
   "text": string;
+};
+
+/** Those of people one by one; those of rules and policies counted. */
+export type DecisionsMade = {
+  "people": readonly (PersonsDecision)[];
+  "allowed": number;
+  "denied": number;
+  "by": Record<string, number>;
+  "more": boolean;
 };
 
 /** A session or a run was deleted for good, with all that was said in it. */
@@ -240,7 +355,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -416,6 +531,12 @@ export type LimitReached = {
   "expires_at"?: number | null;
 };
 
+/** What a run changed in a file; nothing where it did not. */
+export type LineCounts = {
+  "added": number;
+  "removed": number;
+};
+
 /** An address that gets in once, within ten minutes. */
 export type Link = {
   "url": string;
@@ -523,6 +644,13 @@ export type NewRule = {
   "place"?: number | null;
 };
 
+/** Something that a person may do now, and what would come of it. */
+export type NextStep = {
+  "act": "retry" | "open-session" | "run-again" | "compare" | "decide";
+  "words": string;
+  "session"?: string | null;
+};
+
 /** A model that a session can be started on. */
 export type OfferedModel = {
   "id": string;
@@ -530,6 +658,12 @@ export type OfferedModel = {
   "multiplier": number;
   "source": string;
   "context_tokens"?: number | null;
+};
+
+/** What came of the run: made by rule from its outcome, the failed check and what was concluded last. `head` says it in a few words, `text` the rest. */
+export type OutcomeSentence = {
+  "head": string;
+  "text": string;
 };
 
 /** The agent asked to do something and got its answer. */
@@ -541,6 +675,18 @@ export type PermissionDecided = {
   "allowed": boolean;
   "by": string;
   "reason": string;
+};
+
+/** Something that somebody was asked, and said. */
+export type PersonsDecision = {
+  "at": number;
+  "what": string;
+  "outcome": string;
+  "who"?: string | null;
+  "answer"?: string | null;
+  "task": string;
+  "session": string;
+  "waited_ms": number;
 };
 
 /** RFC 9457, with a code for programs and whether trying again may help. */
@@ -680,7 +826,7 @@ export type RecordedAct = {
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
 };
 
 /** Whether a scripted model is served. */
@@ -688,6 +834,34 @@ export type RehearsalState = {
   "on": boolean;
   "builtin": boolean;
   "script"?: string | null;
+};
+
+/** A run as a person reads it. It is as of `seq` of the run's stream. */
+export type Report = {
+  "id": string;
+  "seq": number;
+  "job": string;
+  "title": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "input": string;
+  "folder": string;
+  "who": string;
+  "tags": readonly (string)[];
+  "models": readonly (string)[];
+  "started_at": number;
+  "ended_at"?: number | null;
+  "took_ms": number;
+  "waited_for_person_ms": number;
+  "usage": Usage;
+  "attempt": number;
+  "again"?: string | null;
+  "outcome": OutcomeSentence;
+  "words"?: CheckWords | null;
+  "tried": readonly (TriedAttempt)[];
+  "next": readonly (NextStep)[];
+  "tasks": readonly (TaskLine)[];
+  "changes": ChangedFiles;
+  "decisions": DecisionsMade;
 };
 
 /** Requests that were not let in. The first is told at once; those like it that follow within a minute are counted, and told together. */
@@ -743,6 +917,15 @@ export type RunAccepted = {
   "again"?: string | null;
   "title": string;
   "lone"?: LoneTask | null;
+  "short_title": string;
+  "input_start": string;
+};
+
+/** Some of the files that a run changed, each with its diff; go on with `first=next`. */
+export type RunChanges = {
+  "files": readonly (FileChange)[];
+  "count": number;
+  "next"?: number | null;
 };
 
 /** A run with every work that was begun, in order; of one in a loop, every round. */
@@ -772,6 +955,9 @@ export type RunDetail = {
   "redo": readonly (string)[];
   "reason"?: string | null;
   "ended_at"?: number | null;
+  "short_title": string;
+  "input_start": string;
+  "tags": readonly (string)[];
   "time": number;
 };
 
@@ -806,12 +992,20 @@ export type RunJob = {
   "requireUserInput": boolean;
   "work": Record<string, unknown>;
   "chart": Record<string, unknown>;
+  "names": Record<string, string>;
 };
 
 /** Runs, newest first. */
 export type RunList = {
   "items": readonly (RunView)[];
   "next_cursor"?: string | null;
+};
+
+/** Somebody gave the run another title. */
+export type RunRenamed = {
+  "kind": "run.renamed";
+  "short_title": string;
+  "who": string;
 };
 
 /** A new server goes on with it. */
@@ -826,6 +1020,22 @@ export type RunRetried = {
   "time": number;
   "who": string;
   "redo": readonly (string)[];
+};
+
+/** The run has these tags now, and no others. */
+export type RunTagged = {
+  "kind": "run.tagged";
+  "tags": readonly (string)[];
+  "who": string;
+};
+
+/** The files of the run's folder as they were when it began, or when it ended, in git. Nothing is said of a folder that is not in git. */
+export type RunTreeKept = {
+  "kind": "run.tree.kept";
+  "when": "begin" | "end";
+  "tree"?: string | null;
+  "reason": string;
+  "left_out": number;
 };
 
 /** One run as of `seq`. It has the works at hand only: a run may have thousands. */
@@ -853,6 +1063,9 @@ export type RunView = {
   "redo": readonly (string)[];
   "reason"?: string | null;
   "ended_at"?: number | null;
+  "short_title": string;
+  "input_start": string;
+  "tags": readonly (string)[];
   "time": number;
 };
 
@@ -1088,6 +1301,18 @@ export type Status = {
   "trouble"?: string | null;
 };
 
+/** How a step went in one of the runs. `after_ms` is behind the run's beginning. */
+export type StepOutcome = {
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "answer"?: boolean | null;
+  "conclusion": string;
+  "worked_ms": number;
+  "after_ms": number;
+  "attempts": number;
+  "task_run": string;
+  "unasked": boolean;
+};
+
 /** `heartbeat` or `end`: there is nothing new behind `seq`, or never will be. */
 export type StreamNote = {
   "seq": number;
@@ -1177,6 +1402,24 @@ export type TaskItem = {
   "model": string;
   "permissions": string;
   "criteria": string;
+};
+
+/** One task of the job. What it concluded is the first paragraph of what its agent said last; of a task that was not run, why not. Times are those of all its rounds, without pauses. */
+export type TaskLine = {
+  "work": number;
+  "name": string;
+  "task": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled" | "not-run" | "not-needed" | "not-yet";
+  "conclusion": string;
+  "is_condition": boolean;
+  "answer"?: boolean | null;
+  "task_run"?: string | null;
+  "session"?: string | null;
+  "rounds": number;
+  "attempts": number;
+  "worked_ms": number;
+  "waited_for_person_ms": number;
+  "usage": Usage;
 };
 
 /** The tasks of the entry in use; none before one was installed. */
@@ -1380,6 +1623,16 @@ export type ToolVetoed = {
   "denied": "tool-loop" | "policy" | "hook" | "approval";
 };
 
+/** One attempt of the task that failed: what its agent said it did, and what the check said. */
+export type TriedAttempt = {
+  "attempt": number;
+  "session": string;
+  "said": string;
+  "check": string;
+  "milliseconds": number;
+  "requests": number;
+};
+
 /** Files or folders that are trusted from now on, or no longer. */
 export type TrustChanged = {
   "kind": "audit.trust.changed";
@@ -1504,6 +1757,7 @@ export type WorkRecord = {
   "retries"?: number | null;
   "unasked": boolean;
   "usage": Usage;
+  "conclusion": string;
 };
 
 /** What a task of the job did was not enough, and it tries again. */
@@ -1533,6 +1787,7 @@ export type WorkStopped = {
   "succeeded": boolean;
   "unasked": boolean;
   "usage": Usage;
+  "conclusion": string;
 };
 
 /** A task of the job waits, and says what for. */

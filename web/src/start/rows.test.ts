@@ -24,6 +24,9 @@ const RUN: RunView = {
   usage: USAGE,
   trusted: true,
   redo: [],
+  short_title: "",
+  input_start: "",
+  tags: [],
 };
 const SESSION: SessionView = {
   id: "ses_1",

@@ -35,6 +35,9 @@ function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
     redo: [],
     reason: null,
     ended_at: null,
+    short_title: event.short_title ?? "",
+    input_start: event.input_start ?? "",
+    tags: [],
     user_input: event.user_input,
     works: [],
   };
@@ -103,6 +106,10 @@ function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
       return { ending: event, reason: event.reason };
     case "run.error":
       return { reason: event.message };
+    case "run.renamed":
+      return { short_title: event.short_title };
+    case "run.tagged":
+      return { tags: event.tags };
     case "run.ended":
       return {
         state: event.outcome,
@@ -137,7 +144,7 @@ class Works {
       case "run.work.started": {
         const { kind: _kind, ...begun } = event;
         const times = { started_at: at, ended_at: null, waits_for: null };
-        const tries = { retried_at: [], retries: null, unasked: false };
+        const tries = { retried_at: [], retries: null, unasked: false, conclusion: "" };
         this.#put({ ...begun, ...times, ...tries, state: "running", usage: NO_USAGE });
         return;
       }
@@ -158,6 +165,7 @@ class Works {
           waits_for: null,
           unasked: event.unasked ?? false,
           usage: usageOf(event.usage),
+          conclusion: event.conclusion ?? "",
         });
         return;
       }

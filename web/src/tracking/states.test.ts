@@ -27,6 +27,7 @@ function told(
     task_run: `task_${work}`,
     state,
     started_at: 1_000,
+    conclusion: "",
     ended_at: ended ? 73_000 : null,
     retried_at: [],
     unasked: false,

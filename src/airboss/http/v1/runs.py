@@ -68,6 +68,8 @@ class RunJob(BaseModel):
     requireUserInput: bool
     work: dict[str, Any]
     chart: dict[str, Any]
+    # What each work is called, by its number; of a task that is there twice, what tells it apart.
+    names: dict[int, str]
 
 
 @router.post(
@@ -89,15 +91,17 @@ async def list_runs(
     runs: UseRuns,
     state: Annotated[list[RunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
     job: Annotated[str | None, Query(max_length=400)] = None,
+    tag: Annotated[str | None, Query(max_length=40)] = None,
     since: Time = None,
     until: Time = None,
     text: Annotated[str | None, LOOKED_FOR] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunList:
-    """Newest first; of one job, begun from `since` on and before `until`, with `text` in the job's
-    name, the folder or the id. A page's cursor stays true while new ones come."""
-    wanted = Wanted(job=job, since=since, until=until, text=text)
+    """Newest first; of one job, with a tag, begun from `since` on and before `until`, with `text`
+    in the job's name, the title, the beginning of the input, the folder or the id. A page's cursor
+    stays true while new ones come."""
+    wanted = Wanted(job=job, tag=tag, since=since, until=until, text=text)
     page = await runs.page(tuple(state), cursor, limit, wanted)
     return RunList(items=page.items, next_cursor=page.next_cursor)
 
@@ -120,6 +124,7 @@ async def show_job_of_run(run: str, runs: UseRuns) -> Response:
 
     def tell() -> str:
         from airboss.entry.chart import generate_chart_nodes
+        from airboss.entry.work_places import names_of
 
         job = entry.jobs[view.job]
         said = RunJob(
@@ -127,6 +132,7 @@ async def show_job_of_run(run: str, runs: UseRuns) -> Response:
             requireUserInput=bool(job.require_user_input),
             work=job.work.to_wire(),
             chart=generate_chart_nodes(job.work).to_wire(),
+            names=names_of(job.work),
         )
         return said.model_dump_json()
 
