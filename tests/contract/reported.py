@@ -3,6 +3,7 @@
 import json
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def reset(portal: Portal) -> None:
         (portal.work / name).unlink(missing_ok=True)
 
 
-def until_over(show: Any, run: str) -> dict[str, Any]:
+def until_over(show: Callable[[str], Any], run: str) -> dict[str, Any]:
     end = time.monotonic() + 60
     while (view := show(f"/api/v1/runs/{run}"))["ended_at"] is None:
         assert time.monotonic() < end, view

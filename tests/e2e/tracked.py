@@ -203,3 +203,8 @@ def node(page: Page, name: str) -> Locator:
 
 def tab(page: Page, name: str) -> Locator:
     return page.get_by_role("tablist", name="Sessions").get_by_role("tab", name=name)
+
+
+def run_tab(page: Page, name: str) -> Locator:
+    """A tab of the right part: the report, the selected task, changes or the definition."""
+    return page.get_by_role("tablist", name="Report, task").get_by_role("tab", name=name)

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.engine.conclusions import conclude, said_in
+from airboss.engine.conclusions import conclude, first_paragraph, said_in
 from airboss.entry.work_places import Decider, WorkPlace
 from airboss.log.log import EventLog
 from airboss.model.ids import SessionId, TaskRunId
@@ -162,7 +162,7 @@ def _check_of(story: TaskRunStory, attempt: Attempt) -> str:
         and not check.holds
         and check.field.startswith("criteria")
     ]
-    return clipped(" ".join(" ".join(check.reason for check in unmet).split()), _LONGEST_CHECK)
+    return clipped(" ".join(first_paragraph(check.reason) for check in unmet), _LONGEST_CHECK)
 
 
 async def _lines(log: EventLog, facts: RunFacts) -> list[TaskLine]:

@@ -80,6 +80,10 @@ const SHAPES = {
       <path d="M8 5.5V8M4 10.5V8h8v2.5" />
     </>
   ),
+  shield: <path d="M8 2 13 4v4c0 3-2.2 5-5 6-2.8-1-5-3-5-6V4z" />,
+  chat: <path d="M2.5 3h11v7.5H7.5L4.5 13v-2.5h-2z" />,
+  parted: <path d="M8 14V9M8 9 4 5V2M8 9l4-4V2" />,
+  more: <path d="M3.5 8h.01M8 8h.01M12.5 8h.01" />,
   file: <path d="M4 2h5l3 3v9H4zM9 2v3h3" />,
   clip: (
     <path d="m12.5 7.5-4.8 4.8a3 3 0 0 1-4.2-4.2l5-5a2 2 0 0 1 2.8 2.8l-4.7 4.7a1 1 0 0 1-1.4-1.4l4.3-4.3" />

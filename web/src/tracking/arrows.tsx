@@ -16,7 +16,9 @@ type Props = {
 export function Arrows({ lines, progress, isIn, far }: Props) {
   const keep = useKept(lines);
   const areas = useMemo(() => lines.map((line) => areaOf(line.points)), [lines]);
-  const shown = lines.filter((_, at) => isIn(...(areas[at] ?? NOWHERE)));
+  const shown = lines.filter(
+    ({ points }, at) => points.length > 0 && isIn(...(areas[at] ?? NOWHERE)),
+  );
   return (
     <g {...UNSAID}>
       {shown.map((line) => {

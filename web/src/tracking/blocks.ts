@@ -31,6 +31,8 @@ export type Step = {
   work: number;
   task: string;
   label: string;
+  /** As people know it: `lint · build-web` where there is another `lint`. */
+  name: string;
   /** Whether it is part of a condition: then a failure says `false`, and fails nothing. */
   asks: boolean;
 };
@@ -46,12 +48,22 @@ export type Stack = {
   count: number;
 };
 
+/** Many tasks at the same time, drawn as small tiles in a grid. */
+export type Tiles = { kind: "tiles"; key: string; label: string; steps: readonly Step[] };
+
+/** What works are called, by their numbers, as the server tells them apart. */
+export type Names = Readonly<Record<number, string>>;
+
+/** What stands on a node. */
+export const nameOf = (of: Step | Stack): string => (of.kind === "step" ? of.name : of.label);
+
 /** Where ways part and meet. */
 export type Sign = { key: string; mark: Mark };
 
 export type Block =
   | Step
   | Stack
+  | Tiles
   /** `skips` has how many were left out before each part, and behind the last. */
   | { kind: "seq"; parts: readonly Block[]; skips?: readonly number[] }
   | { kind: "par"; key: string; begin: Sign; end: Sign; parts: readonly Block[] }
@@ -76,8 +88,8 @@ export type Block =
     };
 
 /** Null where the chart is not that of these works: a newer server may draw otherwise. */
-export function blocksOf(work: Work, chart: Chart): Block | null {
-  const reading = new Reading(chart);
+export function blocksOf(work: Work, chart: Chart, names: Names = {}): Block | null {
+  const reading = new Reading(chart, names);
   try {
     const block = reading.work(work, false);
     return reading.isDone ? block : null;
@@ -97,7 +109,10 @@ export const other = opposite;
 class Reading {
   private next = 0;
 
-  constructor(private readonly chart: Chart) {}
+  constructor(
+    private readonly chart: Chart,
+    private readonly names: Names,
+  ) {}
 
   get isDone(): boolean {
     return this.next === this.chart.nodes.length;
@@ -143,6 +158,7 @@ class Reading {
       work: work.workIdInJob,
       task: work.taskId,
       label: node.label ?? work.taskId,
+      name: this.names[work.workIdInJob] ?? node.label ?? work.taskId,
       asks,
     };
   }
@@ -195,6 +211,7 @@ export function partsOf(block: Block): readonly Block[] {
   switch (block.kind) {
     case "step":
     case "stack":
+    case "tiles":
       return [];
     case "seq":
     case "par":
@@ -210,12 +227,13 @@ export function partsOf(block: Block): readonly Block[] {
 
 export function stepsOf(block: Block): readonly Step[] {
   if (block.kind === "step") return [block];
-  if (block.kind === "stack") return block.steps;
+  if (block.kind === "stack" || block.kind === "tiles") return block.steps;
   return partsOf(block).flatMap(stepsOf);
 }
 
 /** How many nodes stand for something: marks cost nothing beside them. */
 export function sizeOf(block: Block): number {
   const inside = partsOf(block).reduce((sum, part) => sum + sizeOf(part), 0);
+  if (block.kind === "tiles") return block.steps.length;
   return block.kind === "step" || block.kind === "stack" ? 1 : inside;
 }

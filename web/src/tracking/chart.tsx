@@ -4,6 +4,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { visible } from "../words";
 import { Arrows } from "./arrows";
+import { nameOf as named } from "./blocks";
+import { Frame } from "./frame";
 import { useKept } from "./kept";
 import { ChartNode } from "./node";
 import { LIST } from "./roles";
@@ -15,6 +17,8 @@ import { fitting, opening, stepOf, zoomed } from "./zoom";
 type Props = {
   layout: Layout;
   progress: Progress;
+  /** Whether the run has ended. */
+  isOver: boolean;
   now: number;
   label: string;
   zoom: number;
@@ -34,7 +38,7 @@ const FAR = 0.45;
 const WAITING = { look: "not yet", sign: null, sub: "", forYou: false, times: 0 } as const;
 
 export function FlowChart(props: Props) {
-  const { layout, progress, now, zoom, onZoom, selected, reveal, onChoose, hint } = props;
+  const { layout, progress, isOver, now, zoom, onZoom, selected, reveal, onChoose, hint } = props;
   const room = useRef<HTMLDivElement>(null);
   const view = useSignal({ x: 0, y: 0, width: 4_000, height: 3_000 });
   const focused = useSignal<string | null>(null);
@@ -79,7 +83,7 @@ export function FlowChart(props: Props) {
   );
   const stop = focused.value ?? chosen?.key ?? ways.order[0]?.key;
   const told = (box: Box): Shown | null =>
-    onChoose === null ? null : box.of === null ? WAITING : shownOf(box.of, progress, now);
+    onChoose === null ? null : box.of === null ? WAITING : shownOf(box.of, progress, now, isOver);
 
   function press(event: KeyboardEvent): void {
     const from = boxOf(event.target, layout);
@@ -117,6 +121,9 @@ export function FlowChart(props: Props) {
           focused.value = boxOf(event.target, layout)?.key ?? null;
         }}
       >
+        {layout.frames.map((frame) => (
+          <Frame key={frame.key} frame={frame} progress={progress} isOver={isOver} far={isFar} />
+        ))}
         <Arrows lines={layout.lines} progress={progress} isIn={isIn} far={isFar} />
         {boxes.map((box) => {
           const shown = told(box);
@@ -145,15 +152,17 @@ export function FlowChart(props: Props) {
 
   /** It begins with what is seen, so that who speaks to the page can name it. */
   function said(box: Box, shown: Shown): string {
-    const seen = `${nameOf(box)} ${shown.sub}`.trim();
-    const more = [shown.look, box.of?.kind === "stack" ? "folded" : ""].filter(
+    const answer = shown.sign === "true" || shown.sign === "false" ? shown.sign : "";
+    const seen = `${nameOf(box)} ${shown.sub} ${answer}`.trim();
+    const came = answer === "" ? shown.look : "";
+    const more = [came === shown.sub ? "" : came, box.of?.kind === "stack" ? "folded" : ""].filter(
       (word) => word !== "",
     );
     return `${[seen, ...more].join(", ")}. ${afterInWords(ways, box.key, nameOf)}`;
   }
 }
 
-const nameOf = (box: Box): string => labelled(visible(box.of?.label ?? ""));
+const nameOf = (box: Box): string => (box.of === null ? "" : labelled(visible(named(box.of))));
 
 const isOf = (box: Box, work: number | null): boolean =>
   work !== null &&
@@ -260,8 +269,8 @@ function useBeginning(room: Room, { layout, onZoom, progress }: Props, chosen: B
 
 function isBusy(box: Box, progress: Progress): boolean {
   if (box.of === null) return false;
-  const { sign, look } = shownOf(box.of, progress, 0);
-  return sign === "running" || look === "failed";
+  const { sign } = shownOf(box.of, progress, 0);
+  return sign === "running" || sign === "cross";
 }
 
 const roomIn = (room: HTMLElement) => ({

@@ -117,7 +117,7 @@ function EventsHead(props: Props) {
               onlyTask.value = event.currentTarget.checked;
             }}
           />
-          Only {step.label.length > 24 ? "this task" : visible(step.label)}
+          Only {step.name.length > 24 ? "this task" : visible(step.name)}
         </label>
       )}
       <span class="small faint num">
@@ -145,7 +145,7 @@ function Listed(props: Props) {
       log={log}
       of={of}
       count={ofTask ? (task?.seq ?? 0) : run.seq}
-      nameOf={(path) => stepAt(path)?.label ?? null}
+      nameOf={(path) => stepAt(path)?.name ?? null}
       isOfNode={(path) => path !== null && step !== null && stepAt(path)?.work === step.work}
       selected={selection.value.event}
       reveal={origin.value !== "events"}

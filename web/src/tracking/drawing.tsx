@@ -1,6 +1,7 @@
 /** The chart with its tools: size, folding, and what is left out. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RunJob } from "../api/types.gen";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { type Block, blocksOf, type Chart, type Work } from "./blocks";
@@ -19,9 +20,11 @@ export type Drawn = {
   layout: Layout | null;
 };
 
+type Drawable = Pick<RunJob, "work" | "chart"> & Partial<Pick<RunJob, "names">>;
+
 /** Laid out again only when it is folded otherwise: what happens in it moves nothing. */
-export function useDrawing(work: unknown, chart: unknown, progress: Progress): Drawn {
-  const block = useMemo(() => blocksOf(work as Work, chart as Chart), [work, chart]);
+export function useDrawing({ work, chart, names }: Drawable, progress: Progress): Drawn {
+  const block = useMemo(() => blocksOf(work as Work, chart as Chart, names), [work, chart, names]);
   const wanted = shownParts.value;
   const hides = wanted.hideSucceeded || wanted.failedOnly;
   const folded = useMemo(() => {
@@ -45,6 +48,7 @@ function useGraph(chart: Chart | null): Layout | null {
 type Props = {
   drawn: Drawn;
   progress: Progress;
+  isOver: boolean;
   tasks: number;
   selected: number | null;
   reveal: boolean;
@@ -52,7 +56,16 @@ type Props = {
   hint?: (box: Box) => string;
 };
 
-export function Drawing({ drawn, progress, tasks, selected, reveal, onChoose, hint }: Props) {
+export function Drawing({
+  drawn,
+  progress,
+  isOver,
+  tasks,
+  selected,
+  reveal,
+  onChoose,
+  hint,
+}: Props) {
   const room = useRef<HTMLDivElement>(null);
   const { layout, folded } = drawn;
   const showAll = () => {
@@ -86,6 +99,7 @@ export function Drawing({ drawn, progress, tasks, selected, reveal, onChoose, hi
         <FlowChart
           layout={layout}
           progress={progress}
+          isOver={isOver}
           now={now.value}
           label={`Flow chart, ${tasks === 1 ? "1 task" : `${tasks} tasks`}`}
           zoom={zoom.value}

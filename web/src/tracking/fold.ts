@@ -1,6 +1,6 @@
 /** Which blocks of a chart are drawn, and which are drawn as one. */
 
-import { type Block, partsOf, type Stack, type Step, sizeOf, stepsOf } from "./blocks";
+import { type Block, partsOf, type Stack, type Step, sizeOf, stepsOf, type Tiles } from "./blocks";
 
 export type ShownParts = {
   foldSiblings: boolean;
@@ -34,7 +34,7 @@ export function fold(
     shownParts.failedOnly || shownParts.hideSucceeded ? without(block, shownParts, outcome) : block;
   if (left === null) return { block: null, notice: null };
   const asked = shownParts.foldSiblings ? foldAlike(left, byTask, shownParts.open) : left;
-  if (sizeOf(asked) <= most) return { block: asked, notice: null };
+  if (sizeOf(asked) <= most) return { block: tiled(asked), notice: null };
   return foldMore(left, sizeOf(asked), most);
 }
 
@@ -60,6 +60,21 @@ function foldMore(block: Block, wanted: number, most: number): Folded {
   return { block: foldRow(folded, most), notice };
 }
 
+/** So many tasks beside each other are too wide for a row. */
+const WIDE = 8;
+
+/** Tasks that run at the same time wrap into a grid where there are many of them. */
+function tiled(block: Block): Block {
+  const inside = mapParts(block, tiled);
+  if (inside.kind !== "par") return inside;
+  const steps = inside.parts.filter((part) => part.kind === "step");
+  if (steps.length <= WIDE) return inside;
+  const names = new Set(steps.map((step) => step.label));
+  const label = `${names.size === 1 ? steps[0]?.label : "tasks"} × ${steps.length}`;
+  const tiles: Tiles = { kind: "tiles", key: `t${inside.key}`, label, steps };
+  return { ...inside, parts: [tiles, ...inside.parts.filter((part) => part.kind !== "step")] };
+}
+
 type Alike = (block: Block) => string;
 
 const byTask: Alike = (block) => shapeOf(block, (step) => JSON.stringify(step.label));
@@ -67,7 +82,8 @@ const byShape: Alike = (block) => shapeOf(block, () => "");
 
 function shapeOf(block: Block, name: (step: Step) => string): string {
   if (block.kind === "step") return `${block.shape}${name(block)}`;
-  if (block.kind === "stack") return `${block.steps.length}${block.steps.map(name).join()}`;
+  if (block.kind === "stack" || block.kind === "tiles")
+    return `${block.steps.length}${block.steps.map(name).join()}`;
   return `${block.kind}(${partsOf(block)
     .map((part) => shapeOf(part, name))
     .join()})`;
@@ -159,6 +175,7 @@ function without(
       return shownParts.hideSucceeded && is === "succeeded" ? null : block;
     }
     case "stack":
+    case "tiles":
       return block;
     case "seq": {
       const parts: Block[] = [];
@@ -194,6 +211,7 @@ function mapParts(block: Block, change: (part: Block) => Block): Block {
   switch (block.kind) {
     case "step":
     case "stack":
+    case "tiles":
       return block;
     case "seq":
     case "par":

@@ -2,7 +2,7 @@
 
 import type { RunDetail, WorkRecord } from "../api/types.gen";
 import type { TaskState } from "../state/types";
-import { type Block, partsOf, type Stack, type Step } from "./blocks";
+import { type Block, nameOf, partsOf, type Stack, type Step } from "./blocks";
 import type { Wait } from "./said";
 import { lookOf, type Progress, roundOf } from "./states";
 import type { Span } from "./timescale";
@@ -26,6 +26,7 @@ export type GanttRow = {
 /** In the order of the chart, from the top to the bottom. */
 export function rowsOf(block: Block): readonly (Step | Stack)[] {
   if (block.kind === "step" || block.kind === "stack") return [block];
+  if (block.kind === "tiles") return block.steps;
   return partsOf(block).flatMap(rowsOf);
 }
 
@@ -39,7 +40,7 @@ type Seen = {
 
 export function rowOf(of: Step | Stack, seen: Seen): GanttRow {
   const segments = of.kind === "step" ? segmentsOfStep(of, seen) : segmentsOfStack(of, seen);
-  return { key: of.key, label: of.label, of, segments };
+  return { key: of.key, label: nameOf(of), of, segments };
 }
 
 const endOf = (work: WorkRecord, now: number) => work.ended_at ?? now;

@@ -31,6 +31,7 @@ export function layOutGraph(chart: Chart): Layout {
     height: Math.max(...boxes.map((box) => box.y + box.height)) + MARGIN,
     boxes,
     lines,
+    frames: [],
   };
 }
 
@@ -62,7 +63,7 @@ export function stepOf(node: ChartNode): Step | null {
   const [shape, work] = node.hint;
   const label = node.label ?? "";
   const asks = shape === "CondNode";
-  return { kind: "step", key: `n${node.id}`, shape, work, task: label, label, asks };
+  return { kind: "step", key: `n${node.id}`, shape, work, task: label, label, name: label, asks };
 }
 
 function linesOf(node: ChartNode, boxes: ReadonlyMap<string, Box>, right: number): Line[] {

@@ -1,17 +1,16 @@
 /** The head of the left part: how the job stands, what matters now, and what can be done. */
 
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { type Answer, post, whyNot } from "../api/client";
 import { barred } from "../api/role";
-import type { InboxItem, RunDetail, RunView } from "../api/types.gen";
+import type { InboxItem, RunDetail } from "../api/types.gen";
 import { fresh, now } from "../live/feed";
-import { confirmed } from "../parts/dialog";
 import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
 import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
+import type { RunActs } from "./run-acts";
+import { RunTitle } from "./run-name";
 import { doneOf, type Progress, parkedOf, requests, tasks } from "./states";
 import { Strip } from "./strip";
 
@@ -45,40 +44,17 @@ type Props = {
   works: number;
   progress: Progress;
   waits: readonly InboxItem[];
+  acts: RunActs;
   nameOf: (path: string) => string | null;
   onDecide: (item: InboxItem) => void;
 };
 
-export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
-  const busy = useSignal<string | null>(null);
-  const trouble = useSignal<string | null>(null);
+/** Three lines, always: how it stands and what can be done, what it is, and counts. */
+export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Props) {
   const title = titleOf(run);
   const isOver = title !== "running";
-
-  async function act(verb: string, path: string): Promise<RunView | null> {
-    busy.value = verb;
-    trouble.value = null;
-    const answer: Answer<RunView> = await post<RunView>(`/api/v1/runs/${run.id}/${path}`);
-    busy.value = null;
-    if (answer.kind === "ok") return answer.body;
-    trouble.value = whyNot(answer);
-    return null;
-  }
-
-  async function stop(): Promise<void> {
-    if (run.running.length > 0 && !(await confirmed(stopping(run)))) return;
-    await act("stop", "stop");
-  }
-
-  async function again(): Promise<void> {
-    const started = await act("again", "again");
-    if (started === null) return;
-    const asked = new URLSearchParams({ jobName: started.job, jobId: started.id });
-    location.assign(`/jobTracking.html?${asked}`);
-  }
-
   const waiting = parkedOf(run);
-  const isStopping = busy.value === "stop" || run.ending != null;
+  const isStopping = acts.busy === "stop" || run.ending != null;
   return (
     <>
       <div class="jobhead">
@@ -88,13 +64,13 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
           </JobState>
           <span class="grow" />
           <span class="row acts">
-            <Exports run={run} />
+            <More run={run} />
             <button
               type="button"
               class="btn sm"
-              disabled={busy.value !== null}
+              disabled={acts.busy !== null}
               {...barred("operate")}
-              onClick={() => void again()}
+              onClick={() => void acts.again()}
             >
               <Icon name="turn" />
               Run again
@@ -102,28 +78,30 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
             {(title === "failed" || title === "canceled") && (
               <button
                 type="button"
-                class="btn sm primary"
-                disabled={busy.value !== null}
+                class="btn sm"
+                disabled={acts.busy !== null}
                 {...barred("operate")}
-                onClick={() => void act("retry", "retry")}
+                onClick={() => void acts.retry()}
               >
                 <Icon name="play" />
                 Retry the failed part
               </button>
             )}
-            <button
-              type="button"
-              class="btn danger"
-              disabled={isOver || isStopping}
-              title={isOver ? "The job has ended." : undefined}
-              {...barred("operate")}
-              onClick={() => void stop()}
-            >
-              {isStopping ? "Stopping …" : "Stop Job"}
-            </button>
+            {!isOver && (
+              <button
+                type="button"
+                class="btn sm danger"
+                disabled={isStopping}
+                {...barred("operate")}
+                onClick={() => void acts.stop()}
+              >
+                {isStopping ? "Stopping …" : "Stop Job"}
+              </button>
+            )}
           </span>
         </div>
-        <p class="small muted cut num" title={run.id}>
+        <RunTitle job={run.job} title={run.short_title} onRename={acts.rename} />
+        <p class="small muted cut num counts" title={run.id}>
           {subOf(run, works, progress)}
         </p>
         {waiting !== null && (
@@ -132,28 +110,15 @@ export function Head({ run, works, progress, waits, nameOf, onDecide }: Props) {
           </p>
         )}
       </div>
-      {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
+      {acts.trouble !== null && <Note kind="err" title={visible(acts.trouble)} />}
       <Strip run={run} waits={waits} nameOf={nameOf} onDecide={onDecide} />
     </>
   );
 }
 
-const stopping = (run: RunDetail) => ({
-  title: "Stop this job?",
-  body: `${tasks(run.running.length)} at work: ${run.running
-    .slice(0, 4)
-    .map((work) => visible(work.task))
-    .join(
-      ", ",
-    )}${run.running.length > 4 ? " …" : ""}. Their agents end now. What has succeeded is kept, and the failed part can be retried.`,
-  action: "Stop Job",
-  keep: "Let it run",
-});
-
 function subOf(run: RunDetail, works: number, progress: Progress): string {
   const end = run.ended_at ?? null;
   const parts = [
-    visible(run.job),
     `${doneOf(progress)} of ${tasks(works)}`,
     duration((end ?? Math.max(now.value, run.updated_at)) - run.created_at),
     requests(run.usage.requests),
@@ -162,7 +127,7 @@ function subOf(run: RunDetail, works: number, progress: Progress): string {
   return parts.join(" · ");
 }
 
-function Exports({ run }: { run: RunDetail }) {
+function More({ run }: { run: RunDetail }) {
   const { saving, trouble, saveAll } = useSaving();
   const formats = [
     ["markdown", "Markdown"],
@@ -171,11 +136,12 @@ function Exports({ run }: { run: RunDetail }) {
   ] as const;
   return (
     <details class="menu-of desk">
-      <summary class="btn ghost sm">
-        <Icon name="download" />
-        Export
+      <summary class="btn ghost sm icon">
+        <Icon name="more" />
+        <span class="vh">More: export</span>
       </summary>
       <ul class="floating">
+        <li class="small muted pad">Export as</li>
         {formats.map(([format, word]) => (
           <li key={format}>
             <button

@@ -1,16 +1,29 @@
 /** Where the nodes and arrows of a chart lie. Series and parallels nest, so boxes in boxes place
     every node exactly, in one pass over thousands of them. Colours are not known here. */
 
-import { type Block, type Label, type Mark, other, type Stack, type Step } from "./blocks";
+import {
+  type Block,
+  type Label,
+  type Mark,
+  nameOf,
+  other,
+  type Stack,
+  type Step,
+  type Tiles,
+} from "./blocks";
 import {
   BAR,
   type Box,
+  gridOf,
   type Kind,
   type Layout,
   type Line,
   NODE_HEIGHT,
   type Point,
   SIZES,
+  TILE_HEIGHT,
+  type TileFrame,
+  tileWords,
   widthOf,
 } from "./shapes";
 
@@ -33,6 +46,7 @@ export function layOut(block: Block): Layout {
     height: extent.height + 2 * MARGIN,
     boxes: drawing.boxes,
     lines: drawing.lines,
+    frames: drawing.frames,
   };
 }
 
@@ -42,6 +56,7 @@ type Columns = { yes: number; no: number };
 class Drawing {
   readonly boxes: Box[] = [];
   readonly lines: Line[] = [];
+  readonly frames: TileFrame[] = [];
   private readonly extents = new Map<Block, Extent>();
   /** How many ways back come in at a node already. */
   private readonly returns = new Map<string, number>();
@@ -58,7 +73,11 @@ class Drawing {
     switch (block.kind) {
       case "step":
       case "stack": // what lies behind its front takes of the space around it
-        return around(widthOf(block.label, block.shape), NODE_HEIGHT);
+        return around(widthOf(nameOf(block), block.shape), NODE_HEIGHT);
+      case "tiles": {
+        const { width, height } = gridOf(block);
+        return around(width, height);
+      }
       case "seq":
         return stacked(
           block.parts.map((part) => this.extent(part)),
@@ -125,8 +144,10 @@ class Drawing {
       case "step":
       case "stack":
         return alone(
-          this.put(block.key, block.shape, x, y, widthOf(block.label, block.shape), block),
+          this.put(block.key, block.shape, x, y, widthOf(nameOf(block), block.shape), block),
         );
+      case "tiles":
+        return this.placeTiles(block, x, y);
       case "seq":
         return this.placeSeq(block, x, y);
       case "par":
@@ -162,6 +183,30 @@ class Drawing {
     return ends;
   }
 
+  /** One enters and leaves at the frame; who goes by keys, at every tile. */
+  private placeTiles(block: Tiles, x: number, y: number): Ends {
+    const grid = gridOf(block);
+    const left = x - grid.width / 2;
+    const size = { width: grid.width, height: grid.height };
+    this.frames.push({ key: block.key, x: left, y, ...size, tiles: block });
+    block.steps.forEach((step, place) => {
+      const [right, down] = grid.at(place);
+      const box: Box = {
+        key: step.key,
+        kind: "TaskNode",
+        x: left + right,
+        y: y + down,
+        width: grid.tile,
+        height: TILE_HEIGHT,
+        of: step,
+        tile: tileWords(grid.names[place] ?? "", grid.tile),
+      };
+      this.boxes.push(box);
+    });
+    const frame: Box = { key: block.key, kind: "ParBegin", x: left, y, ...size, of: null };
+    return { first: frame, last: frame };
+  }
+
   private placePar(block: Extract<Block, { kind: "par" }>, x: number, y: number): Ends {
     const { left, right, height } = this.extent(block);
     const first = this.putMark(block.begin.key, "ParBegin", x, y, left + right);
@@ -175,6 +220,7 @@ class Drawing {
       const ends = this.place(part, axis, y + BAR + DOWN);
       this.straight(first, ends.first, axis);
       this.straight(ends.last, last, axis);
+      if (part.kind === "tiles") this.through(first, part.steps, last);
       edge += extent.left + extent.right + BESIDE;
     });
     return { first, last };
@@ -270,6 +316,14 @@ class Drawing {
     this.draw(from, to, points, { ...more, at });
   }
 
+  /** Ways without a line, for who goes by keys. */
+  private through(first: Box, steps: readonly Step[], last: Box): void {
+    for (const { key } of steps) {
+      this.draw(first, { ...last, key }, []);
+      this.draw({ ...first, key }, last, []);
+    }
+  }
+
   private straight(from: Box, to: Box, x: number): void {
     this.draw(from, to, [
       [x, bottom(from)],
@@ -346,7 +400,9 @@ function lastHalf(block: Block): number {
   switch (block.kind) {
     case "step":
     case "stack":
-      return widthOf(block.label, block.shape) / 2;
+      return widthOf(nameOf(block), block.shape) / 2;
+    case "tiles":
+      return gridOf(block).width / 2;
     case "cond":
       return SIZES.CondEnd[0] / 2;
     case "seq": {

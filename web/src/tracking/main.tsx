@@ -1,5 +1,6 @@
 import "../app.css";
 import "./tracking.css";
+import "./report.css";
 import { render } from "preact";
 import { Page } from "./page";
 

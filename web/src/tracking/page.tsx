@@ -1,7 +1,7 @@
 /** The tracking page: chart, timeline and events of one run, and the selected task's sessions. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { InboxItem, RunDetail, RunJob } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import type { Freshness } from "../live/freshness";
@@ -18,12 +18,13 @@ import { Drawing, useDrawing } from "./drawing";
 import { Head, titleOf } from "./head";
 import { StreamLog } from "./log";
 import { Preview } from "./preview";
+import { useRunActs } from "./run-acts";
 import { type Choice, NOTHING, watchSelection } from "./selection";
 import type { Box } from "./shapes";
 import { Side } from "./side";
-import { progressOf } from "./states";
+import { culpritOf, progressOf } from "./states";
 import { jobOfRun, useJob, useWatched } from "./use";
-import { ask, asking, dock, type PhoneView, phoneView, shownParts } from "./view";
+import { ask, asking, dock, listed, type PhoneView, phoneView, shownParts } from "./view";
 
 /** What the frame shows beyond what the feed says. */
 export const badge = signal<Freshness | undefined>(undefined);
@@ -82,7 +83,7 @@ function NotThere({ why }: { why: string }) {
 
 function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
   const progress = useMemo(() => progressOf(run), [run]);
-  const drawn = useDrawing(job.work, job.chart, progress);
+  const drawn = useDrawing(job, progress);
   const steps = useSteps(job);
   const { node, iteration } = choice.selection.value;
   const step = node === null ? null : (steps.get(node) ?? null);
@@ -105,33 +106,44 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
   const stepAt = (path: string): Step | null => steps.get(paths.get(path) ?? -1) ?? null;
   const waits = inbox().state.value.items.filter((item) => item.run === run.id);
 
-  const choose = (box: Box) => {
-    if (box.of === null) return;
-    if (box.of.kind === "step") choice.toggle(box.of.work, "chart");
-    else ask({ open: new Set([...shownParts.value.open, box.of.key]) });
-  };
+  useOpening(run, steps, choice);
   const decide = (item: InboxItem) => {
     const work = run.works.find((one) => one.task_run === item.task_run);
     if (work === undefined) return;
     asking.value = item.session;
+    phoneView.value = "side";
     choice.select({ ...NOTHING, node: work.work }, "side");
   };
+  const acts = useRunActs(run, () => waits[0] !== undefined && decide(waits[0]));
 
+  const choose = (box: Box) => {
+    if (box.of === null) return;
+    if (box.of.kind === "step") {
+      choice.toggle(box.of.work, "chart");
+      phoneView.value = "side";
+      return;
+    }
+    ask({ open: new Set([...shownParts.value.open, box.of.key]) });
+    listed.value = box.of.steps;
+    choice.select({ tab: "items" }, "chart");
+  };
   return (
-    <div class="cols tracking">
-      <div class="left" data-phone={phoneView.value}>
+    <div class="cols tracking" data-phone={phoneView.value}>
+      <div class="left">
         <Head
           run={run}
           works={steps.size}
           progress={progress}
           waits={waits}
-          nameOf={(path) => stepAt(path)?.label ?? null}
+          acts={acts}
+          nameOf={(path) => stepAt(path)?.name ?? null}
           onDecide={decide}
         />
         <PhoneTabs />
         <Drawing
           drawn={drawn}
           progress={progress}
+          isOver={run.ended_at != null}
           tasks={steps.size}
           selected={node}
           reveal={choice.origin.value !== "chart"}
@@ -167,7 +179,10 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
         min={320}
       />
       <Side
+        run={run}
         job={job}
+        acts={acts}
+        progress={progress}
         step={step}
         executions={executions}
         execution={execution}
@@ -178,6 +193,21 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
       />
     </div>
   );
+}
+
+/** Once, where the address selects nothing: what failed is selected behind the report; of a run that
+    goes on, the task at work is shown as soon as there is one. */
+function useOpening(run: RunDetail, steps: ReadonlyMap<number, Step>, choice: Choice): void {
+  const isDone = useRef(location.hash !== "");
+  const origin = choice.origin.value;
+  const isOver = run.ended_at != null;
+  const work = isOver ? culpritOf(run, steps) : run.running[0];
+  useEffect(() => {
+    if (isDone.current || (work === undefined && !isOver)) return;
+    isDone.current = true;
+    if (origin !== "address" || work === undefined) return;
+    choice.begin({ ...NOTHING, node: work.work, tab: isOver ? "report" : null });
+  }, [work?.work, isOver]);
 }
 
 /** Lower windows leave less of it, the lowest only its head. */
@@ -194,7 +224,9 @@ export function useSteps(job: RunJob): ReadonlyMap<number, Step> {
       const [shape, work] = node.hint;
       const label = node.label ?? "";
       const asks = asked.has(work) || shape === "CondNode";
-      found.set(work, { kind: "step", key: `n${node.id}`, shape, work, task: label, label, asks });
+      const name = job.names?.[work] ?? label;
+      const key = `n${node.id}`;
+      found.set(work, { kind: "step", key, shape, work, task: label, label, name, asks });
     }
     return found;
   }, [job]);
@@ -223,6 +255,7 @@ function conditionsOf(work: Work, asks = false, found = new Set<number>()): Set<
 }
 
 const PHONE_VIEWS: readonly (readonly [PhoneView, string])[] = [
+  ["side", "Report"],
   ["chart", "Chart"],
   ["timeline", "Timeline"],
   ["events", "Events"],
@@ -231,7 +264,7 @@ const PHONE_VIEWS: readonly (readonly [PhoneView, string])[] = [
 function PhoneTabs() {
   return (
     <div class="phone-only ctools">
-      <div class="seg" role="tablist" aria-label="Chart, timeline or events">
+      <div class="seg" role="tablist" aria-label="Report, chart, timeline or events">
         {PHONE_VIEWS.map(([view, word]) => (
           <button
             key={view}
@@ -240,7 +273,7 @@ function PhoneTabs() {
             aria-selected={phoneView.value === view}
             onClick={() => {
               phoneView.value = view;
-              if (view !== "chart") dock.value = view;
+              if (view === "timeline" || view === "events") dock.value = view;
             }}
           >
             {word}

@@ -44,7 +44,7 @@ export function Preview({ jobName }: { jobName: string }) {
 const NOTHING_RAN: Progress = new Map();
 
 function Previewed({ job }: { job: RunJob }) {
-  const drawn = useDrawing(job.work, job.chart, NOTHING_RAN);
+  const drawn = useDrawing(job, NOTHING_RAN);
   const steps = useSteps(job);
   const known = useWatched("/api/v1/tasks", watchList<TaskList>)?.state.value?.items ?? [];
   const needsInput = new Set(
@@ -71,6 +71,7 @@ function Previewed({ job }: { job: RunJob }) {
       <Drawing
         drawn={drawn}
         progress={NOTHING_RAN}
+        isOver={false}
         tasks={steps.size}
         selected={null}
         reveal={false}

@@ -11,11 +11,25 @@ export type Selection = {
   attempt: number | null;
   /** `run` or `task`, and the seq in that stream. */
   event: SelectedEvent | null;
+  /** What the right part shows; null is the task where one is selected, else the report. */
+  tab: RunTab | null;
 };
+
+const TABS = ["report", "task", "changes", "definition", "items"] as const;
+export type RunTab = (typeof TABS)[number];
 
 export type SelectedEvent = { of: "run" | "task"; seq: number };
 
-export const NOTHING: Selection = { node: null, iteration: null, attempt: null, event: null };
+export const NOTHING: Selection = {
+  node: null,
+  iteration: null,
+  attempt: null,
+  event: null,
+  tab: null,
+};
+
+export const tabOf = ({ tab, node }: Selection): RunTab =>
+  tab === null || (tab === "task" && node === null) ? (node === null ? "report" : "task") : tab;
 
 const number = (text: string | null, least: number): number | null =>
   text !== null && /^\d{1,9}$/.test(text) && Number(text) >= least ? Number(text) : null;
@@ -30,15 +44,19 @@ export function readFragment(fragment: string): Selection {
     iteration: node === null ? null : number(said.get("iteration"), 1),
     attempt: node === null ? null : number(said.get("attempt"), 0),
     event: of === null ? null : { of, seq: Number(event?.[2]) },
+    tab: TABS.find((tab) => tab === said.get("tab")) ?? null,
   };
 }
 
-export function writeFragment({ node, iteration, attempt, event }: Selection): string {
+export function writeFragment(selection: Selection): string {
+  const { node, iteration, attempt, event } = selection;
+  const tab = tabOf(selection);
   const said = new URLSearchParams();
   if (node !== null) said.set("node", String(node));
   if (node !== null && iteration !== null) said.set("iteration", String(iteration));
   if (node !== null && attempt !== null) said.set("attempt", String(attempt));
   if (event !== null) said.set("event", `${event.of}-${event.seq}`);
+  if (tab !== (node === null ? "report" : "task")) said.set("tab", tab);
   return said.size === 0 ? "" : `#${said}`;
 }
 
@@ -49,7 +67,9 @@ export type Choice = {
   selection: ReadonlySignal<Selection>;
   origin: ReadonlySignal<Origin>;
   select: (change: Partial<Selection>, origin: Origin) => void;
-  /** A second click on what is selected clears it. */
+  /** What a page opens with by itself: nobody chose it, so that the address stays as it is. */
+  begin: (selection: Selection) => void;
+  /** A second click on what is selected and shown clears it. */
   toggle: (node: number, origin: Origin) => void;
 };
 
@@ -70,7 +90,13 @@ export function watchSelection(): Choice {
     selection: computed(() => state.value.selection),
     origin: computed(() => state.value.origin),
     select: (change, origin) => put({ ...state.value.selection, ...change }, origin),
-    toggle: (node, origin) =>
-      put(state.value.selection.node === node ? NOTHING : { ...NOTHING, node }, origin),
+    begin: (selection) => {
+      state.value = { selection, origin: "address" };
+    },
+    toggle: (node, origin) => {
+      const { selection } = state.value;
+      const isShown = selection.node === node && tabOf(selection) === "task";
+      put(isShown ? NOTHING : { ...NOTHING, node }, origin);
+    },
   };
 }

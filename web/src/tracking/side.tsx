@@ -1,6 +1,7 @@
-/** The right part: the selected task with its reasons and its sessions. */
+/** The right part: the report, the selected task with its reasons and sessions, changes, definition. */
 
-import type { RunJob, WorkRecord } from "../api/types.gen";
+import { useMemo } from "preact/hooks";
+import type { RunDetail, RunJob, WorkRecord } from "../api/types.gen";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -9,15 +10,25 @@ import type { TaskState } from "../state/types";
 import { duration, fully, visible } from "../words";
 import type { Step } from "./blocks";
 import { Definition } from "./definition";
+import { Items } from "./items";
 import type { StreamLog } from "./log";
-import type { Choice } from "./selection";
-import { type Executions, requests, roundOf } from "./states";
+import { Changed, Report } from "./report";
+import { Files } from "./report-files";
+import { Part } from "./report-part";
+import type { RunActs } from "./run-acts";
+import { RunTabs } from "./run-tabs";
+import { type Choice, NOTHING, type RunTab, tabOf } from "./selection";
+import { type Executions, type Progress, requests, roundOf } from "./states";
 import { Tabs } from "./tabs";
-import { dock, onlyTask, phoneView } from "./view";
+import { Diffs, useReport } from "./use-report";
+import { dock, listed, onlyTask, phoneView } from "./view";
 import { Why } from "./why";
 
 type Props = {
+  run: RunDetail;
   job: RunJob;
+  acts: RunActs;
+  progress: Progress;
   step: Step | null;
   executions: Executions;
   /** The one that is looked at: the last, or the one that was chosen. */
@@ -29,27 +40,103 @@ type Props = {
 };
 
 export function Side(props: Props) {
-  const { job, step, execution } = props;
-  const name = step === null ? "" : visible(step.label);
+  const { run, job, acts, step, execution, choice } = props;
+  const asked = tabOf(choice.selection.value);
+  const items = listed.value;
+  const tab = asked === "items" && items === null ? "report" : asked;
+  const isOver = run.ended_at != null;
+  const isRead = tab === "report" || tab === "changes";
+  const { report, trouble } = useReport(run.id, run.seq, isOver, isRead || isOver);
+  const diffs = useMemo(
+    () => (report === null ? null : new Diffs(report.id, report.seq)),
+    [report?.id, report?.seq],
+  );
+  const select = (next: RunTab) => choice.select({ tab: next, event: null }, "side");
   return (
-    <section
-      class="side"
-      aria-label={step === null ? "Definition and chart" : `Sessions of ${name}`}
-    >
-      {step === null ? (
-        <Definition job={job} />
-      ) : (
-        <>
-          <NodeHead {...props} step={step} />
-          {execution === null ? (
-            <NotYet name={name} />
-          ) : (
-            <Story {...props} key={execution.task_run} />
-          )}
-        </>
-      )}
+    <section class="side" aria-label={LABELS[tab]}>
+      <RunTabs
+        {...props}
+        tab={tab}
+        items={items?.length ?? null}
+        count={report?.changes.files.length ?? null}
+        onTab={select}
+      />
+      <div class="tabpanel" id="run-tab" role="tabpanel" aria-labelledby={`run-tab-${tab}`}>
+        {isRead && report === null && <Reading trouble={trouble} />}
+        {tab === "report" && report !== null && (
+          <Report
+            report={report}
+            acts={acts}
+            onTask={(work) => choice.select({ ...NOTHING, node: work }, "side")}
+            onEvent={(seq) => showEvent(choice, seq)}
+            onChanges={() => select("changes")}
+          />
+        )}
+        {tab === "changes" && report !== null && diffs !== null && (
+          <div class="report">
+            <Part title="What changed" aside={<Changed report={report} />}>
+              <Files changes={report.changes} diffs={diffs} open={ALL_OPEN} />
+            </Part>
+          </div>
+        )}
+        {tab === "items" && items !== null && (
+          <Items
+            steps={items}
+            progress={props.progress}
+            isOver={isOver}
+            selected={step?.work ?? null}
+            onTask={(work) => choice.select({ ...NOTHING, node: work }, "side")}
+          />
+        )}
+        {tab === "definition" && <Definition job={job} />}
+        {tab === "task" && step !== null && (
+          <>
+            <NodeHead {...props} step={step} />
+            {execution === null ? (
+              <NotYet name={visible(step.name)} isOver={isOver} />
+            ) : (
+              <Story {...props} key={execution.task_run} />
+            )}
+          </>
+        )}
+      </div>
     </section>
   );
+}
+
+/** So many changed files are open where all of them are looked at. */
+const ALL_OPEN = 20;
+
+const LABELS: Record<RunTab, string> = {
+  report: "Report",
+  task: "Sessions of the task",
+  changes: "Changes",
+  definition: "Definition and chart",
+  items: "Items",
+};
+
+function Reading({ trouble }: { trouble: string | null }) {
+  if (trouble !== null) {
+    return (
+      <div class="pad">
+        <Note kind="err" title="The report cannot be shown.">
+          {visible(trouble)}
+        </Note>
+      </div>
+    );
+  }
+  return (
+    <p class="load pad" aria-busy="true">
+      <Icon name="clock" /> Reading the report …
+    </p>
+  );
+}
+
+function showEvent(choice: Choice, seq: number): void {
+  dock.value = "events";
+  phoneView.value = "events";
+  onlyTask.value = true;
+  choice.select({ event: { of: "task", seq } }, "side");
 }
 
 const STATES: Record<WorkRecord["state"], string> = {
@@ -67,16 +154,13 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
   return (
     <div class="nodehead">
       <div class="row">
-        <h2 class="mono cut" title={visible(step.label)}>
-          {visible(step.label)}
+        <h2 class="mono cut" title={visible(step.name)}>
+          {visible(step.name)}
         </h2>
         {execution !== null && !answer && <Status state={STATES[execution.state]} />}
         {execution?.unasked && <span class="st failed">could not be asked</span>}
         {execution !== null && answer && (
-          <span class={execution.state === "succeeded" ? "st ok" : "st failed"}>
-            <Icon name={execution.state === "succeeded" ? "tick" : "cross"} />
-            {execution.state === "succeeded" ? "True" : "False"}
-          </span>
+          <span class="tf">{execution.state === "succeeded" ? "true" : "false"}</span>
         )}
         <span class="grow" />
         {executions.length > 1 && (
@@ -91,7 +175,7 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
 function factsOf(execution: WorkRecord, task: TaskState | null): string {
   const round = roundOf(execution.path);
   const parts = [
-    round === null ? "" : `Loop iteration ${round}`,
+    round === null ? "" : `round ${round}`,
     task === null ? "" : `attempt ${task.retries + 1}`,
     task === null ? "" : visible(task.model),
     duration(
@@ -108,7 +192,7 @@ type RoundsProps = { executions: Executions; execution: WorkRecord | null; choic
 
 /** The newest at the right; what a retry did again has a place of its own. */
 function Rounds({ executions, execution, choice }: RoundsProps) {
-  const word = executions.some((one) => roundOf(one.path) !== null) ? "Iteration" : "Time";
+  const word = executions.some((one) => roundOf(one.path) !== null) ? "Round" : "Time";
   const at = executions.findIndex((one) => one.task_run === execution?.task_run);
   const most = 12;
   const first = Math.max(0, Math.min(at - 2, executions.length - most));
@@ -141,11 +225,15 @@ function Rounds({ executions, execution, choice }: RoundsProps) {
   );
 }
 
-function NotYet({ name }: { name: string }) {
+function NotYet({ name, isOver }: { name: string; isOver: boolean }) {
   return (
     <div class="empty">
-      <h3>{name} has not begun.</h3>
-      <p>When it begins, its sessions appear here: what drives it, then each attempt.</p>
+      <h3>{isOver ? `${name} was not run.` : `${name} has not begun.`}</h3>
+      <p>
+        {isOver
+          ? "The report says why."
+          : "When it begins, its sessions appear here: what drives it, then each attempt."}
+      </p>
     </div>
   );
 }
@@ -167,12 +255,7 @@ function Story({ execution, task, trouble, log, choice }: Props) {
       </p>
     );
   }
-  const onEvent = (seq: number) => {
-    dock.value = "events";
-    phoneView.value = "events";
-    onlyTask.value = true;
-    choice.select({ event: { of: "task", seq } }, "side");
-  };
+  const onEvent = (seq: number) => showEvent(choice, seq);
   const forYou = execution?.state === "waiting-for-person";
   return (
     <>

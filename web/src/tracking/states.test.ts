@@ -45,13 +45,15 @@ const step = (work: number, more: Partial<Step> = {}): Step => ({
   work,
   task: "build",
   label: "build",
+  name: "build",
   asks: false,
   ...more,
 });
 
 describe("a node", () => {
   it("has a triangle while it runs, then a tick or a cross", () => {
-    expect(shownOf(step(1), run(), 0)).toMatchObject({ look: "not yet", sign: null, sub: "" });
+    expect(shownOf(step(1), run(), 0)).toMatchObject({ look: "not yet", sub: "not yet" });
+    expect(shownOf(step(1), run(), 0, true)).toMatchObject({ look: "not run", sub: "not run" });
     expect(shownOf(step(1), run(told(1, "running")), 62_000)).toMatchObject({
       sign: "running",
       sub: "1:01",
@@ -69,7 +71,7 @@ describe("a node", () => {
     const progress = run(told(1, "running", twice));
     expect(shownOf(step(1), progress, 62_000).sub).toBe("attempt 2 of 3 · 1:01");
     const inLoop = run(told(1, "succeeded", { ...twice, path: "0.it2.1" }));
-    expect(shownOf(step(1), inLoop, 62_000).sub).toBe("iteration 2 · attempt 2 of 3");
+    expect(shownOf(step(1), inLoop, 62_000).sub).toBe("round 2 · attempt 2 of 3");
   });
 
   it("in a loop starts over, and says which round it is in", () => {
@@ -79,18 +81,19 @@ describe("a node", () => {
     );
     expect(shownOf(step(1), rounds, 1_000)).toMatchObject({
       sign: "running",
-      sub: "iteration 2 · 0:00",
+      sub: "round 2 · 0:00",
       times: 2,
     });
   });
 
-  it("that is a condition always says true or false", () => {
+  it("that is a condition wears true or false, and a cross only where it could not be asked", () => {
     const asks = step(1, { shape: "CondNode", asks: true });
-    expect(shownOf(asks, run(told(1, "succeeded")), 0).sub).toBe("1:12 · true");
-    expect(shownOf(asks, run(told(1, "failed")), 0)).toMatchObject({
-      sign: "cross",
-      sub: "1:12 · false",
+    expect(shownOf(asks, run(told(1, "succeeded")), 0)).toMatchObject({
+      sign: "true",
+      sub: "1:12",
     });
+    expect(shownOf(asks, run(told(1, "failed")), 0).sign).toBe("false");
+    expect(shownOf(asks, run(told(1, "failed", { unasked: true })), 0).sign).toBe("cross");
     expect(outcomeOf(asks, run(told(1, "failed")))).toBe("succeeded");
     expect(outcomeOf(step(1), run(told(1, "failed")))).toBe("failed");
   });
@@ -99,6 +102,14 @@ describe("a node", () => {
     expect(shownOf(step(1), run(told(1, "waiting-for-person")), 0)).toMatchObject({
       forYou: true,
       sign: "running",
+    });
+  });
+
+  it("that waits has a clock and no triangle, and says what for", () => {
+    const waits = { waits_for: "a free place: 2 of 2 agents of jobs are at work" };
+    expect(shownOf(step(1), run(told(1, "waiting", waits)), 0)).toMatchObject({
+      sign: "clock",
+      sub: "waits for a free place",
     });
   });
 
@@ -119,7 +130,7 @@ describe("a node", () => {
       sub: "11 done · 6 running, 1 failed",
       sign: "running",
     });
-    expect(shownOf(stack, run(), 0)).toMatchObject({ sub: "", sign: null });
+    expect(shownOf(stack, run(), 0)).toMatchObject({ sub: "not yet", sign: null });
   });
 });
 
@@ -145,7 +156,7 @@ it("says which way was taken as soon as the condition is known", () => {
 it("takes a condition that could not be asked for a failure, and for no answer", () => {
   const asks = step(1, { asks: true });
   const answered = run(told(1, "failed"));
-  expect(shownOf(asks, answered, 0).sub).toBe("1:12 · false");
+  expect(shownOf(asks, answered, 0).sign).toBe("false");
   expect(outcomeOf(asks, answered)).toBe("succeeded");
   const unasked = run(told(1, "failed", { unasked: true }));
   expect(shownOf(asks, unasked, 0).sub).toBe("1:12 · not asked");

@@ -23,6 +23,7 @@ export function progressOf(run: RunDetail | null): Progress {
 
 export type Look =
   | "not yet"
+  | "not run"
   | "waiting"
   | "running"
   | "waiting for you"
@@ -39,15 +40,17 @@ const LOOKS: Record<WorkRecord["state"], Look> = {
   canceled: "canceled",
 };
 
-export const lookOf = (execution: WorkRecord | undefined): Look =>
-  execution === undefined ? "not yet" : LOOKS[execution.state];
+/** What never began in a run that has ended was not run. */
+export const lookOf = (execution: WorkRecord | undefined, isOver = false): Look =>
+  execution === undefined ? (isOver ? "not run" : "not yet") : LOOKS[execution.state];
 
 /** What stands at a node's left border. */
-export type Sign = "running" | "tick" | "cross" | null;
+export type Sign = "running" | "clock" | "tick" | "cross" | "true" | "false" | null;
 
 const SIGNS: Record<Look, Sign> = {
   "not yet": null,
-  waiting: "running",
+  "not run": null,
+  waiting: "clock",
   running: "running",
   "waiting for you": "running",
   succeeded: "tick",
@@ -65,15 +68,22 @@ export type Shown = {
   times: number;
 };
 
+/** A condition that said no. */
+function isAnswer(step: Step, progress: Progress): boolean {
+  const last = progress.get(step.work)?.at(-1);
+  return step.asks && last?.state === "failed" && !last.unasked;
+}
+
 export function outcomeOf(step: Step, progress: Progress): Outcome {
   const look = lookOf(progress.get(step.work)?.at(-1));
-  const isAnswer = look === "failed" && step.asks && !progress.get(step.work)?.at(-1)?.unasked;
-  if (look === "succeeded" || isAnswer) return "succeeded";
+  if (look === "succeeded" || isAnswer(step, progress)) return "succeeded";
   return look === "failed" ? "failed" : "other";
 }
 
-export function shownOf(of: Step | Stack, progress: Progress, now: number): Shown {
-  return of.kind === "step" ? shownStep(of, progress, now) : shownStack(of, progress);
+export function shownOf(of: Step | Stack, progress: Progress, now: number, isOver = false): Shown {
+  return of.kind === "step"
+    ? shownStep(of, progress, now, isOver)
+    : shownStack(of, progress, isOver);
 }
 
 const isInLoop = (path: string) => /\.it\d/.test(path);
@@ -85,31 +95,44 @@ export function roundOf(path: string): number | null {
   return last === undefined ? null : Number(last);
 }
 
-function shownStep(step: Step, progress: Progress, now: number): Shown {
+function shownStep(step: Step, progress: Progress, now: number, isOver: boolean): Shown {
   const executions = progress.get(step.work) ?? [];
   const last = executions.at(-1);
-  const look = lookOf(last);
+  const look = lookOf(last, isOver);
   return {
     look,
-    sign: SIGNS[look],
-    sub: last === undefined ? "" : subOf(step, last, now),
+    sign: last === undefined ? null : signOf(step, last),
+    sub: last === undefined ? look : subOf(last, now),
     forYou: look === "waiting for you",
     times: executions.length,
   };
 }
 
-function subOf(step: Step, last: WorkRecord, now: number): string {
+/** A condition says true or false, and neither is a failure; only what could not be asked is. */
+function signOf(step: Step, last: WorkRecord): Sign {
+  const sign = SIGNS[LOOKS[last.state]];
+  if (!step.asks || last.unasked) return sign;
+  return sign === "tick" ? "true" : sign === "cross" ? "false" : sign;
+}
+
+const MOST_WORDS = 26;
+
+/** What it waits for, as far as there is room for it. */
+function waitOf(reason: string | null | undefined): string {
+  const words = `waits for ${visible((reason ?? "").split(":")[0] ?? "")}`;
+  return reason && words.length <= MOST_WORDS ? words : "waits";
+}
+
+function subOf(last: WorkRecord, now: number): string {
   const round = isInLoop(last.path) ? roundOf(last.path) : null;
   const words: string[] = [];
-  if (round !== null && round > 1) words.push(`iteration ${round}`);
+  if (round !== null && round > 1) words.push(`round ${round}`);
   const tried = attemptOf(last);
   if (tried !== null) words.push(tried);
-  if (last.state === "waiting") words.push("waits");
+  if (last.state === "waiting") words.push(waitOf(last.waits_for));
   else if (last.state === "canceled") words.push("canceled");
   else if (words.length < 2) words.push(duration((last.ended_at ?? now) - last.started_at));
   if (last.unasked) words.push("not asked");
-  else if (step.asks && last.state === "succeeded") words.push("true");
-  else if (step.asks && last.state === "failed") words.push("false");
   else if (words.length < 2 && last.usage.requests > 0) words.push(requests(last.usage.requests));
   return words.join(" · ");
 }
@@ -120,28 +143,52 @@ function attemptOf({ retried_at, retries }: WorkRecord): string | null {
   return done === 0 ? null : `attempt ${done + 1} of ${(retries ?? done) + 1}`;
 }
 
-function shownStack(stack: Stack, progress: Progress): Shown {
-  const counts = new Map<Look, number>();
-  for (const step of stack.steps) {
-    const look = lookOf(progress.get(step.work)?.at(-1));
-    counts.set(look, (counts.get(look) ?? 0) + 1);
-  }
+function shownStack(stack: Stack, progress: Progress, isOver: boolean): Shown {
+  const counts = talliesOf(stack.steps, progress, false);
   const count = (look: Look) => counts.get(look) ?? 0;
   const begun = stack.steps.length - count("not yet");
-  const going = count("running") + count("waiting") + count("waiting for you");
+  const going = count("running") + count("waiting for you");
+  const waits = count("waiting");
   const parts = [
     count("succeeded") > 0 ? `${count("succeeded")} done` : "",
     going > 0 ? `${going} running` : "",
+    waits > 0 ? `${waits} waiting` : "",
     count("canceled") > 0 ? `${count("canceled")} canceled` : "",
   ].filter((part) => part !== "");
   const failed = count("failed") > 0 ? `${count("failed")} failed` : "";
   const said = parts.join(" · ");
-  const sub = said !== "" && failed !== "" ? `${said}, ${failed}` : said || failed;
+  const none = isOver ? "not run" : "not yet";
+  const sub = said !== "" && failed !== "" ? `${said}, ${failed}` : said || failed || none;
   const all = count("succeeded") === stack.steps.length;
   const look: Look =
-    going > 0 ? "running" : failed ? "failed" : all ? "succeeded" : begun ? "waiting" : "not yet";
-  const sign: Sign = going > 0 ? "running" : failed ? "cross" : all ? "tick" : null;
+    going > 0
+      ? "running"
+      : failed
+        ? "failed"
+        : all
+          ? "succeeded"
+          : begun && !isOver
+            ? "waiting"
+            : none;
+  const sign: Sign =
+    going > 0 ? "running" : failed ? "cross" : all ? "tick" : waits > 0 ? "clock" : null;
   return { look, sign, sub, forYou: count("waiting for you") > 0, times: 0 };
+}
+
+/** How many of these are how; a condition that gave an answer has succeeded in that. */
+export function talliesOf(
+  steps: readonly Step[],
+  progress: Progress,
+  isOver: boolean,
+): ReadonlyMap<Look, number> {
+  const counts = new Map<Look, number>();
+  for (const step of steps) {
+    const look = isAnswer(step, progress)
+      ? "succeeded"
+      : lookOf(progress.get(step.work)?.at(-1), isOver);
+    counts.set(look, (counts.get(look) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** Whether a way was taken; null as long as nobody knows. */
@@ -149,7 +196,7 @@ export function isTaken(line: Line, progress: Progress): boolean | null {
   if (line.label === null || line.decidedBy.length === 0) return null;
   const last = line.decidedBy.map((step) => progress.get(step.work)?.at(-1));
   if (last.some((execution) => execution?.unasked)) return null;
-  const looks = last.map(lookOf);
+  const looks = last.map((execution) => lookOf(execution));
   const said = looks.includes("failed")
     ? "false"
     : looks.every((look) => look === "succeeded")
@@ -181,4 +228,20 @@ export function parkedOf(run: RunDetail): string | null {
   const wait = parked.length === 1 ? "waits" : "wait";
   const why = visible(first.waits_for ?? "");
   return `${some} ${wait} for ${why}. More at once: start the server with --max-tasks N, or set max_tasks in settings.toml.`;
+}
+
+/** What ended a run: a condition that could not be asked, whatever else failed; else the last task
+    that failed, or that was cut off. A condition that said no is no culprit, and what was done again
+    counts no more. */
+export function culpritOf(
+  run: RunDetail,
+  steps: ReadonlyMap<number, Step>,
+): WorkRecord | undefined {
+  const latest = [...new Map(run.works.map((work) => [work.path, work])).values()];
+  const failed = latest.filter(
+    (work) => work.state === "failed" && (work.unasked || !steps.get(work.work)?.asks),
+  );
+  const cut = run.state === "canceled" ? latest.filter((work) => work.state === "canceled") : [];
+  if (run.state === "succeeded") return undefined;
+  return failed.findLast((work) => work.unasked) ?? failed.at(-1) ?? cut.at(-1);
 }

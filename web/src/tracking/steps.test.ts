@@ -11,6 +11,7 @@ const step = (work: number, label: string, asks = false): Step => ({
   work,
   task: label,
   label,
+  name: label,
   asks,
 });
 

@@ -1,9 +1,6 @@
 /** What matters now, in one line: the most urgent of it. */
 
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { get } from "../api/client";
-import type { InboxItem, RunDetail, TaskRunView, WorkRecord } from "../api/types.gen";
+import type { InboxItem, RunDetail } from "../api/types.gen";
 import { Icon, type IconName } from "../parts/icon";
 import { visible } from "../words";
 import { clipped } from "./said";
@@ -34,46 +31,11 @@ export function Strip({ run, waits, nameOf, onDecide }: Props) {
       </div>
     );
   }
-  if (run.state === "failed") return <Failed run={run} nameOf={nameOf} />;
   const told = informationOf(run);
   return told === null ? null : (
     <div class="strip info" role="status">
       <Icon name={told.icon} />
       <span class="cut grow">{told.words}</span>
-    </div>
-  );
-}
-
-/** A condition that could not be asked ended the run, whatever else failed; of the others the last.
- * What was done again counts no more. */
-function culpritOf(run: RunDetail): WorkRecord | undefined {
-  const latest = [...new Map(run.works.map((work) => [work.path, work])).values()];
-  const failed = latest.filter((work) => work.state === "failed");
-  return failed.findLast((work) => work.unasked) ?? failed.at(-1);
-}
-
-/** The task that failed knows better why than the run does. */
-function Failed({ run, nameOf }: Pick<Props, "run" | "nameOf">) {
-  const failed = culpritOf(run);
-  const name = failed === undefined ? "The job" : (nameOf(failed.path) ?? failed.task);
-  const why = useSignal<string | null>(null);
-  useEffect(() => {
-    if (failed === undefined) return;
-    void get<TaskRunView>(`/api/v1/task-runs/${failed.task_run}`).then((answer) => {
-      why.value = answer.kind === "ok" ? (answer.body.reason ?? null) : null;
-    });
-  }, [failed?.task_run, why]);
-  const reason = clipped(why.value ?? run.reason ?? "");
-  return (
-    <div class="strip fail" role="status">
-      <Icon name="cross" />
-      <span class="cut grow" title={reason}>
-        <b>
-          {visible(name)} {failed?.unasked ? "could not be asked" : "failed"}:
-        </b>{" "}
-        {reason}
-        {/[.!?]$/.test(reason) ? "" : "."} Finished tasks are kept.
-      </span>
     </div>
   );
 }

@@ -185,7 +185,7 @@ function Row({ row, y, width, scale, props, isSelected }: RowProps) {
       </text>{" "}
       {isTodo && (
         <text x={scale.x(props.run.created_at)} y={y + 15}>
-          not yet
+          {props.run.ended_at == null ? "not yet" : "not run"}
         </text>
       )}
       {row.segments.map((segment) => (

@@ -1,0 +1,152 @@
+"""The run page as a report: understood without opening a transcript, and acted on from there."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.contract.reported import INPUT, WORDS, reported_portal, until_over
+from tests.e2e.tracked import begun, node, run_tab, state, until, visit
+from tests.e2e.visit import asked, usable_by_all
+from tests.e2e.witness import Quiet
+from tests.portal import Portal
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    portal = reported_portal(tmp_path_factory.mktemp("report"))
+    portal.start()
+    yield portal
+    portal.stop()
+
+
+def ran(portal: Portal, job: str, text: str = "") -> str:
+    run = begun(portal, job, input=text)
+    until_over(lambda path: asked(portal, "GET", path).json(), run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def ship(portal: Portal) -> str:
+    return ran(portal, "ship", INPUT)
+
+
+@pytest.fixture(scope="module")
+def broken(portal: Portal, ship: str) -> str:
+    return ran(portal, "broken")
+
+
+def test_a_failed_run_opens_on_its_report_with_the_failed_node_selected(
+    portal: Portal, page: Page, broken: str, quiet: Quiet
+) -> None:
+    visit(page, portal, "broken", broken)
+    expect(run_tab(page, "Report")).to_have_attribute("aria-selected", "true")
+    expect(node(page, "hopeless")).to_have_attribute("aria-pressed", "true")
+    expect(node(page, "hopeless")).to_be_in_viewport()
+    assert "#" not in page.url
+    report = page.locator(".report")
+    expect(report.get_by_role("region", name="Outcome")).to_contain_text(
+        "hopeless failed. After 2 attempts its check still does not hold, and no retry is left. "
+        "review and build-web were not run."
+    )
+    words = report.get_by_role("region", name="own words")
+    assert words.locator("pre").inner_text() == WORDS
+    tried = report.get_by_role("region", name="What was tried").locator("tbody tr")
+    expect(tried).to_have_count(2)
+    expect(tried.nth(0)).to_contain_text("Sorted the rows.")
+    expect(tried.nth(1)).to_contain_text("Held the rows back.")
+    lines = report.get_by_role("region", name="What each task concluded").get_by_role("listitem")
+    expect(lines.first).to_contain_text("hopeless")
+    expect(lines.filter(has_text="review")).to_contain_text("Not run, because hopeless failed.")
+    expect(node(page, "review")).to_contain_text("not run")
+    expect(page.get_by_role("button", name="Stop Job")).to_have_count(0)
+    link = report.get_by_role("link", name="Open the failed session")
+    told = asked(portal, "GET", f"/api/v1/runs/{broken}/report").json()
+    expect(link).to_have_attribute("href", f"/index.html?session={told['tried'][1]['session']}")
+
+    words.get_by_role("button", name="event").click()
+    chosen = page.get_by_role("option", selected=True)
+    expect(chosen).to_contain_text("condition does not hold")
+    quiet.check()
+
+
+def test_a_run_that_succeeded_says_what_was_concluded_changed_and_decided(
+    portal: Portal, page: Page, ship: str, quiet: Quiet
+) -> None:
+    visit(page, portal, "ship", ship)
+    report = page.locator(".report")
+    expect(report.get_by_role("region", name="Outcome")).to_contain_text("Succeeded.")
+    expect(report.get_by_role("region", name="What was asked")).to_contain_text("Find out why.")
+    lines = report.get_by_role("region", name="What each task concluded").get_by_role("listitem")
+    expect(lines.filter(has_text="build-web").filter(has_text="lint")).to_have_count(1)
+    expect(lines.filter(has_text="needs-migration").first.locator(".tf")).to_have_text("false")
+    expect(lines.filter(has_text="fix-tests")).to_contain_text("2 rounds")
+    expect(node(page, "lint · build-web")).to_be_visible()
+    pill = node(page, "needs-migration")
+    expect(pill).to_contain_text("false")
+    expect(pill.locator(".mkx")).to_have_count(0)
+    expect(page.locator(".gantt")).to_contain_text("lint · build-web")
+
+    changes = report.get_by_role("region", name="What changed")
+    expect(changes).to_contain_text("3 files")
+    changes.get_by_role("button", name="server.py").click()
+    expect(changes.locator(".diff").last).to_contain_text("new = 1")
+    expect(changes.locator(".diff").first).to_contain_text("fixed")
+    run_tab(page, "Changes").click()
+    expect(run_tab(page, "Changes")).to_contain_text("3")
+    expect(page.locator(".report .diff")).to_have_count(3)
+    assert "tab=changes" in page.url
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".json")).to_be_visible()
+    quiet.check()
+
+
+def test_it_is_renamed_and_tagged_in_place(portal: Portal, page: Page, ship: str) -> None:
+    visit(page, portal, "ship", ship)
+    expect(page.locator(".jobhead .t")).to_have_text("A follower loses events")
+    page.get_by_role("button", name="Rename the run").click()
+    field = page.get_by_role("textbox", name="Title of the run")
+    field.fill("Events after a gap")
+    field.press("Enter")
+    expect(page.locator(".jobhead .t")).to_have_text("Events after a gap")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("textbox", name="New tag").fill("follower")
+    page.get_by_role("textbox", name="New tag").press("Enter")
+    expect(page.locator(".tag").filter(has_text="follower")).to_be_visible()
+    page.get_by_role("button", name="Remove the tag follower").click()
+    expect(page.locator(".tag").filter(has_text="follower")).to_have_count(0)
+    told = asked(portal, "GET", f"/api/v1/runs/{ship}").json()
+    assert (told["short_title"], told["tags"]) == ("Events after a gap", [])
+
+
+def test_a_live_run_opens_on_the_task_at_work_and_can_be_stopped(
+    portal: Portal, page: Page, quiet: Quiet
+) -> None:
+    run = begun(portal, "linger")
+    until(portal, run, lambda view: any(w["task"] == "linger" for w in view["running"]))
+    visit(page, portal, "linger", run)
+    expect(run_tab(page, "linger")).to_have_attribute("aria-selected", "true")
+    expect(node(page, "linger")).to_have_attribute("aria-pressed", "true")
+    expect(node(page, "review")).to_contain_text("not yet")
+    run_tab(page, "Report").click()
+    expect(page.get_by_role("region", name="Outcome")).to_contain_text("Working on linger.")
+    page.get_by_role("button", name="Stop Job").click()
+    page.get_by_role("dialog").get_by_role("button", name="Stop Job").click()
+    expect(state(page)).to_have_text("JOB: CANCELED", timeout=15_000)
+    expect(page.get_by_role("region", name="Outcome")).to_contain_text("Stopped by owner.")
+    expect(node(page, "review")).to_contain_text("not run")
+    expect(page.get_by_role("button", name="Stop Job")).to_have_count(0)
+    quiet.check()
+
+
+@pytest.mark.timeout(180)
+def test_nobody_is_shut_out_of_a_report(
+    portal: Portal, browser: Browser, ship: str, broken: str
+) -> None:
+    usable_by_all(
+        browser,
+        portal,
+        lambda page: visit(page, portal, "broken", broken),
+        lambda page: visit(page, portal, "ship", ship),
+        lambda page: visit(page, portal, "ship", ship, "#tab=changes"),
+    )

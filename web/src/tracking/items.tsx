@@ -1,0 +1,148 @@
+/** The tasks of a wide part as a list: found by name or by what was said, what needs somebody first. */
+
+import { type Signal, useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { now } from "../live/feed";
+import { Icon } from "../parts/icon";
+import { Status } from "../parts/status";
+import { duration, visible } from "../words";
+import type { Step } from "./blocks";
+import { Inline } from "./inline";
+import { type Look, lookOf, type Progress, requests, talliesOf } from "./states";
+
+type Props = {
+  steps: readonly Step[];
+  progress: Progress;
+  isOver: boolean;
+  selected: number | null;
+  onTask: (work: number) => void;
+};
+
+const ORDER: readonly Look[] = [
+  "waiting for you",
+  "failed",
+  "running",
+  "waiting",
+  "canceled",
+  "not yet",
+  "not run",
+  "succeeded",
+];
+const MANY = 300;
+
+export function Items({ steps, progress, isOver, selected, onTask }: Props) {
+  const wanted = useSignal("");
+  const only = useSignal<Look | null>(null);
+  const most = useSignal(MANY);
+  const counts = talliesOf(steps, progress, isOver);
+  const rows = useMemo(() => {
+    const words = wanted.value.trim().toLowerCase();
+    return steps
+      .map((step) => {
+        const last = progress.get(step.work)?.at(-1);
+        return { step, last, look: lookOf(last, isOver) };
+      })
+      .filter(({ look }) => only.value === null || look === only.value)
+      .filter(({ step, last }) =>
+        `${step.name} ${last?.conclusion ?? ""}`.toLowerCase().includes(words),
+      )
+      .toSorted((one, two) => ORDER.indexOf(one.look) - ORDER.indexOf(two.look));
+  }, [steps, progress, isOver, wanted.value, only.value]);
+  const tasks = new Set(steps.map((step) => step.label));
+  const title = `${tasks.size === 1 ? visible(steps[0]?.label ?? "") : "Tasks"} × ${steps.length}`;
+  return (
+    <>
+      <div class="itemhead">
+        <h2 class="mono">{title}</h2>
+        <div class="finder">
+          <Icon name="search" size="s" />
+          <input
+            class="input"
+            type="search"
+            aria-label={`Find among ${steps.length} tasks`}
+            placeholder={`Find among ${steps.length} tasks, by name or by what was said`}
+            value={wanted.value}
+            onInput={(event) => {
+              wanted.value = event.currentTarget.value;
+            }}
+          />
+        </div>
+        <fieldset class="tally">
+          <legend class="vh">State</legend>
+          <Choice word="all" count={steps.length} look={null} only={only} />
+          {ORDER.filter((look) => counts.has(look)).map((look) => (
+            <Choice key={look} word={look} count={counts.get(look) ?? 0} look={look} only={only} />
+          ))}
+        </fieldset>
+      </div>
+      <div class="items">
+        <table class="tbl">
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col" class="c2">
+                Task
+              </th>
+              <th scope="col">What it concluded</th>
+              <th scope="col" class="c4">
+                Time
+              </th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, most.value).map(({ step, last, look }) => (
+              <tr key={step.key} class={step.work === selected ? "sel" : ""}>
+                <td>
+                  <Status state={look} />
+                </td>
+                <td class="c2 cut">
+                  <button type="button" class="plain" onClick={() => onTask(step.work)}>
+                    {visible(step.name)}
+                  </button>
+                </td>
+                <td class="cut">
+                  <Inline text={last?.conclusion || (last?.waits_for ?? "")} />
+                </td>
+                <td class="num c4">
+                  {last === undefined
+                    ? "–"
+                    : duration((last.ended_at ?? now.value) - last.started_at)}
+                </td>
+                <td class="num">{last === undefined ? "–" : requests(last.usage.requests)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {rows.length === 0 && <p class="pad muted">None of them is called so, or said so.</p>}
+        {rows.length > most.value && (
+          <button
+            type="button"
+            class="btn ghost sm"
+            onClick={() => {
+              most.value += MANY;
+            }}
+          >
+            Show more of {rows.length}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+type ChoiceProps = { word: string; count: number; look: Look | null; only: Signal<Look | null> };
+
+function Choice({ word, count, look, only }: ChoiceProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={only.value === look}
+      onClick={() => {
+        only.value = look;
+      }}
+    >
+      {word.charAt(0).toUpperCase() + word.slice(1)} <b>{count}</b>
+    </button>
+  );
+}

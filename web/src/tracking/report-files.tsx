@@ -1,0 +1,111 @@
+/** The files that a run changed, in one list; each opens to its diff. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { ChangedFile, ChangedFiles, FileChange } from "../api/types.gen";
+import { Diff } from "../parts/diff";
+import { Icon } from "../parts/icon";
+import { visible, visibleWhole } from "../words";
+import type { Diffs } from "./use-report";
+
+const LETTERS = { created: "A", edited: "M", deleted: "D" } as const;
+const MANY = 200;
+
+type Props = { changes: ChangedFiles; diffs: Diffs; open: number };
+
+export function Files({ changes, diffs, open }: Props) {
+  const most = useSignal(MANY);
+  const { files, note } = changes;
+  return (
+    <>
+      {note !== "" && <p class="small muted file-note">{visible(note)}</p>}
+      {files.length > 0 && (
+        <div class="filelist">
+          {files.slice(0, most.value).map((file, place) => (
+            <File key={file.path} file={file} place={place} diffs={diffs} opens={place < open} />
+          ))}
+        </div>
+      )}
+      {files.length > most.value && (
+        <button
+          type="button"
+          class="btn ghost sm"
+          onClick={() => {
+            most.value += MANY;
+          }}
+        >
+          Show {Math.min(MANY, files.length - most.value)} more of {files.length}
+        </button>
+      )}
+    </>
+  );
+}
+
+type FileProps = { file: ChangedFile; place: number; diffs: Diffs; opens: boolean };
+
+function File({ file, place, diffs, opens }: FileProps) {
+  const open = useSignal(opens);
+  const change = useSignal<FileChange | null | undefined>(undefined);
+  useEffect(() => {
+    if (!open.value) return undefined;
+    let left = false;
+    void diffs.at(place).then((found) => {
+      if (!left) change.value = found;
+    });
+    return () => {
+      left = true;
+    };
+  }, [open.value, diffs, place]);
+  const path = visibleWhole(file.path);
+  return (
+    <>
+      <button
+        type="button"
+        class={open.value ? "f open" : "f"}
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <Icon name={open.value ? "down" : "right"} size="s" />
+        <span class="k" title={file.how}>
+          {LETTERS[file.how]}
+        </span>
+        <span class="mono cut" title={path}>
+          {path}
+        </span>
+        <span class="by cut">{file.tasks.map(visible).join(", ")}</span>
+        <span class="pm">
+          {file.is_text ? (
+            <>
+              <span class="plus">+{file.added}</span> <span class="minus">−{file.removed}</span>
+            </>
+          ) : (
+            <span class="faint">no text</span>
+          )}
+        </span>
+      </button>
+      {open.value && <Shown file={file} change={change.value} />}
+    </>
+  );
+}
+
+function Shown({ file, change }: { file: ChangedFile; change: FileChange | null | undefined }) {
+  if (change === undefined) {
+    return (
+      <p class="pad small load" aria-busy="true">
+        Reading the change …
+      </p>
+    );
+  }
+  if (change === null || change.diff === "") {
+    const why = file.is_text ? "The change cannot be shown." : "This file is no text.";
+    return <p class="pad small muted">{why}</p>;
+  }
+  return (
+    <>
+      <Diff diff={change.diff} path={file.path} />
+      {change.cut && <p class="pad small muted">The rest of this change is left out.</p>}
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+/** What can be done with a run, for all parts of the page that offer it. */
+
+import { useSignal } from "@preact/signals";
+import { type Answer, patch, post, whyNot } from "../api/client";
+import type { RunDetail, RunView } from "../api/types.gen";
+import { confirmed } from "../parts/dialog";
+import { visible } from "../words";
+import { tasks } from "./states";
+
+export type RunActs = {
+  busy: string | null;
+  trouble: string | null;
+  stop: () => Promise<void>;
+  retry: () => Promise<void>;
+  again: () => Promise<void>;
+  rename: (title: string) => Promise<boolean>;
+  tag: (tags: readonly string[]) => Promise<boolean>;
+  decide: () => void;
+  compareAddress: string;
+};
+
+export function useRunActs(run: RunDetail, decide: () => void): RunActs {
+  const busy = useSignal<string | null>(null);
+  const trouble = useSignal<string | null>(null);
+  const here = `/api/v1/runs/${run.id}`;
+
+  async function act(verb: string, ask: () => Promise<Answer<RunView>>): Promise<RunView | null> {
+    busy.value = verb;
+    trouble.value = null;
+    const answer = await ask();
+    busy.value = null;
+    if (answer.kind === "ok") return answer.body;
+    trouble.value = whyNot(answer);
+    return null;
+  }
+
+  return {
+    busy: busy.value,
+    trouble: trouble.value,
+    stop: async () => {
+      if (run.running.length > 0 && !(await confirmed(stopping(run)))) return;
+      await act("stop", () => post<RunView>(`${here}/stop`));
+    },
+    retry: async () => {
+      await act("retry", () => post<RunView>(`${here}/retry`));
+    },
+    again: async () => {
+      const started = await act("again", () => post<RunView>(`${here}/again`));
+      if (started === null) return;
+      const asked = new URLSearchParams({ jobName: started.job, jobId: started.id });
+      location.assign(`/jobTracking.html?${asked}`);
+    },
+    rename: async (title) => (await act("rename", () => patch(here, { title }))) !== null,
+    tag: async (tags) => (await act("tag", () => patch(here, { tags }))) !== null,
+    decide,
+    compareAddress: `/compare.html?a=${encodeURIComponent(run.id)}`,
+  };
+}
+
+const stopping = (run: RunDetail) => ({
+  title: "Stop this job?",
+  body: `${tasks(run.running.length)} at work: ${run.running
+    .slice(0, 4)
+    .map((work) => visible(work.task))
+    .join(
+      ", ",
+    )}${run.running.length > 4 ? " …" : ""}. Their agents end now. What has succeeded is kept, and the failed part can be retried.`,
+  action: "Stop Job",
+  keep: "Let it run",
+});
