@@ -10,7 +10,7 @@ import { defineConfig } from "vitest/config";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const PAGES = ["index", "jobs", "jobTracking", "history", "inbox", "settings", "test"];
+const PAGES = ["index", "jobs", "jobTracking", "history", "compare", "inbox", "settings", "test"];
 
 /** Puts the theme's script before all else: pages wait for it, so that none is painted in another's colours. */
 const theme: Plugin = {

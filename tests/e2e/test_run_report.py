@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.contract.reported import INPUT, WORDS, reported_portal, until_over
+from tests.contract.reported import INPUT, WORDS, reported_portal, reset, until_over
 from tests.e2e.tracked import begun, node, run_tab, state, until, visit
-from tests.e2e.visit import asked, usable_by_all
+from tests.e2e.visit import asked, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -139,6 +139,35 @@ def test_a_live_run_opens_on_the_task_at_work_and_can_be_stopped(
     quiet.check()
 
 
+def test_two_runs_are_chosen_in_the_history_and_compared(
+    portal: Portal, page: Page, ship: str, broken: str, quiet: Quiet
+) -> None:
+    reset(portal)
+    again = ran(portal, "ship", INPUT)
+    signed_in(page, portal).goto(f"{portal.url}/history.html")
+    boxes = page.get_by_role("checkbox", name="Select ship")
+    expect(boxes).to_have_count(2)
+    boxes.nth(0).check()
+    expect(page.get_by_role("link", name="Compare")).to_have_count(0)
+    boxes.nth(1).check()
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_url(f"{portal.url}/compare.html?a={ship}&b={again}")
+    expect(page.locator(".verdict")).to_contain_text("They parted at tests-pass · round 1.")
+    outcome = page.get_by_role("region", name="Outcome of each task")
+    expect(outcome.locator("tr.part")).to_contain_text("613 passed.")
+    expect(outcome.locator("tr.part .tf")).to_have_text(["false", "true"])
+    expect(outcome.get_by_role("row").filter(has_text="build-server")).to_have_count(0)
+    outcome.get_by_role("button", name="steps ended alike").click()
+    expect(outcome.get_by_role("row").filter(has_text="build-web").first).to_be_visible()
+    expect(page.get_by_role("region", name="Checks that differ")).to_contain_text("does not hold")
+    expect(page.get_by_role("region", name="What the results differ in")).to_contain_text("alike")
+    page.get_by_role("link", name="Choose another").click()
+    page.get_by_role("searchbox", name="Find a run").fill("broken")
+    page.get_by_role("link", name="broken").click()
+    expect(page.locator(".verdict")).to_contain_text("They parted at")
+    quiet.check()
+
+
 @pytest.mark.timeout(180)
 def test_nobody_is_shut_out_of_a_report(
     portal: Portal, browser: Browser, ship: str, broken: str
@@ -149,4 +178,6 @@ def test_nobody_is_shut_out_of_a_report(
         lambda page: visit(page, portal, "broken", broken),
         lambda page: visit(page, portal, "ship", ship),
         lambda page: visit(page, portal, "ship", ship, "#tab=changes"),
+        lambda page: page.goto(f"{portal.url}/compare.html?a={ship}&b={broken}"),
+        lambda page: page.goto(f"{portal.url}/compare.html?a={ship}"),
     )

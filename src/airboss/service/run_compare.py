@@ -113,6 +113,8 @@ def _words(parted: ComparedStep | None, same: Mapping[str, bool]) -> tuple[str, 
     if parted is None:
         return "They went alike.", " ".join(["No step came out differently.", *said])
     how = [_said("A", parted.a), _said("B", parted.b)]
+    if parted.differs == "changes":
+        how.insert(0, "It ended alike, but changed files in another way.")
     return f"They parted at {parted.name}.", " ".join([*how, *said])
 
 

@@ -14,6 +14,11 @@ type Props = { rows: readonly Row[]; onRetry: () => void; onDelete: () => void }
 export function Chosen({ rows, onRetry, onDelete }: Props) {
   const [format, take] = useState<keyof typeof FORMATS>("markdown");
   const { saving, trouble, saveAll } = useSaving();
+  // The older one is A.
+  const areTwoRuns = rows.length === 2 && rows.every(({ source }) => source === "runs");
+  const [first, second] = areTwoRuns
+    ? rows.toSorted((one, two) => one.at - two.at).map(({ id }) => id)
+    : [];
   const save = () =>
     saveAll(rows.map(({ id, source }) => `/api/v1/${source}/${id}/export?format=${format}`));
   return (
@@ -21,6 +26,12 @@ export function Chosen({ rows, onRetry, onDelete }: Props) {
       <span class="small b" role="status">
         {rows.length} selected
       </span>
+      {first !== undefined && second !== undefined && (
+        <a class="btn sm primary" href={`/compare.html?a=${first}&b=${second}`}>
+          <Icon name="parted" size="s" />
+          Compare
+        </a>
+      )}
       <button type="button" class="btn sm" disabled={saving} onClick={() => void save()}>
         <Icon name="download" size="s" />
         {saving ? "Exporting …" : "Export"}

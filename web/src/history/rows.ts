@@ -1,7 +1,7 @@
 /** Runs, tasks and sessions as rows of one list, newest first, from lists that are read page by page. Pure. */
 
 import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
-import { runAddress, stateOfTask, taskAddress } from "../start/rows";
+import { runAddress, runName, stateOfTask, taskAddress } from "../start/rows";
 import { cost, visible } from "../words";
 import type { Source } from "./filters";
 
@@ -19,6 +19,9 @@ export type Row = {
   /** Null while it goes on. */
   ended: number | null;
   cost: string;
+  /** Of a run: the beginning of its input, and its tags. */
+  input?: string;
+  tags?: readonly string[];
 };
 
 export function rowOfRun(run: RunView): Row {
@@ -27,7 +30,7 @@ export function rowOfRun(run: RunView): Row {
     id: run.id,
     source: "runs",
     href: runAddress(run.job, run.id),
-    name: visible(run.title || run.job),
+    name: visible(runName(run)),
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
     kind: `Job · ${done === 1 ? "1 task" : `${done} tasks`}`,
     folder: visible(run.cwd),
@@ -35,6 +38,8 @@ export function rowOfRun(run: RunView): Row {
     at: run.created_at,
     ended: run.ended_at ?? null,
     cost: cost(run.usage.cost + run.usage.sub_agents.cost),
+    input: visible(run.input_start),
+    tags: run.tags,
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { fresh, now } from "../live/feed";
 import { Status } from "../parts/status";
-import { duration, fully, when } from "../words";
+import { duration, fully, visible, when } from "../words";
 import { lastPart, type Row } from "./rows";
 
 type Props = {
@@ -62,6 +62,16 @@ export function Table({ rows, chosen, onChoose }: Props) {
                 <a class="quiet b" href={row.href}>
                   {row.name}
                 </a>
+              )}
+              {row.tags?.map((tag) => (
+                <span key={tag} class="tag">
+                  {visible(tag)}
+                </span>
+              ))}
+              {row.input !== undefined && row.input !== "" && (
+                <div class="small muted cut asked-for" title={row.input}>
+                  {row.input}
+                </div>
               )}
             </td>
             <td class="muted kind">{row.kind}</td>

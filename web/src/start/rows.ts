@@ -25,7 +25,7 @@ export function rowOfRun(run: RunView, now: number): Row {
   return {
     id: run.id,
     href: runAddress(run.job, run.id),
-    name: visible(run.title || run.job),
+    name: visible(runName(run)),
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
     about: ["Job", visible(run.cwd), progress(run)].join(" · "),
     at: run.ended_at ?? run.created_at,
@@ -48,6 +48,12 @@ function progress(run: RunView): string {
 const tasks = (count: number) => (count === 1 ? "1 task" : `${count} tasks`);
 
 /** Where a run is watched; without an id it is a preview. */
+/** By its job, and by the title that tells it from the others of that job. */
+export const runName = (run: Pick<RunView, "title" | "job" | "short_title">): string => {
+  const job = run.title || run.job;
+  return run.short_title === "" ? job : `${job}: ${run.short_title}`;
+};
+
 export function runAddress(job: string, id: string | null): string {
   const query = new URLSearchParams({ jobName: job, ...(id === null ? {} : { jobId: id }) });
   return `/jobTracking.html?${query}`;

@@ -237,3 +237,10 @@ export function sizeOf(block: Block): number {
   if (block.kind === "tiles") return block.steps.length;
   return block.kind === "step" || block.kind === "stack" ? 1 : inside;
 }
+
+/** The steps whose outcome a condition has; none where it is more than a sequence of them. */
+export function deciding(block: Block): readonly Step[] {
+  const inside = block.kind === "cond" ? block.inside : block;
+  const parts = inside.kind === "seq" ? inside.parts : [inside];
+  return parts.every((part) => part.kind === "step") ? parts : [];
+}

@@ -3,6 +3,7 @@
 
 import {
   type Block,
+  deciding,
   type Label,
   type Mark,
   nameOf,
@@ -14,18 +15,16 @@ import {
 import {
   BAR,
   type Box,
-  gridOf,
   type Kind,
   type Layout,
   type Line,
   NODE_HEIGHT,
   type Point,
   SIZES,
-  TILE_HEIGHT,
   type TileFrame,
-  tileWords,
   widthOf,
 } from "./shapes";
+import { gridOf, tilesAt } from "./tiles";
 
 const MARGIN = 28;
 const DOWN = 24; // between one node and the next below
@@ -185,26 +184,10 @@ class Drawing {
 
   /** One enters and leaves at the frame; who goes by keys, at every tile. */
   private placeTiles(block: Tiles, x: number, y: number): Ends {
-    const grid = gridOf(block);
-    const left = x - grid.width / 2;
-    const size = { width: grid.width, height: grid.height };
-    this.frames.push({ key: block.key, x: left, y, ...size, tiles: block });
-    block.steps.forEach((step, place) => {
-      const [right, down] = grid.at(place);
-      const box: Box = {
-        key: step.key,
-        kind: "TaskNode",
-        x: left + right,
-        y: y + down,
-        width: grid.tile,
-        height: TILE_HEIGHT,
-        of: step,
-        tile: tileWords(grid.names[place] ?? "", grid.tile),
-      };
-      this.boxes.push(box);
-    });
-    const frame: Box = { key: block.key, kind: "ParBegin", x: left, y, ...size, of: null };
-    return { first: frame, last: frame };
+    const { frame, boxes } = tilesAt(block, x, y);
+    this.frames.push(frame);
+    this.boxes.push(...boxes);
+    return alone({ ...frame, kind: "ParBegin", of: null });
   }
 
   private placePar(block: Extract<Block, { kind: "par" }>, x: number, y: number): Ends {
@@ -414,11 +397,4 @@ function lastHalf(block: Block): number {
     default:
       return SIZES.ParEnd[0] / 2;
   }
-}
-
-/** The steps whose outcome a condition has; none where it is more than a sequence of them. */
-function deciding(block: Block): readonly Step[] {
-  const inside = block.kind === "cond" ? block.inside : block;
-  const parts = inside.kind === "seq" ? inside.parts : [inside];
-  return parts.every((part) => part.kind === "step") ? parts : [];
 }

@@ -46,7 +46,7 @@ export type Layout = {
   frames: readonly TileFrame[];
 };
 
-const LETTER = 7.4;
+export const LETTER = 7.4;
 const MOST_LETTERS = 40;
 export const BAR = 8;
 
@@ -76,51 +76,3 @@ export function widthOf(label: string, kind: "TaskNode" | "CondNode"): number {
 }
 
 export const NODE_HEIGHT = 44;
-
-const TILE_LEAST = 64;
-const TILE_MOST = 172;
-const TILE_GAP = 6;
-const TILE_EDGE = 12;
-const TILE_HEAD = 44;
-const GRID_WIDTH = 560;
-export const TILE_HEIGHT = 26;
-
-export type Grid = {
-  columns: number;
-  tile: number;
-  width: number;
-  height: number;
-  names: readonly string[];
-  /** Where the tile at a place begins, from the grid's left upper corner. */
-  at: (place: number) => Point;
-};
-
-/** How tiles lie: as wide as their longest name, and as many beside each other as there is room. */
-export function gridOf({ steps }: Tiles): Grid {
-  const tasks = new Set(steps.map((step) => step.label));
-  const names = steps.map((step) =>
-    tasks.size === 1 ? step.name.replace(`${step.label} · `, "") : step.name,
-  );
-  const longest = Math.max(...names.map((name) => [...name].length));
-  const tile = Math.min(TILE_MOST, Math.max(TILE_LEAST, Math.ceil(longest * LETTER) + 34));
-  const columns = Math.max(1, Math.min(steps.length, Math.floor(GRID_WIDTH / (tile + TILE_GAP))));
-  const rows = Math.ceil(steps.length / columns);
-  return {
-    columns,
-    tile,
-    names,
-    width: columns * (tile + TILE_GAP) - TILE_GAP + 2 * TILE_EDGE,
-    height: TILE_HEAD + rows * (TILE_HEIGHT + TILE_GAP) - TILE_GAP + TILE_EDGE,
-    at: (place) => [
-      TILE_EDGE + (place % columns) * (tile + TILE_GAP),
-      TILE_HEAD + Math.floor(place / columns) * (TILE_HEIGHT + TILE_GAP),
-    ],
-  };
-}
-
-/** So many letters of a name fit on a tile. */
-export const tileWords = (name: string, tile: number): string => {
-  const most = Math.floor((tile - 30) / LETTER);
-  const letters = [...name];
-  return letters.length <= most ? name : `${letters.slice(0, most - 1).join("")}…`;
-};

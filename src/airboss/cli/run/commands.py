@@ -1,4 +1,4 @@
-"""The commands about runs, each thin: run, runs, show, retry, again, delete, rehearse."""
+"""The commands about runs, each thin: run, runs, show, report, compare, retry, again and more."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -52,6 +52,9 @@ def run(
 def runs(
     state: Annotated[RunStates | None, typer.Option(help="Only those in this state.")] = None,
     job: Annotated[str | None, typer.Option(metavar="JOB", help="Only those of this job.")] = None,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Only those with this tag.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
     data: Data = None,
     as_json: AsJson = False,
@@ -59,7 +62,9 @@ def runs(
     """List runs, the newest first."""
     from airboss.cli.run.listing import show_runs
 
-    show_runs(reach(data)(), state.value if state else None, job, limit, is_json=as_json)
+    show_runs(
+        reach(data)(), state.value if state else None, limit, is_json=as_json, job=job, tag=tag
+    )
 
 
 @app.command()
@@ -102,6 +107,52 @@ def again(
     from airboss.cli.run.start import again as run_again
 
     raise typer.Exit(run_again(reach(data), RunAgainRequest(name, detach, as_json, wait)))
+
+
+@app.command()
+def report(name: RunId, data: Data = None, as_json: AsJson = False) -> None:
+    """Read a run as a report: what came of it, why, what changed, what to do next."""
+    from airboss.cli.run.report import show_report
+
+    show_report(reach(data)(), name, is_json=as_json)
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="RUN")],
+    b: Annotated[str, typer.Argument(metavar="RUN")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs: where they parted, and what differs from there on."""
+    from airboss.cli.run.report import compare as compare_runs
+
+    compare_runs(reach(data)(), a, b, is_json=as_json)
+
+
+@app.command()
+def rename(
+    name: RunId,
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Empty: only by its job.")],
+    data: Data = None,
+) -> None:
+    """Give a run another title."""
+    from airboss.cli.run.report import rename as rename_run
+
+    raise typer.Exit(rename_run(reach(data)(), name, title))
+
+
+@app.command()
+def tag(
+    name: RunId,
+    tags: Annotated[list[str], typer.Argument(metavar="TAG...")],
+    remove: Annotated[bool, typer.Option("--remove", help="Take them away.")] = False,
+    data: Data = None,
+) -> None:
+    """Tag a run, to find it by that; or take tags away."""
+    from airboss.cli.run.report import tag as tag_run
+
+    raise typer.Exit(tag_run(reach(data)(), name, tags, removes=remove))
 
 
 @app.command()

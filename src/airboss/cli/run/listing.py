@@ -32,16 +32,16 @@ _KINDS: Final = {"tsk": "task run", "ses": "session"}
 
 
 def show_runs(
-    client: Client, state: str | None, job: str | None, limit: int, *, is_json: bool
+    client: Client, state: str | None, limit: int, *, is_json: bool, **asked: str | None
 ) -> None:
-    items = items_of(client, RUNS, state, limit, job=job)
+    items = items_of(client, RUNS, state, limit, **asked)
     if is_json:
         print_json({"items": items})
         return
     if not items:
         aside().line("No runs. Start one with: airboss run JOB")
         return
-    heads = ("Run", "Job", "State", "Done", "Failed", "Began", "Took", "Reason")
+    heads = ("Run", "Job", "Title", "State", "Done", "Failed", "Began", "Took", "Folder", "Reason")
     print_table(heads, [_row(item) for item in items], out())
 
 
@@ -49,13 +49,19 @@ def _row(item: Json) -> tuple[str, ...]:
     return (
         item["id"],
         item["job"],
+        _title(item),
         state_words(item["state"]),
         str(item["works_succeeded"]),
         str(item["works_failed"]),
         moment(item["created_at"]),
         duration(_seconds(item)),
+        item["cwd"],
         _doing(item),
     )
+
+
+def _title(item: Json) -> str:
+    return " ".join([item["short_title"], *(f"#{tag}" for tag in item["tags"])]).strip()
 
 
 def _seconds(item: Json) -> float:
@@ -92,6 +98,7 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
     facts = [
         ("Run", f"{said['id']}{again}"),
         ("Job", said["job"]),
+        ("Title", _title(said)),
         ("State", f"{state_words(said['state'])} after {duration(_seconds(said))}"),
         ("Reason", said["reason"] or ""),
         ("Waits for", said["waits_for"] or ""),

@@ -1,0 +1,146 @@
+/** The files that are not the same behind both runs, A beside B or one below the other. */
+
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { ComparedFile, Comparison, LineCounts } from "../api/types.gen";
+import { Diff } from "../parts/diff";
+import { Icon } from "../parts/icon";
+import { visibleLines, visibleWhole } from "../words";
+import { Letter } from "./page";
+import { type Pair, pairsOf } from "./split";
+
+type Layout = "unified" | "split";
+const MOST = 600;
+
+export function ComparedFiles({ told }: { told: Comparison }) {
+  const layout = useSignal<Layout>("split");
+  const differ = told.files.length;
+  return (
+    <section class="panel" aria-label="What the results differ in">
+      <header>
+        <h2>What the results differ in</h2>
+        <span class="small faint">
+          {differ === 1 ? "1 file differs" : `${differ} files differ`},{" "}
+          {told.files_alike === 1 ? "1 is alike" : `${told.files_alike} are alike`}
+        </span>
+        <span class="grow" />
+        <fieldset class="seg desk">
+          <legend class="vh">Layout</legend>
+          {(["unified", "split"] as const).map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={layout.value === one}
+              onClick={() => {
+                layout.value = one;
+              }}
+            >
+              {one === "unified" ? "Unified" : "Split"}
+            </button>
+          ))}
+        </fieldset>
+      </header>
+      {differ === 0 ? (
+        <p class="pad muted">Both runs left the same in every file that either changed.</p>
+      ) : (
+        <div class="filelist">
+          {told.files.map((file, place) => (
+            <File key={file.path} file={file} opens={place === 0} layout={layout.value} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+type FileProps = { file: ComparedFile; opens: boolean; layout: Layout };
+
+function File({ file, opens, layout }: FileProps) {
+  const open = useSignal(opens);
+  const path = visibleWhole(file.path);
+  return (
+    <>
+      <button
+        type="button"
+        class={open.value ? "f open" : "f"}
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <Icon name={open.value ? "down" : "right"} size="s" />
+        <span class="mono cut" title={path}>
+          {path}
+        </span>
+        <Counts of={file.a ?? null} letter="A" />
+        <Counts of={file.b ?? null} letter="B" />
+      </button>
+      {open.value && <Shown file={file} layout={layout} />}
+    </>
+  );
+}
+
+function Counts({ of, letter }: { of: LineCounts | null; letter: "A" | "B" }) {
+  return (
+    <span class="pm">
+      <Letter of={letter} />{" "}
+      {of === null ? (
+        <span class="faint">unchanged</span>
+      ) : (
+        <>
+          <span class="plus">+{of.added}</span> <span class="minus">−{of.removed}</span>
+        </>
+      )}
+    </span>
+  );
+}
+
+function Shown({ file, layout }: { file: ComparedFile; layout: Layout }) {
+  const pairs = useMemo(() => pairsOf(file.diff), [file.diff]);
+  if (file.diff === "") {
+    return (
+      <p class="pad small muted">
+        Only what agents edited is known of this file: each run’s own page has its diff.
+      </p>
+    );
+  }
+  if (layout === "unified") return <Diff diff={file.diff} path={file.path} />;
+  return (
+    <>
+      <div class="splitd">
+        <Column letter="A" pairs={pairs} />
+        <Column letter="B" pairs={pairs} />
+      </div>
+      {(file.cut || pairs.length > MOST) && (
+        <p class="pad small muted">The rest of this difference is left out.</p>
+      )}
+    </>
+  );
+}
+
+function Column({ letter, pairs }: { letter: "A" | "B"; pairs: readonly Pair[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys
+    <div tabIndex={0} role="group" aria-label={`As run ${letter} left it`}>
+      <div class="h">
+        <Letter of={letter} />
+        <span class="small muted">as run {letter} left it</span>
+      </div>
+      <ol>
+        {pairs.slice(0, MOST).map((pair, at) => {
+          const side = letter === "A" ? pair.a : pair.b;
+          const own = side.look === "own";
+          const look = own ? letter.toLowerCase() : side.look;
+          return (
+            // the lines of a diff never change
+            <li key={at} class={`l-${look}`}>
+              <i>{side.number}</i>
+              <b>{own ? letter : ""}</b>
+              <span>{visibleLines(side.text)}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
