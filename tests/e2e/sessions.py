@@ -55,6 +55,10 @@ rules:
     steps:
       - call: {tool: create, arguments: {path: "{cwd}/hello.txt", file_text: "hi\nthere\n"}}
       - say: "I tried."
+  - when: "change it"
+    steps:
+      - call: {tool: edit, arguments: {path: "{cwd}/hello.py", old_str: "1", new_str: "2"}}
+      - say: "I changed it."
   - when: "delegate"
     steps:
       - call:

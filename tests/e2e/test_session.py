@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.sessions import Person, at_page
-from tests.e2e.visit import asked, new_session, window
+from tests.e2e.visit import asked, is_wide, new_session, window
 from tests.portal import Portal
 
 
@@ -27,23 +27,28 @@ def height(block: Locator) -> float:
 # The two parts, and the bar between them.
 
 
-def test_the_lower_part_is_300_px_high_and_a_bar_above_it_can_be_dragged(person: Person) -> None:
-    lower = person.page.get_by_role("region", name="Request")
-    bar = person.page.get_by_role("separator", name="Height of the request part")
-    assert height(lower) == 300
+def test_what_was_changed_stands_beside_the_conversation_and_a_bar_moves_it(
+    person: Person,
+) -> None:
+    panel = person.page.get_by_role("complementary", name="About this session")
+    bar = person.page.get_by_role("separator", name="Width of the panel")
+    is_wide(panel, 480)
     middle = bar.bounding_box()
     assert middle is not None
     x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2
     person.page.mouse.move(x, y)
     person.page.mouse.down()
-    person.page.mouse.move(x, y - 80, steps=4)
+    person.page.mouse.move(x - 80, y, steps=4)
     person.page.mouse.up()
-    assert abs(height(lower) - 380) <= 1
+    is_wide(panel, 560)
     person.page.reload()
-    expect(lower).to_be_visible(timeout=10_000)
-    assert abs(height(lower) - 380) <= 1, "a size is kept on this device"
+    is_wide(panel, 560)  # a size is kept on this device
     bar.dblclick()
-    expect(lower).to_have_css("height", "300px")
+    is_wide(panel, 480)
+    person.button("Hide the panel").click()
+    expect(panel).to_be_hidden()
+    person.page.get_by_role("button", name=re.compile(r"^Changes \d")).click()
+    expect(panel).to_be_visible()
 
 
 # Blocks.

@@ -5,48 +5,73 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.sessions import Person, at_page
 from tests.e2e.visit import usable_by_all, window
 from tests.portal import Portal
 
 
-def wrote(person: Person) -> None:
-    person.says("write it")
+def panel(person: Person) -> Locator:
+    return person.page.get_by_role("complementary", name="About this session")
+
+
+def test_changed_files_stand_beside_with_their_diffs_line_below_line(person: Person) -> None:
+    expect(panel(person)).to_contain_text("No file was changed yet")
+    (person.portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")
+    person.says("change it")
     person.is_idle()
+    expect(panel(person)).to_contain_text("1 file")
+    lines = panel(person).locator(".diff ol > li")
+    expect(lines).to_have_count(5)
+    boxes = [line.bounding_box() for line in lines.all()]
+    steps = {(box["x"], round(box["height"])) for box in boxes if box}
+    assert len(steps) == 1, "no stairs, and no line is higher than another"
+    assert max(height for _, height in steps) <= 20, "and none has a blank one below it"
+    expect(lines.locator("mark")).to_have_text(["1", "2"])
+    expect(lines.locator(".hljs-keyword").first).to_have_text("def")
+    assert person.log.is_visible()
 
 
-def test_changed_files_are_listed_with_their_diffs(person: Person) -> None:
-    rail = person.page.get_by_role("complementary", name="About this session")
-    expect(rail).to_contain_text("0 files")
-    (person.portal.work / "hello.txt").unlink(missing_ok=True)
-    wrote(person)
-    expect(rail).to_contain_text("1 file", timeout=10_000)
-    rail.get_by_role("button", name=re.compile("hello.txt")).click()
-    dialog = person.page.get_by_role("dialog", name="hello.txt")
-    expect(dialog.locator(".diff li.a")).to_have_text([re.compile("hi"), re.compile("there")])
-    dialog.get_by_role("button", name="Close").click()
-    expect(dialog).to_have_count(0)
+def test_a_change_can_be_seen_side_by_side_and_taken_away_as_a_patch(person: Person) -> None:
+    (person.portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")
+    person.says("change it")
+    person.is_idle()
+    panel(person).get_by_role("button", name="Split").click()
+    halves = panel(person).locator(".diff li .half")
+    expect(halves).to_have_count(6)  # two lines that stay or change, and an empty one
+    before, after = (halves.nth(2), halves.nth(3))
+    expect(before).to_contain_text("return 1")
+    expect(after).to_contain_text("return 2")
+    width = panel(person).evaluate("(it) => it.getBoundingClientRect().width")
+    assert width >= 720, "there is room for two sides"
+    person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel(person).get_by_role("button", name=re.compile("all changes as a patch")).click()
+    patch = person.page.evaluate("navigator.clipboard.readText()")
+    assert patch.startswith("--- a/hello.py\n+++ b/hello.py\n@@")
 
 
-def test_the_rail_tells_what_it_took_and_what_it_is(person: Person) -> None:
+def test_the_panel_tells_what_it_took_and_what_it_is(person: Person) -> None:
     person.says("say hello")
     person.is_idle()
-    rail = person.page.get_by_role("complementary", name="About this session")
     usage = person.view["usage"]
-    for words in (f"{usage['input_tokens']:,}", "Context", "Rehearsal", "approve-all"):
-        expect(rail).to_contain_text(words)
-    expect(rail).to_contain_text(person.session)
+    panel(person).get_by_role("tab", name="Usage").click()
+    for words in (f"{usage['input_tokens']:,}", "Context"):
+        expect(panel(person)).to_contain_text(words)
+    panel(person).get_by_role("tab", name="Session").click()
+    for words in ("Rehearsal", "approve-all", person.session):
+        expect(panel(person)).to_contain_text(words)
 
 
-def test_below_1100_px_a_button_holds_what_the_rail_says(portal: Portal, browser: Browser) -> None:
+def test_below_1180_px_a_tab_holds_what_the_panel_says(portal: Portal, browser: Browser) -> None:
     person = at_page(portal, window(browser, portal, width=1000))
     expect(person.page.get_by_role("complementary")).to_have_count(0)
-    person.page.get_by_role("button", name=re.compile(r"^Changes \d")).click()
-    dialog = person.page.get_by_role("dialog", name="About this session")
-    expect(dialog).to_contain_text("Usage")
-    expect(dialog).to_contain_text(person.session)
+    person.page.get_by_role("tab", name="Session").click()
+    expect(panel(person)).to_contain_text("Usage")
+    expect(panel(person)).to_contain_text(person.session)
+    expect(person.log).to_be_hidden()
+    person.page.get_by_role("tab", name="Conversation").click()
+    expect(person.log).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-/** Has markdown parsed by a worker, and gives up on what takes too long. */
+/** Has markdown parsed and code coloured by a worker, and gives up on what takes too long. */
 
 import type { ProseRequest, Written } from "./scribe.worker";
 
@@ -19,9 +19,9 @@ const kept = new Map<string, string>();
 export const wasWritten = (text: string, top: number): string | null =>
   kept.get(`${top} ${text}`) ?? null;
 
-function keep({ text, top }: Job, html: string): void {
+function keep({ text, top, language }: Job, html: string): void {
   if (text.length + html.length > LONGEST_KEPT) return;
-  kept.set(`${top} ${text}`, html);
+  kept.set(`${language ?? top} ${text}`, html);
   for (const oldest of kept.keys()) {
     if (kept.size <= KEPT) return;
     kept.delete(oldest);
@@ -29,10 +29,19 @@ function keep({ text, top }: Job, html: string): void {
 }
 
 /** HTML that `door` may take; null where the text has to stand as it is. */
-export function writtenDown(text: string, top: number): Promise<string | null> {
+export const writtenDown = (text: string, top: number): Promise<string | null> =>
+  handOver({ text, top });
+
+/** The highlighter's HTML, to be taken apart; null where the code has no colours. */
+export const colouredIn = (code: string, language: string): Promise<string | null> => {
+  const known = kept.get(`${language} ${code}`);
+  return known === undefined ? handOver({ text: code, top: 0, language }) : Promise.resolve(known);
+};
+
+function handOver(job: Omit<Job, "id" | "done">): Promise<string | null> {
   return new Promise((resolve) => {
     last += 1;
-    jobs.push({ id: last, text, top, done: resolve });
+    jobs.push({ ...job, id: last, done: resolve });
     if (jobs.length === 1) begin();
   });
 }
@@ -43,7 +52,8 @@ function begin(): void {
   if (job === undefined) return;
   worker ??= hired();
   alarm = setTimeout(() => fire(job), PATIENCE_MS);
-  worker.postMessage({ id: job.id, text: job.text, top: job.top } satisfies ProseRequest);
+  const { done: _done, ...request } = job;
+  worker.postMessage(request satisfies ProseRequest);
 }
 
 function hired(): Worker {

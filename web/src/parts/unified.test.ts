@@ -78,3 +78,15 @@ test("a line end that only some lines have is part of the change", () => {
   expect(texts("+a\r\n+b\n")).toEqual(["a\r", "b"]);
   expect(texts("+a\r\n+b\r\n")).toEqual(["a", "b"]);
 });
+
+test("an edit whose place nobody knows has no numbers", () => {
+  const [file] = filesOf("--- a/x\n+++ b/x\n@@ … @@\n-old\n+new\n@@ -4 +4 @@\n-a\n+b\n");
+  expect(file?.lines.map(({ kind, before, after }) => [kind, before, after])).toEqual([
+    ["head", null, null],
+    ["removed", null, null],
+    ["added", null, null],
+    ["head", null, null],
+    ["removed", 4, null],
+    ["added", null, 4],
+  ]);
+});

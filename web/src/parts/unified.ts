@@ -2,6 +2,7 @@
 
 export type DiffLine = {
   kind: "head" | "same" | "added" | "removed";
+  /** Null also where nobody knows the place: a diff that was made of an edit's words alone. */
   before: number | null;
   after: number | null;
   text: string;
@@ -14,8 +15,8 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/;
 export function filesOf(diff: string): DiffFile[] {
   const files: DiffFile[] = [];
   let file: DiffFile | null = null;
-  let before = 0;
-  let after = 0;
+  let before: number | null = 0;
+  let after: number | null = 0;
   // How many lines of the hunk are still to come: inside it, `--- a` may be a line that was removed.
   let leftBefore = 0;
   let leftAfter = 0;
@@ -46,22 +47,25 @@ export function filesOf(diff: string): DiffFile[] {
       leftBefore = Number(hunk[2] ?? 1);
       leftAfter = Number(hunk[4] ?? 1);
       file.lines.push(headed(row));
+    } else if (!inside && row.startsWith("@@")) {
+      [before, after] = [null, null];
+      file.lines.push(headed(row));
     } else if (row.startsWith("+")) {
       file.lines.push({ kind: "added", before: null, after, text: row.slice(1) });
       file.added += 1;
-      after += 1;
+      after = next(after);
       leftAfter -= 1;
     } else if (row.startsWith("-")) {
       file.lines.push({ kind: "removed", before, after: null, text: row.slice(1) });
       file.removed += 1;
-      before += 1;
+      before = next(before);
       leftBefore -= 1;
     } else if (row.startsWith("\\")) {
       file.lines.push(headed(row.slice(2)));
     } else {
       file.lines.push({ kind: "same", before, after, text: row.slice(1) });
-      before += 1;
-      after += 1;
+      before = next(before);
+      after = next(after);
       leftBefore -= 1;
       leftAfter -= 1;
     }
@@ -69,6 +73,8 @@ export function filesOf(diff: string): DiffFile[] {
   if (said.length > 0) (file ?? opened(files)).lines.push(...said.map(headed));
   return files;
 }
+
+const next = (line: number | null): number | null => (line === null ? null : line + 1);
 
 const headed = (text: string): DiffLine => ({ kind: "head", before: null, after: null, text });
 

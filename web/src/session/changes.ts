@@ -2,7 +2,7 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { get } from "../api/client";
-import type { Changes as Answer, FileChange } from "../api/types.gen";
+import type { Changes as Answer } from "../api/types.gen";
 import type { SessionState } from "../state/types";
 
 const MOMENT_MS = 700;
@@ -44,9 +44,6 @@ function endedTools({ blocks }: SessionState): number {
   for (const block of blocks.values()) if (block.kind === "tool" && !block.receiving) count += 1;
   return count;
 }
-
-export const sum = (files: readonly FileChange[], what: "added" | "removed"): number =>
-  files.reduce((total, file) => total + file[what], 0);
 
 /** A path inside the working directory is told from there. */
 export const within = (path: string, folder: string): string =>

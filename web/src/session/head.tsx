@@ -14,13 +14,14 @@ type Props = {
   view: SessionView;
   title: string;
   stale: boolean;
-  changed: number;
+  /** How many files were changed, where the panel that says so is hidden. */
+  changed: number | null;
   brief: Brief;
   onAside: () => void;
-  onAbout: () => void;
+  onChanges: () => void;
 };
 
-export function Head({ view, title, stale, changed, brief, onAside, onAbout }: Props) {
+export function Head({ view, title, stale, changed, brief, onAside, onChanges }: Props) {
   const state = view.items.length > 0 ? "asking" : view.state;
   const isOpen = view.state === "idle" || view.state === "working";
   return (
@@ -33,10 +34,12 @@ export function Head({ view, title, stale, changed, brief, onAside, onAbout }: P
       <span class="grow" />
       <span class="phone-only small muted num">{shortly(brief)}</span>
       <span class="row tools">
-        <button type="button" class="btn ghost sm about" onClick={onAbout}>
-          <Icon name="file" />
-          Changes {changed}
-        </button>
+        {changed !== null && (
+          <button type="button" class="btn ghost sm desk" onClick={onChanges}>
+            <Icon name="file" />
+            Changes {changed}
+          </button>
+        )}
         {isOpen && (
           <button
             type="button"

@@ -4,7 +4,6 @@ import { useComputed, useSignal } from "@preact/signals";
 import type { SessionView } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import { useCommands } from "../parts/commands";
-import { Dialog } from "../parts/dialog";
 import { DragBar } from "../parts/dragbar";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -17,7 +16,7 @@ import { Conversation } from "./conversation";
 import { Head } from "./head";
 import { Closed, Interrupted } from "./over";
 import type { Parts } from "./page";
-import { About } from "./rail";
+import { Panel, type PanelPart, Tabs } from "./panel";
 import { briefOf } from "./usage";
 
 type Props = { parts: Parts; view: SessionView; title: string; at: number | null };
@@ -25,7 +24,11 @@ type Props = { parts: Parts; view: SessionView; title: string; at: number | null
 export function Shown({ parts, view, title, at }: Props) {
   const { session, changes, tasks, models, running, outbox } = parts;
   const { id } = view;
-  const floats = useSignal<"aside" | "about" | null>(null);
+  const asks = useSignal(false);
+  const part = useSignal<PanelPart>("changes");
+  const hidden = useSignal(false);
+  /** Where there is no room for both, one of them is shown. */
+  const place = useSignal<"talk" | "panel">("talk");
   const trouble = useSignal<Trouble>(null);
   const taskRun = useComputed(
     () => running.state.value?.items.find((run) => run.session === id)?.id ?? null,
@@ -34,17 +37,17 @@ export function Shown({ parts, view, title, at }: Props) {
   const isOpen = view.state !== "closed" && view.state !== "interrupted";
   const model = models.value?.items.find((each) => each.id === view.model) ?? null;
   const brief = briefOf(view, state.context, model);
-  const about = (
-    <About
-      view={view}
-      model={model?.name ?? view.model}
-      changes={changes.changes.value}
-      brief={brief}
-    />
-  );
-
-  const show = (what: "aside" | "about" | null) => {
-    floats.value = what;
+  const changed = changes.changes.value.files.length;
+  const show = (what: PanelPart) => {
+    part.value = what;
+    place.value = "panel";
+    hidden.value = false;
+  };
+  const talk = () => {
+    place.value = "talk";
+  };
+  const ask = () => {
+    asks.value = true;
   };
   async function endSession(): Promise<void> {
     trouble.value = await close(id);
@@ -59,10 +62,11 @@ export function Shown({ parts, view, title, at }: Props) {
     trouble.value = typeof came === "string" ? came : null;
   }
   useCommands([
-    { id: "about", label: "Changed files and usage", icon: "file", run: () => show("about") },
+    { id: "changes", label: "Changed files", icon: "file", run: () => show("changes") },
+    { id: "usage", label: "Usage of this session", icon: "info", run: () => show("usage") },
     ...(isOpen
       ? ([
-          { id: "aside", label: "Ask on the side", icon: "question", run: () => show("aside") },
+          { id: "aside", label: "Ask on the side", icon: "question", run: ask },
           { id: "close", label: "Close Session", icon: "cross", run: () => void endSession() },
         ] as const)
       : []),
@@ -74,63 +78,82 @@ export function Shown({ parts, view, title, at }: Props) {
         view={view}
         title={title}
         stale={fresh.value.kind === "stale"}
-        changed={changes.changes.value.files.length}
+        changed={hidden.value ? changed : null}
         brief={brief}
-        onAside={() => show("aside")}
-        onAbout={() => show("about")}
+        onAside={ask}
+        onChanges={() => show("changes")}
       />
-      <div class="upper">
-        <div class="talk">
-          <Conversation session={state} at={at} asked={outbox.told.value} keys>
-            {state.order.length === 0 && <Nothing />}
-          </Conversation>
-          {session.earlier.value && (
-            <p class="load earlier">
-              <Icon name="clock" /> Reading what came before …
-            </p>
+      <Tabs
+        class="parts"
+        label="Parts of this session"
+        controls="work"
+        tabs={[
+          { name: "talk", word: "Conversation" },
+          { name: "changes", word: "Changes", count: changed },
+          { name: "session", word: "Session" },
+        ]}
+        chosen={place.value === "talk" ? "talk" : part.value === "changes" ? "changes" : "session"}
+        onChoose={(name) => (name === "talk" ? talk() : show(name))}
+      />
+      <div id="work" class={`work at-${place.value} ${hidden.value ? "alone" : ""}`}>
+        <div class="lane">
+          <div class="talk">
+            <Conversation session={state} at={at} asked={outbox.told.value} keys>
+              {state.order.length === 0 && <Nothing />}
+            </Conversation>
+            {session.earlier.value && (
+              <p class="load earlier">
+                <Icon name="clock" /> Reading what came before …
+              </p>
+            )}
+          </div>
+          {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
+          {view.state === "closed" && <Closed />}
+          {view.state === "interrupted" && (
+            <Interrupted view={view} onStopServer={() => void endServer()} />
+          )}
+          {isOpen && (
+            <Composer
+              view={view}
+              head={state.head}
+              outbox={outbox}
+              tasks={tasks.value?.items ?? []}
+              taskRun={taskRun.value}
+              brief={brief}
+              onClose={() => void endSession()}
+              onStopServer={() => void endServer()}
+            />
           )}
         </div>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
-        <aside class="rail" aria-label="About this session" tabIndex={0}>
-          {about}
-        </aside>
-      </div>
-      {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
-      {isOpen && (
         <DragBar
-          name="session.lower"
-          label="Height of the request part"
-          way="h"
-          property="--composer-h"
-          usual={300}
-          min={160}
-          leave={120}
+          name="session.panel"
+          label="Width of the panel"
+          way="v"
+          property="--panel-w"
+          usual={480}
+          min={336}
+          leave={480}
         />
-      )}
-      {view.state === "closed" && <Closed />}
-      {view.state === "interrupted" && (
-        <Interrupted view={view} onStopServer={() => void endServer()} />
-      )}
-      {isOpen && (
-        <Composer
+        <Panel
           view={view}
-          head={state.head}
-          outbox={outbox}
-          tasks={tasks.value?.items ?? []}
-          taskRun={taskRun.value}
+          model={model?.name ?? view.model}
+          changes={changes.changes.value}
           brief={brief}
-          onClose={() => void endSession()}
-          onStopServer={() => void endServer()}
+          part={part.value}
+          onPart={show}
+          onHide={() => {
+            hidden.value = true;
+            talk();
+          }}
         />
-      )}
-      {floats.value === "aside" && <AskAside session={id} onClose={() => show(null)} />}
-      {floats.value === "about" && (
-        <Dialog title="About this session" onClose={() => show(null)}>
-          <div class="rail-in">{about}</div>
-          <button type="button" class="btn" data-first onClick={() => show(null)}>
-            Close
-          </button>
-        </Dialog>
+      </div>
+      {asks.value && (
+        <AskAside
+          session={id}
+          onClose={() => {
+            asks.value = false;
+          }}
+        />
       )}
     </>
   );

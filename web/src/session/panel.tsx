@@ -1,0 +1,151 @@
+/** Beside the conversation: what was changed, what it took, and what the session is. */
+
+import { useRef } from "preact/hooks";
+import type { SessionView } from "../api/types.gen";
+import { Diffs, isSplit } from "../parts/diffs";
+import { Icon } from "../parts/icon";
+import { clock, fully, visible } from "../words";
+import type { Changes } from "./changes";
+import { type Brief, UsageFacts } from "./usage";
+
+export type PanelPart = "changes" | "usage" | "session";
+
+type Props = {
+  view: SessionView;
+  model: string;
+  changes: Changes;
+  brief: Brief;
+  part: PanelPart;
+  onPart: (part: PanelPart) => void;
+  onHide: () => void;
+};
+
+export function Panel({ view, model, changes, brief, part, onPart, onHide }: Props) {
+  const many = changes.files.length;
+  const tabs: Tab<PanelPart>[] = [
+    { name: "changes", word: "Changes", count: many },
+    { name: "usage", word: "Usage" },
+    { name: "session", word: "Session" },
+  ];
+  const isWide = part === "changes" && many > 0 && isSplit();
+  return (
+    <aside class={isWide ? "panelside sides" : "panelside"} aria-label="About this session">
+      <div class="ptop">
+        <Tabs
+          tabs={tabs}
+          chosen={part}
+          label="Beside the conversation"
+          controls="panel-part"
+          onChoose={onPart}
+        />
+        <button
+          type="button"
+          class="btn ghost sm icon"
+          aria-label="Hide the panel"
+          title="Hide the panel"
+          onClick={onHide}
+        >
+          <Icon name="cross" />
+        </button>
+      </div>
+      <div
+        id="panel-part"
+        class="scroll"
+        role="tabpanel"
+        aria-label={tabs.find(({ name }) => name === part)?.word}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too
+        tabIndex={0}
+      >
+        {part === "changes" && <Changed changes={changes} />}
+        {part === "usage" && (
+          <div class="pad">
+            <UsageFacts brief={brief} />
+          </div>
+        )}
+        {part === "session" && (
+          <div class="pad">
+            <SessionFacts view={view} model={model} />
+            <div class="where-narrow">
+              <UsageFacts brief={brief} />
+            </div>
+          </div>
+        )}
+      </div>
+    </aside>
+  );
+}
+
+function Changed({ changes }: { changes: Changes }) {
+  if (changes.files.length > 0) return <Diffs files={changes.files} more={changes.more} />;
+  return (
+    <div class="empty">
+      <Icon name="file" size="big" />
+      <h2>No file was changed yet</h2>
+      <p>Files that the agent changes are listed here, with what changed in each.</p>
+    </div>
+  );
+}
+
+const SessionFacts = ({ view, model }: { view: SessionView; model: string }) => (
+  <section>
+    <h2>Session</h2>
+    <dl class="facts">
+      <dt>Model</dt>
+      <dd>{visible(model)}</dd>
+      <dt>Permissions</dt>
+      <dd>{view.policy}</dd>
+      <dt>Folder</dt>
+      <dd class="mono small">{visible(view.cwd)}</dd>
+      <dt>Started</dt>
+      <dd title={fully(view.created_at)}>{clock(view.created_at)}</dd>
+      <dt>By</dt>
+      <dd>{visible(view.who)}</dd>
+      <dt>Id</dt>
+      <dd class="mono small">{view.id}</dd>
+    </dl>
+  </section>
+);
+
+export type Tab<Name extends string> = { name: Name; word: string; count?: number };
+
+type TabsProps<Name extends string> = {
+  tabs: readonly Tab<Name>[];
+  chosen: Name;
+  label: string;
+  /** The id of what they choose a part of. */
+  controls: string;
+  class?: string;
+  onChoose: (name: Name) => void;
+};
+
+export function Tabs<Name extends string>(props: TabsProps<Name>) {
+  const { tabs, chosen, label, controls, class: look = "", onChoose } = props;
+  const list = useRef<HTMLDivElement>(null);
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const at = tabs.findIndex(({ name }) => name === chosen);
+    const next = (at + by + tabs.length) % tabs.length;
+    onChoose(tabs[next]?.name ?? chosen);
+    list.current?.querySelectorAll("button")[next]?.focus();
+  };
+  return (
+    <div class={`tabs ${look}`} role="tablist" aria-label={label} ref={list}>
+      {tabs.map(({ name, word, count }) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          aria-selected={name === chosen}
+          aria-controls={controls}
+          tabIndex={name === chosen ? 0 : -1}
+          onClick={() => onChoose(name)}
+          onKeyDown={move}
+        >
+          {word} {count !== undefined && count > 0 && <span class="faint">{count}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
