@@ -38,11 +38,47 @@ rules:
       - say: "@LINES@"
       - sleep: 2.5
       - say: "THE LAST LINE"
+  - when: "lay it out"
+    steps:
+      - say: "# The list\n\n- one\n- two\n\n```python\nx = 1\n```\n\nIt is **open"
+      - sleep: 60
   - when: "look around"
     steps:
       - say: "I will look."
       - call: {tool: view, arguments: {path: "{cwd}"}}
       - say: "That is all."
+  - when: "look for the word"
+    steps:
+      - call:
+          tool: grep
+          arguments: {pattern: "return", path: "{cwd}", output_mode: content, "-n": true}
+      - call: {tool: view, arguments: {path: "{cwd}/hello.py", view_range: [2, 2]}}
+      - say: "Found it."
+  - when: "look at it all"
+    steps:
+      - calls:
+          - {tool: view, arguments: {path: "{cwd}/hello.py"}}
+          - {tool: view, arguments: {path: "{cwd}"}}
+          - {tool: glob, arguments: {pattern: "*.py"}}
+          - {tool: glob, arguments: {pattern: "*.md"}}
+      - say: "Seen."
+  - when: "make a plan"
+    steps:
+      - call:
+          tool: sql
+          arguments:
+            description: plan
+            query: >-
+              INSERT INTO todos (id, title, status)
+              VALUES ('a', 'Find it', 'in_progress'), ('b', 'Fix it', 'pending')
+      - call:
+          tool: sql
+          arguments: {description: plan, query: "UPDATE todos SET status = 'done' WHERE id = 'a'"}
+      - say: "That is the plan."
+  - when: "fail at it"
+    steps:
+      - call: {tool: bash, arguments: {command: "seq 1 30; exit 3", description: count}}
+      - say: "It failed."
   - when: "look at nothing"
     steps:
       - call: {tool: view, arguments: {path: "{cwd}/nothing-is-here"}}
@@ -159,6 +195,11 @@ class Person:
         """The last block whose header begins so."""
         kind = heading.split()[0].lower()
         return self.log.locator(f"article.blk.{kind}").filter(has_text=heading).last
+
+    def call(self, words: str) -> Locator:
+        """The last row of a call whose line has these words."""
+        line = self.page.locator(".ch", has_text=words)
+        return self.log.locator(".call").filter(has=line).last
 
     def is_idle(self) -> None:
         expect(self.button("Send")).to_be_enabled(timeout=20_000)

@@ -81,7 +81,7 @@ def test_the_page_of_a_flooded_session_stays_usable(
     signed_in(page, portal).goto(f"{portal.url}/index.html?session={session}")
     expect(page.get_by_text("The end.")).to_be_visible(timeout=30_000)
     first = time.monotonic() - began
-    closed = page.locator(".hd[aria-expanded=false]")
+    closed = page.locator("[data-step][aria-expanded=false]")
     expect(closed.first).to_be_attached(timeout=30_000)
     for number in range(closed.count()):  # whatever is opened, the page answers
         began = time.monotonic()

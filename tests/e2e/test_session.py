@@ -60,12 +60,12 @@ def test_blocks_are_stacked_in_order_and_several_are_open_at_a_time(person: Pers
     person.says("look around")
     person.is_idle()
     kinds = person.log.locator("article.blk > header .type").all_inner_texts()
-    words = ["User", "Reasoning", "Message", "User", "Message", "Tool (view)", "Message"]
-    assert kinds == words
-    assert person.log.locator("article.blk > header .hd[aria-expanded=true]").count() == 5
+    assert kinds == ["User", "Reasoning", "Message", "User", "Message", "Message"]
+    is_open = person.log.locator("[data-step][aria-expanded=true]")
+    assert is_open.count() == 5
     person.block("Reasoning").locator(".hd").click()
-    person.block("Tool").locator(".hd").click()
-    assert person.log.locator("article.blk > header .hd[aria-expanded=true]").count() == 7
+    person.call("Listed").locator(".tog").click()
+    assert is_open.count() == 7
 
 
 def test_a_header_says_that_it_receives_and_stops_to_when_it_is_complete(person: Person) -> None:
@@ -78,26 +78,35 @@ def test_a_header_says_that_it_receives_and_stops_to_when_it_is_complete(person:
     assert heading(person.block("User")) == "User"
 
 
-def test_while_it_receives_a_block_is_low_and_shows_the_end_of_its_raw_text(
-    person: Person,
-) -> None:
+def test_what_is_said_takes_the_room_that_it_needs_while_it_comes(person: Person) -> None:
     person.says("at great length")
-    block = person.log.locator("article.blk.message.recv")
+    block = person.log.locator("article.blk.message")
     expect(block).to_contain_text("line 40", timeout=10_000)
-    assert height(block) <= 150
-    body = block.locator("> .body").bounding_box()
     end = block.locator(".caret").bounding_box()
-    assert body is not None
+    log = person.log.bounding_box()
+    assert height(block) > 300
     assert end is not None
-    assert body["y"] <= end["y"] <= body["y"] + body["height"], "its end is in view"
+    assert log is not None
+    assert log["y"] <= end["y"] <= log["y"] + log["height"], "its end is in view"
     person.is_idle()
-    assert height(person.block("Message")) > 300
+    expect(block.locator(".caret")).to_have_count(0)
 
 
-def test_markdown_is_raw_while_it_comes_and_rendered_when_it_is_complete(person: Person) -> None:
-    person.says("tell the tale")
-    expect(person.block("Message")).to_contain_text("**The end.**", timeout=15_000)
-    expect(person.block("Message").locator("strong")).to_have_text("The end.")
+def test_markdown_is_laid_out_while_it_comes_and_nothing_jumps_at_the_end(person: Person) -> None:
+    person.says("lay it out")
+    message = person.block("Message")
+    expect(message.get_by_role("heading", name="The list")).to_be_visible()
+    expect(message.get_by_role("listitem")).to_have_count(2)
+    expect(message.locator("strong")).to_have_text("open")  # its end did not come yet
+    expect(message.locator(".codebox code")).to_have_text("x = 1\n")
+    expect(message.locator(".caret")).to_have_count(1)
+    before = height(message)
+    person.button("Stop").click()
+    person.is_idle()
+    body = message.locator("> .body")
+    expect(message.locator(".caret")).to_have_count(0)
+    assert before - 1 <= height(message), "what is there stays"
+    expect(body.locator(".codebox code")).to_have_text("x = 1\n")
 
 
 def test_user_and_message_are_open_when_complete_and_the_others_closed(person: Person) -> None:
@@ -105,8 +114,9 @@ def test_user_and_message_are_open_when_complete_and_the_others_closed(person: P
     person.is_idle()
     person.says("look around")
     person.is_idle()
-    opens = {name: is_open(person.block(name)) for name in ("User", "Message", "Reasoning", "Tool")}
-    assert opens == {"User": True, "Message": True, "Reasoning": False, "Tool": False}
+    opens = {name: is_open(person.block(name)) for name in ("User", "Message", "Reasoning")}
+    assert opens == {"User": True, "Message": True, "Reasoning": False}
+    expect(person.call("Listed").locator(".tog")).to_have_attribute("aria-expanded", "false")
     expect(person.block("Reasoning")).to_contain_text("Somebody greets me.")  # in one line
     expect(person.block("Reasoning")).not_to_contain_text("I greet back.")
 
@@ -137,61 +147,122 @@ def test_a_document_can_be_seen_raw_and_rendered_again(person: Person) -> None:
     expect(message.get_by_role("heading", name="The report")).to_be_visible()
 
 
-def test_plain_text_and_tools_have_no_such_button(person: Person) -> None:
+def test_plain_text_has_no_such_button(person: Person) -> None:
     person.says("say hello")
     person.is_idle()
-    person.says("look around")
-    person.is_idle()
-    person.block("Tool").locator(".hd").click()
-    expect(person.block("Tool")).to_contain_text("arguments")
     expect(person.page.get_by_role("button", name="View Raw Data")).to_have_count(0)
 
 
-# Tools.
-
-
-def test_a_tool_shows_its_arguments_and_its_result(person: Person) -> None:
-    person.says("look around")
+def test_what_was_said_can_be_copied(person: Person) -> None:
+    person.says("write a report")
     person.is_idle()
-    tool = person.block("Tool")
-    assert heading(tool) == "Tool (view)"
-    tool.locator(".hd").click()
-    expect(tool.locator("dt").first).to_have_text("arguments")
-    expect(tool.locator("dd").first).to_contain_text(str(person.portal.work))
-    expect(tool.locator("dt").nth(1)).to_have_text(re.compile("output|result"))
+    person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    person.block("Message").get_by_role("button", name="Copy the text").click()
+    expect(person.block("Message")).to_contain_text("Copied")
+    copied = person.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("# The report\n\nIt is **done**")
 
 
-def test_a_tool_that_failed_shows_its_error(person: Person) -> None:
+# Calls of tools, by their kind.
+
+
+def hello(person: Person) -> None:
+    (person.portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")
+
+
+def test_a_command_has_its_exit_code_and_the_end_of_what_it_said(person: Person) -> None:
+    person.says("fail at it")
+    person.is_idle()
+    row = person.call("seq 1 30; exit 3")
+    expect(row.locator(".ch")).to_contain_text("exit 3")
+    expect(row.locator(".ch .time")).to_have_text(re.compile(r"\d s$"))
+    output = row.get_by_role("group", name="Output")  # open: it failed
+    expect(output).to_have_text("\n".join(str(n) for n in range(19, 31)))
+    expect(row).to_contain_text("Last 12 of 30 lines")
+    expect(row).not_to_contain_text("shellId")
+    row.get_by_role("button", name="Show all").click()
+    expect(output).to_contain_text(re.compile(r"^1\n2\n3\n"))
+    person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    row.get_by_role("button", name="Copy the output").click()
+    expect(row).to_contain_text("Copied")
+    assert person.page.evaluate("navigator.clipboard.readText()").startswith("1\n2\n")
+
+
+def test_a_search_and_a_file_that_was_read_say_so_and_open_the_file_at_its_line(
+    person: Person,
+) -> None:
+    hello(person)
+    person.says("look for the word")
+    person.is_idle()
+    search = person.call("Searched")
+    expect(search.locator(".ch")).to_contain_text("1 hit in 1 file")
+    search.locator(".tog").click()
+    expect(search.locator(".hits mark")).to_have_text("return")
+    read = person.call("Read")
+    expect(read.locator(".ch")).to_contain_text("hello.py")
+    expect(read.locator(".ch")).to_contain_text("line 2")
+    expect(read).not_to_contain_text("return 1")  # folded
+    search.get_by_role("link", name="hello.py").click()
+    panel = person.page.get_by_role("complementary", name="About this session")
+    lines = panel.get_by_role("list", name="Lines of hello.py").get_by_role("listitem")
+    expect(lines).to_have_count(2)
+    expect(panel.locator(".codelines li.at")).to_contain_text("return 1")
+    expect(lines.locator(".hljs-keyword").first).to_have_text("def")
+    expect(panel.get_by_role("tab", name="hello.py")).to_have_attribute("aria-selected", "true")
+    expect(person.log).to_be_visible()
+
+
+def test_three_or_more_looks_in_a_row_share_a_line(person: Person) -> None:
+    hello(person)
+    person.says("look at it all")
+    person.is_idle()
+    row = person.call("Read 1 file, listed 1 folder, searched twice")
+    expect(person.log.locator(".call")).to_have_count(1)
+    row.locator("> .ch .tog").click()
+    expect(row.locator(".call")).to_have_count(4)
+
+
+def test_an_edit_is_one_diff_shown_once(person: Person) -> None:
+    hello(person)
+    person.says("change it")
+    person.is_idle()
+    row = person.call("Edited")
+    expect(row.locator(".ch .plus")).to_have_text("+1")
+    expect(row.locator(".ch .minus")).to_have_text("\N{MINUS SIGN}1")
+    expect(row.get_by_role("link", name="hello.py")).to_be_visible()
+    row.locator(".tog").click()
+    expect(person.log.locator(".diff")).to_have_count(1)
+    expect(row.locator(".diff mark")).to_have_text(["1", "2"])
+    expect(row).not_to_contain_text("old_str")
+
+
+def test_a_to_do_list_has_ticks_and_is_changed_where_it_is(person: Person) -> None:
+    person.says("make a plan")
+    person.is_idle()
+    row = person.call("To-do")
+    expect(row.locator(".ch")).to_contain_text("1 of 2 done")
+    expect(row.get_by_role("listitem")).to_have_text(["Done: Find it", "To do: Fix it"])
+    expect(person.log.locator(".call")).to_have_count(1)
+
+
+def test_a_call_that_failed_shows_why(person: Person) -> None:
     person.says("look at nothing")
     person.is_idle()
-    tool = person.block("Tool")
-    expect(tool.locator(".sum")).to_contain_text("error")
-    tool.locator(".hd").click()
-    expect(tool.locator("dt").get_by_text("error", exact=True)).to_be_visible()
+    row = person.call("nothing-is-here")
+    expect(row.locator(".ch")).to_contain_text("failed")
+    expect(row.get_by_role("group", name="Why it failed")).to_be_visible()
 
 
-def test_a_long_output_is_folded_and_opens_in_full(person: Person) -> None:
-    person.says("count far")
-    person.is_idle()
-    tool = person.block("Tool (bash)")
-    tool.locator(".hd").click()
-    expect(tool).to_contain_text("lines folded")
-    expect(tool).not_to_contain_text("\n299\n")
-    tool.get_by_role("button", name="Open full").first.click()
-    expect(tool.locator("pre", has_text="298").first).to_contain_text("299")
-
-
-def test_a_tool_that_a_tool_called_is_inside_it(person: Person) -> None:
+def test_what_another_agent_called_and_answered_is_inside_its_row(person: Person) -> None:
     person.says("delegate")
     person.is_idle()
-    outer = person.block("Tool (task)")
-    outer.locator("> header .hd").click()
-    inner = outer.locator("article.blk.tool").first
-    expect(inner.locator("> header .type")).to_have_text("Tool (view)")
-    inner.locator("> header .hd").click()
-    expect(inner).to_contain_text("arguments")
-    top = person.log.locator(".conv-in > [data-block] > article.tool")
-    expect(top).to_have_count(1)
+    row = person.call("scout")
+    expect(row.locator("> .ch")).to_contain_text("1 call")
+    row.locator("> .ch .tog").click()
+    expect(row.locator(".nest .call")).to_have_count(1)
+    expect(row.locator(".nest .call .ch")).to_contain_text("Listed")
+    expect(row.locator(".nest")).to_contain_text("That is all.")
+    expect(person.log.locator(".conv-in > [data-block] > .calls > .call")).to_have_count(1)
 
 
 # What happened to it.
@@ -304,3 +375,5 @@ def test_j_and_k_go_from_block_to_block(person: Person) -> None:
     assert seen == ["User", "Reasoning", "Message", "Reasoning"]
     person.page.keyboard.press("Enter")
     assert is_open(person.block("Reasoning"))
+    person.page.keyboard.press("o")
+    assert not is_open(person.block("Reasoning"))

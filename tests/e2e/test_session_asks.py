@@ -26,6 +26,7 @@ def test_a_permission_request_appears_with_its_choices_and_waits(person: Person)
     expect(card.get_by_role("button", name="Allow once")).to_be_visible(timeout=15_000)
     expect(card.get_by_role("button", name="Deny", exact=False).first).to_be_visible()
     expect(card).to_contain_text("hello.txt")
+    expect(person.call("hello.txt").locator(".ch")).to_contain_text("Waits for you")
     expect(person.page.locator(".sub .st")).to_have_text("Waiting for you")
     expect(person.page.get_by_text("1 thing above waits for you")).to_be_visible()
     person.page.reload()
@@ -44,8 +45,10 @@ def test_what_is_allowed_is_done_and_recorded(person: Person) -> None:
     person.is_idle()
     assert (person.portal.work / "hello.txt").read_text() == "hi\nthere\n"
     assert settled(person) == [("allow-once", None)]
-    expect(card).to_contain_text("Allowed once by")
-    expect(card.get_by_role("button", name="Allow once")).to_have_count(0)
+    expect(card).to_have_count(0)
+    row = person.call("Created")  # the call and its decision are one row
+    expect(row.locator(".ch")).to_contain_text("Allowed once by owner")
+    expect(person.log.locator(".call")).to_have_count(1)
 
 
 def test_a_question_appears_with_its_choices_and_its_answer_is_recorded(person: Person) -> None:
@@ -56,4 +59,4 @@ def test_a_question_appears_with_its_choices_and_its_answer_is_recorded(person: 
     card.get_by_role("button", name="Answer", exact=True).click()
     expect(person.block("Message")).to_contain_text("A fine colour.", timeout=15_000)
     assert settled(person) == [("answered", "Blue")]
-    expect(card).to_contain_text("Blue")
+    expect(person.call("Asked Which colour?")).to_contain_text("“Blue”")

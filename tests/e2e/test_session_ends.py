@@ -129,7 +129,7 @@ def test_a_session_that_waited_for_a_person_says_so_and_goes_on_when_they_decide
         expect(page.locator(".sub .st")).to_have_text("Waiting for you")
         card.get_by_role("button", name="Allow once").click()
         person.is_idle()
-        expect(card).to_contain_text("Allowed once by")
+        expect(person.call("Created").locator(".ch")).to_contain_text("Allowed once by")
         assert (portal.work / "hello.txt").exists()
         assert person.log.get_by_text("write it", exact=True).count() == 1
         quiet.check(but=CUT_OFF)

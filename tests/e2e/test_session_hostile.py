@@ -61,7 +61,7 @@ def test_nothing_that_a_model_says_runs_is_fetched_or_leaves_its_block(
     person = at_page(portal, page, new_session(portal, TRAP))
     person.is_idle()
     expect(person.block("Message")).to_contain_text("Done.")
-    closed = person.log.locator(".hd[aria-expanded=false]")
+    closed = person.log.locator("[data-step][aria-expanded=false]")
     while closed.count() > 0:
         closed.first.click()
     raws = page.get_by_role("button", name="View Raw Data")

@@ -28,6 +28,7 @@ from airboss.http.v1 import (
     entries,
     exports,
     feed,
+    folder_files,
     history,
     inbox,
     rules,
@@ -56,7 +57,10 @@ def build_routes(use: Services | None) -> FastAPI:
         dependencies=[Depends(check_role)],  # for whatever does not come from a `Router`
     )
     app.state.services = use
-    said = [status, sessions, entries, task_runs, run_reports, runs, trust, rules, inbox]
+    said = [
+        *(status, sessions, folder_files, entries),
+        *(task_runs, run_reports, runs, trust, rules, inbox),
+    ]
     v1 = [*said, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]
     routers = [part.router for part in parts]

@@ -387,6 +387,12 @@ export type FileChange = {
   "cut": boolean;
 };
 
+/** Paths from the folder on, the best first. `more`: there are others that fit, or files that were not looked at. */
+export type FileNames = {
+  "items": readonly (string)[];
+  "more": boolean;
+};
+
 /** A file as it is now; `text` is null where it is too long to be shown. */
 export type FileToTrust = {
   "path": string;
@@ -1548,6 +1554,14 @@ export type TaskWaiting = {
   "kind": "task.waiting";
   "reason": string;
   "for_person": boolean;
+};
+
+/** A file as it is now. `cut`: only its beginning is here. Secrets that the server knows are taken out. */
+export type TextFile = {
+  "path": string;
+  "text": string;
+  "bytes": number;
+  "cut": boolean;
 };
 
 /** A named token came, went, or got another role or end. */

@@ -91,8 +91,14 @@ export function Ask({
   const title = titleOf(asked);
   const part = { item, stand, say, card };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys work only while it has focus itself
-    <section ref={card} class="ask" tabIndex={0} aria-label={`${KINDS[asked.kind]}: ${title}`}>
+    <section
+      ref={card}
+      class="ask"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys work only while it has focus itself
+      tabIndex={0}
+      data-step
+      aria-label={`${KINDS[asked.kind]}: ${title}`}
+    >
       <header>
         <Icon name={asked.kind === "question.asked" ? "question" : "hand"} />
         {headed ? <h2>{title}</h2> : <b>{title}</b>}

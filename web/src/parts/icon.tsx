@@ -98,6 +98,16 @@ const SHAPES = {
       <path d="M10.5 3v-.5h-8v8H3" />
     </>
   ),
+  person: (
+    <>
+      <circle cx="8" cy="5.4" r="2.6" />
+      <path d="M3 13.5c.5-2.7 2.4-4 5-4s4.5 1.3 5 4" />
+    </>
+  ),
+  list: <path d="m2.3 4 1 1 1.8-2M2.3 10.5l1 1 1.8-2M8 4.3h6M8 10.8h6" />,
+  plug: <path d="M5.5 2v3.5M10.5 2v3.5M3.8 5.5h8.4V8a4.2 4.2 0 0 1-8.4 0zM8 12.2V14" />,
+  pin: <path d="M6 2.5h4l-.5 4 2 2.5h-7l2-2.5zM8 9v4.5" />,
+  circle: <circle cx="8" cy="8" r="5" />,
   gear: (
     <>
       <circle cx="8" cy="8" r="2.2" />

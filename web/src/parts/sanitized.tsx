@@ -29,18 +29,51 @@ purifier.addHook("uponSanitizeAttribute", (element, attribute) => {
   attribute.keepAttr = allowed?.test(attribute.attrValue) === true;
 });
 
-export type Prose = { nodes: DocumentFragment; forget: () => void };
+/** Puts the HTML of markdown into its place. Of what is there already, all that is the same at the
+ *  beginning stays: what somebody has selected or scrolled is not touched while more is written. */
+export function redraw(place: HTMLElement, html: string): void {
+  place.querySelector(":scope .caret")?.remove();
+  const nodes = nodesOf(html);
+  let old = place.firstChild;
+  let now = nodes.firstChild;
+  while (old !== null && now !== null && old.isEqualNode(now)) {
+    const same = now;
+    [old, now] = [old.nextSibling, now.nextSibling];
+    same.remove();
+    endDrawing(same);
+  }
+  while (old !== null) {
+    const gone = old;
+    old = old.nextSibling;
+    endDrawing(gone);
+    gone.remove();
+  }
+  place.append(nodes);
+}
 
-/** The nodes of an HTML of markdown. `forget` ends what was drawn into them. */
-export function proseOf(html: string): Prose {
+/** Ends what was drawn into it. */
+export function forget(place: HTMLElement): void {
+  endDrawing(place);
+  place.replaceChildren();
+}
+
+function endDrawing(node: Node): void {
+  if (!(node instanceof HTMLElement)) return;
+  for (const head of node.querySelectorAll<HTMLElement>(".codebox > div")) render(null, head);
+  const own = node.matches(".codebox") ? node.firstElementChild : null;
+  if (own !== null) render(null, own);
+}
+
+/** Nodes that can neither run nor fetch anything. */
+function nodesOf(html: string): DocumentFragment {
   const nodes = purifier.sanitize(html, ALLOWED);
   for (const link of nodes.querySelectorAll("a")) {
     if (isOwn(link.href)) showOnly(link);
     else openElsewhere(link);
   }
   for (const table of nodes.querySelectorAll("table")) scrollAlone(table);
-  const boxes = [...nodes.querySelectorAll("pre")].map(boxed);
-  return { nodes, forget: () => boxes.forEach((box) => void render(null, box)) };
+  for (const pre of nodes.querySelectorAll("pre")) boxed(pre);
+  return nodes;
 }
 
 /** Nothing that others wrote leads into this server: what is done here is done on its own pages. */
@@ -67,8 +100,8 @@ function scrollAlone(table: HTMLTableElement): void {
   around.append(table);
 }
 
-/** The code in a box with its language and a button; returns what the button was drawn into. */
-function boxed(pre: HTMLPreElement): HTMLElement {
+/** The code in a box with its language and a button. */
+function boxed(pre: HTMLPreElement): void {
   const code = pre.querySelector("code");
   const language = /language-(\S+)/.exec(code?.className ?? "")?.[1] ?? "text";
   const box = document.createElement("div");
@@ -86,5 +119,4 @@ function boxed(pre: HTMLPreElement): HTMLElement {
     </>,
     head,
   );
-  return head;
 }

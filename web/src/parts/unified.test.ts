@@ -90,3 +90,9 @@ test("an edit whose place nobody knows has no numbers", () => {
     ["added", null, 4],
   ]);
 });
+
+test("what the runtime says of a file that it made belongs to that file", () => {
+  const diff =
+    "\ndiff --git a/w/b.py b/w/b.py\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ b/w/b.py\n@@ -1,0 +1,1 @@\n+x\n";
+  expect(filesOf(diff).map(({ path, added }) => [path, added])).toEqual([["w/b.py", 1]]);
+});

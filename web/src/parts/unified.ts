@@ -78,7 +78,8 @@ const next = (line: number | null): number | null => (line === null ? null : lin
 
 const headed = (text: string): DiffLine => ({ kind: "head", before: null, after: null, text });
 
-const TELLING = /^(new file mode|deleted file mode|old mode|new mode|similarity |rename |copy )/;
+const TELLING =
+  /^(new file mode|create file mode|deleted file mode|old mode|new mode|similarity |rename |copy )/;
 
 function opened(files: DiffFile[]): DiffFile {
   const file = { path: "", added: 0, removed: 0, lines: [] };

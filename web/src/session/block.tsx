@@ -6,16 +6,14 @@ import { Icon } from "../parts/icon";
 import type { Block, NoteBlock } from "../state/types";
 import { clock, fully, visible, visibleLines } from "../words";
 import { Text } from "./text";
-import { type Blocks, Tool } from "./tool";
 
-export function BlockView({ block, blocks }: { block: Block; blocks: Blocks }) {
+/** Calls of tools are in boxes of their own. */
+export function BlockView({ block }: { block: Exclude<Block, { kind: "tool" }> }) {
   switch (block.kind) {
     case "ask":
       return <Ask item={block.item} settled={block.settled} />;
     case "note":
       return <Noted note={block} />;
-    case "tool":
-      return <Tool tool={block} blocks={blocks} />;
     default:
       return <Text block={block} />;
   }

@@ -6,11 +6,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Keys, useKeys } from "../keys";
 import { Icon } from "../parts/icon";
-import type { Block, SessionState } from "../state/types";
+import type { SessionState } from "../state/types";
 import { BlockView } from "./block";
+import { FileDialog, type FilePlace, type Files, FilesOf } from "./file";
 import { Follow } from "./follow";
 import { Home, Remembered, Remembering } from "./remember";
 import { firstLine, opensItself } from "./said";
+import { Box, TodoList } from "./work/box";
+import { AroundCalls } from "./work/inner";
+import { asksOf, type Piece, piecesOf } from "./work/pieces";
 
 type Props = {
   session: SessionState;
@@ -21,6 +25,8 @@ type Props = {
   asked?: number;
   /** Whether J and K go from block to block, wherever the focus is outside of a text field. */
   keys?: boolean;
+  /** What opens a file of the session, where there is a place for it beside the conversation. */
+  onFile?: (place: FilePlace) => void;
   /** What stands behind the last block. */
   children?: ComponentChildren;
 };
@@ -31,6 +37,7 @@ export function Conversation({
   at,
   asked,
   keys,
+  onFile,
   children,
 }: Props) {
   const box = useRef<HTMLDivElement>(null);
@@ -38,36 +45,60 @@ export function Conversation({
   const follow = useMemo(() => new Follow(), []);
   const memory = useMemo(() => new Remembered(), []);
   const { blocks, order } = session;
+  const around = useMemo(() => ({ blocks, asks: asksOf(session) }), [blocks]);
+  const pieces = useMemo(() => piecesOf(session, around.asks), [blocks, order]);
+  const byId = useMemo(() => new Map(pieces.map((piece) => [piece.id, piece])), [pieces]);
+  const ids = useMemo(() => pieces.map(({ id }) => id), [pieces]);
+  const file = useSignal<FilePlace | null>(null);
+  const { view } = session;
+  const files = useMemo((): Files | null => {
+    const open = (place: FilePlace) => {
+      file.value = place;
+    };
+    return view && { session: view.id, folder: view.cwd, open: onFile ?? open };
+  }, [view?.id, view?.cwd, onFile]);
 
   useLayoutEffect(() => {
     if (box.current && inside.current) return follow.attach(box.current, inside.current);
     return undefined;
   }, [follow]);
   useLayoutEffect(() => follow.settle());
-  useBeginning(follow, session, at ?? null);
+  useBeginning(follow, pieces, at ?? null);
   useAsked(follow, asked ?? 0);
-  useKeys(keys ? { j: () => follow.step(1), k: () => follow.step(-1) } : NO_KEYS);
+  useKeys(keys ? keysOf(follow) : NO_KEYS);
 
   follow.drawn.value; // asks to be drawn again when the view comes near to the end of what is drawn
-  const span = follow.span(order, (id) => guess(blocks.get(id)));
-  const shown = order.slice(span.first, span.end);
+  const span = follow.span(ids, (id) => guess(byId.get(id)));
+  const shown = pieces.slice(span.first, span.end);
   return (
     <Remembering.Provider value={memory}>
-      <Home.Provider value={session.view?.id ?? null}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
-        <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
-          <div class="conv-in" ref={inside}>
-            <Space height={span.above} />
-            {shown.map((id) => {
-              const block = blocks.get(id);
-              return block && <Kept key={id} block={block} blocks={blocks} />;
-            })}
-            <Space height={span.below} />
-            {children}
-          </div>
-        </div>
-        <ToEnd follow={follow} />
-        <Announced session={session} />
+      <Home.Provider value={view?.id ?? null}>
+        <FilesOf.Provider value={files}>
+          <AroundCalls.Provider value={around}>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keys too */}
+            <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
+              <div class="conv-in" ref={inside}>
+                <Space height={span.above} />
+                {shown.map((piece) => (
+                  <Kept key={piece.id} piece={piece} />
+                ))}
+                <Space height={span.below} />
+                {children}
+              </div>
+            </div>
+            <ToEnd follow={follow} />
+            <Announced session={session} />
+            {file.value !== null && view !== null && (
+              <FileDialog
+                session={view.id}
+                place={file.value}
+                onClose={() => {
+                  file.value = null;
+                }}
+              />
+            )}
+          </AroundCalls.Provider>
+        </FilesOf.Provider>
       </Home.Provider>
     </Remembering.Provider>
   );
@@ -75,16 +106,44 @@ export function Conversation({
 
 const NO_KEYS: Keys = {};
 
-type KeptProps = { block: Block; blocks: ReadonlyMap<string, Block> };
+const keysOf = (follow: Follow): Keys => ({
+  j: () => follow.step(1),
+  k: () => follow.step(-1),
+  o: () => follow.turn(),
+  c: () => follow.copy(),
+});
 
-/** Drawn again only when its block changed, or what its tool called. */
-function Kept({ block, blocks }: KeptProps) {
-  const has = block.kind === "tool" && block.children.length > 0;
-  const view = useMemo(
-    () => <BlockView block={block} blocks={blocks} />,
-    [block, has ? blocks : null],
+/** Drawn again only when it was told something. */
+function Kept({ piece }: { piece: Piece }) {
+  const before = useRef(piece);
+  if (!isSame(before.current, piece)) before.current = piece;
+  const kept = before.current;
+  const view = useMemo(() => <PieceView piece={kept} />, [kept]);
+  return <div data-block={piece.id}>{view}</div>;
+}
+
+function isSame(one: Piece, two: Piece): boolean {
+  if (one.kind === "block") return two.kind === "block" && one.block === two.block;
+  if (one.kind === "todo") return two.kind === "todo" && one.todos === two.todos;
+  if (one.kind !== "calls" || two.kind !== "calls") return false;
+  return (
+    one.calls.length === two.calls.length &&
+    one.calls.every(({ tool, ask }, place) => {
+      const other = two.calls[place];
+      return tool === other?.tool && ask === other.ask;
+    })
   );
-  return <div data-block={block.id}>{view}</div>;
+}
+
+function PieceView({ piece }: { piece: Piece }) {
+  switch (piece.kind) {
+    case "calls":
+      return <Box calls={piece.calls} />;
+    case "todo":
+      return <TodoList id={piece.id} todos={piece.todos} />;
+    default:
+      return piece.block.kind === "tool" ? null : <BlockView block={piece.block} />;
+  }
 }
 
 const Space = ({ height }: { height: number }) => (
@@ -93,8 +152,14 @@ const Space = ({ height }: { height: number }) => (
 
 const CLOSED = 44;
 const OPEN = 132;
-const guess = (block: Block | undefined): number =>
-  block !== undefined && opensItself(block) ? OPEN : CLOSED;
+const ROW = 35;
+
+function guess(piece: Piece | undefined): number {
+  if (piece === undefined) return CLOSED;
+  if (piece.kind === "calls") return OPEN + piece.calls.length * ROW;
+  if (piece.kind === "todo") return ROW + piece.todos.length * 26;
+  return opensItself(piece.block) ? OPEN : CLOSED;
+}
 
 function ToEnd({ follow }: { follow: Follow }) {
   const words = useComputed(() => {
@@ -143,17 +208,22 @@ function lastMessage({ blocks, order }: SessionState) {
   return null;
 }
 
-/** Goes once to the block that holds a seq, as soon as it is there. */
-function useBeginning(follow: Follow, { blocks, order }: SessionState, at: number | null): void {
+/** Goes once to the piece that holds a seq, as soon as it is there. */
+function useBeginning(follow: Follow, pieces: readonly Piece[], at: number | null): void {
   const done = useRef<number | null>(null);
   useLayoutEffect(() => {
     if (at === null || done.current === at) return;
-    const later = order.findIndex((id) => (blocks.get(id)?.seq ?? 0) > at);
-    const id = order[later < 0 ? order.length - 1 : Math.max(0, later - 1)];
-    if (id === undefined) return;
+    const later = pieces.findIndex((piece) => seqOf(piece) > at);
+    const piece = pieces[later < 0 ? pieces.length - 1 : Math.max(0, later - 1)];
+    if (piece === undefined) return;
     done.current = at;
-    follow.goTo(id);
-  }, [follow, blocks, order, at]);
+    follow.goTo(piece.id);
+  }, [follow, pieces, at]);
+}
+
+function seqOf(piece: Piece): number {
+  if (piece.kind === "block") return piece.block.seq;
+  return piece.kind === "todo" ? piece.tool.seq : (piece.calls[0]?.tool.seq ?? 0);
 }
 
 function useAsked(follow: Follow, asked: number): void {

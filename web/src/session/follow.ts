@@ -102,15 +102,43 @@ export class Follow {
     this.drawn.value += 1;
   }
 
-  /** The block before or behind the one that has the focus, with the least movement. */
+  /** The block or call before or behind the one that has the focus, with the least movement. */
   step(by: 1 | -1): void {
-    const heads = [...(this.#inside?.querySelectorAll<HTMLElement>(":scope > [data-block]") ?? [])];
-    const at = heads.findIndex((head) => head.contains(document.activeElement));
+    const heads = this.#heads();
+    const at = this.#current(heads);
     const to = at < 0 ? (by === 1 ? this.#firstInView(heads) : heads.length - 1) : at + by;
-    const next = heads[to]?.querySelector<HTMLElement>("button, [tabindex]");
+    const next = heads[to];
     if (!next) return;
     next.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Opens or closes the one that has the focus. */
+  turn(): void {
+    const heads = this.#heads();
+    const head = heads[this.#current(heads)];
+    if (head?.hasAttribute("aria-expanded")) head.click();
+  }
+
+  copy(): void {
+    const heads = this.#heads();
+    const part = heads[this.#current(heads)]?.closest("[data-part]");
+    part?.querySelector<HTMLElement>(".copy")?.click();
+  }
+
+  #heads(): HTMLElement[] {
+    return [...(this.#inside?.querySelectorAll<HTMLElement>("[data-step]") ?? [])];
+  }
+
+  /** The last one that begins at or before what has the focus. */
+  #current(heads: readonly HTMLElement[]): number {
+    const focused = document.activeElement;
+    if (focused === null || !this.#inside?.contains(focused)) return -1;
+    return heads.findLastIndex(
+      (head) =>
+        head === focused ||
+        (head.compareDocumentPosition(focused) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0,
+    );
   }
 
   #newer(): number {
@@ -189,7 +217,7 @@ export class Follow {
   #measure(): void {
     for (const element of this.#inside?.querySelectorAll<HTMLElement>(":scope > [data-block]") ??
       []) {
-      const height = element.getBoundingClientRect().height + GAP;
+      const { height } = element.getBoundingClientRect();
       this.#heights.set(element.dataset.block ?? "", height);
     }
   }

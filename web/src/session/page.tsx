@@ -11,6 +11,7 @@ import { Note } from "../parts/note";
 import { Stopped, stopped } from "../parts/stop";
 import { visible } from "../words";
 import { watchChanges } from "./changes";
+import type { FilePlace } from "./file";
 import { once } from "./once";
 import { Outbox } from "./outbox";
 import { Shown } from "./shown";
@@ -19,9 +20,11 @@ type Props = {
   id: string;
   /** The seq to begin at; null for the end. */
   at: number | null;
+  /** The file to begin with; null for the changes. */
+  file: FilePlace | null;
 };
 
-export function SessionPage({ id, at }: Props) {
+export function SessionPage({ id, at, file }: Props) {
   const title = useSignal("Session");
   const isOver = useSignal(false);
   return (
@@ -37,6 +40,7 @@ export function SessionPage({ id, at }: Props) {
         <Session
           id={id}
           at={at}
+          file={file}
           onTitle={(words, over) => {
             title.value = words;
             isOver.value = over;
@@ -72,7 +76,7 @@ function useParts(id: string) {
 
 type SessionProps = Props & { onTitle: (title: string, isOver: boolean) => void };
 
-function Session({ id, at, onTitle }: SessionProps) {
+function Session({ id, at, file, onTitle }: SessionProps) {
   const parts = useParts(id);
   const { view } = parts.session.state.value;
   const title = view === null ? "Session" : visible(view.title) || "New session";
@@ -82,7 +86,7 @@ function Session({ id, at, onTitle }: SessionProps) {
   const why = parts.session.trouble.value;
   if (why !== null) return <Missing why={why} />;
   if (view === null) return <Loading />;
-  return <Shown parts={parts} view={view} title={title} at={at} />;
+  return <Shown parts={parts} view={view} title={title} at={at} opens={file} />;
 }
 
 const Loading = () => (

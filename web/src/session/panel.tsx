@@ -6,9 +6,10 @@ import { Diffs, isSplit } from "../parts/diffs";
 import { Icon } from "../parts/icon";
 import { clock, fully, visible } from "../words";
 import type { Changes } from "./changes";
+import { type FilePlace, FileView } from "./file";
 import { type Brief, UsageFacts } from "./usage";
 
-export type PanelPart = "changes" | "usage" | "session";
+export type PanelPart = "changes" | "usage" | "session" | "file";
 
 type Props = {
   view: SessionView;
@@ -16,16 +17,19 @@ type Props = {
   changes: Changes;
   brief: Brief;
   part: PanelPart;
+  /** The file that somebody opened last. */
+  file: FilePlace | null;
   onPart: (part: PanelPart) => void;
   onHide: () => void;
 };
 
-export function Panel({ view, model, changes, brief, part, onPart, onHide }: Props) {
+export function Panel({ view, model, changes, brief, part, file, onPart, onHide }: Props) {
   const many = changes.files.length;
   const tabs: Tab<PanelPart>[] = [
     { name: "changes", word: "Changes", count: many },
     { name: "usage", word: "Usage" },
     { name: "session", word: "Session" },
+    ...(file === null ? [] : [{ name: "file" as const, word: nameOf(file.path) }]),
   ];
   const isWide = part === "changes" && many > 0 && isSplit();
   return (
@@ -57,6 +61,7 @@ export function Panel({ view, model, changes, brief, part, onPart, onHide }: Pro
         tabIndex={0}
       >
         {part === "changes" && <Changed changes={changes} />}
+        {part === "file" && file !== null && <FileView session={view.id} place={file} />}
         {part === "usage" && (
           <div class="pad">
             <UsageFacts brief={brief} />
@@ -74,6 +79,8 @@ export function Panel({ view, model, changes, brief, part, onPart, onHide }: Pro
     </aside>
   );
 }
+
+const nameOf = (path: string): string => visible(path.split("/").at(-1) ?? path).slice(0, 40);
 
 function Changed({ changes }: { changes: Changes }) {
   if (changes.files.length > 0) return <Diffs files={changes.files} more={changes.more} />;

@@ -1,17 +1,16 @@
 /** What blocks say of themselves in a line: their headings, and what is in them while they are closed. */
 
-import type { Block, TextBlock, ToolBlock } from "../state/types";
+import type { Block, TextBlock } from "../state/types";
 import { visible } from "../words";
 
-const TYPES = { user: "User", reasoning: "Reasoning", message: "Message", tool: "Tool" } as const;
+const TYPES = { user: "User", reasoning: "Reasoning", message: "Message" } as const;
 
 const SUMMARY = 160;
 
 export type Heading = { type: string; title: string | null };
 
-export function heading(block: TextBlock | ToolBlock): Heading {
-  const title = block.kind === "tool" ? block.name : block.title;
-  return { type: TYPES[block.kind], title: title?.slice(0, SUMMARY) ?? null };
+export function heading(block: TextBlock): Heading {
+  return { type: TYPES[block.kind], title: block.title?.slice(0, SUMMARY) ?? null };
 }
 
 /** Whether a block is open before anybody has touched it. */
@@ -28,19 +27,6 @@ export function firstLine(text: string): string {
   ).slice(0, SUMMARY);
 }
 
-/** The arguments that tell most, in the order in which they are looked for. */
-const TELLING = [
-  "command",
-  "path",
-  "file_path",
-  "pattern",
-  "query",
-  "url",
-  "prompt",
-  "description",
-  "argument",
-];
-
 const LONGEST_ARGUMENTS = 200_000;
 
 /** Arguments come as JSON; what is not, or is too long to look into, is taken as it is. */
@@ -55,34 +41,6 @@ export function argumentsOf(text: string): Record<string, unknown> | null {
     return null;
   }
 }
-
-export function toolSummary(tool: ToolBlock): string {
-  const told = argumentsOf(tool.arguments);
-  const key = told === null ? undefined : TELLING.find((name) => typeof told[name] === "string");
-  const about = told === null || key === undefined ? tool.arguments : String(told[key]);
-  const parts = [firstLine(about)];
-  if (tool.vetoed !== null) parts.push("not let through");
-  else if (tool.error !== null) parts.push(`error: ${firstLine(tool.error)}`);
-  if (tool.children.length === 1) parts.push("1 call inside");
-  if (tool.children.length > 1) parts.push(`${tool.children.length} calls inside`);
-  return parts.filter((part) => part !== "").join(" · ");
-}
-
-/** The arguments to read: a short JSON in one line, else a line for each, with texts as they are. */
-export function argumentsToRead(text: string): string {
-  const told = argumentsOf(text);
-  const short = text.length <= 120 && !text.includes("\\n");
-  if (told === null || short) return text;
-  return Object.entries(told)
-    .map(([key, value]) => {
-      const words = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-      return words.includes("\n") ? `${key}:\n${words}` : `${key}: ${words}`;
-    })
-    .join("\n");
-}
-
-export const looksLikeDiff = (text: string): boolean =>
-  /^(diff --git |@@ -\d)/m.test(text.slice(0, 4_000));
 
 /** How long something took, to read at a glance; from a minute on as m:ss. */
 export function took(ms: number): string {

@@ -3,14 +3,14 @@
 import type { ComponentChildren } from "preact";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
-import type { TextBlock, ToolBlock } from "../state/types";
+import type { TextBlock } from "../state/types";
 import { clock, fully, leftOut, visible } from "../words";
 
 import { useChoice } from "./remember";
 import { heading, opensItself, took } from "./said";
 
 type ShellProps = {
-  block: TextBlock | ToolBlock;
+  block: TextBlock;
   /** What a closed block says in its header. */
   summary: string;
   /** More classes: `decision`, `over`. */
@@ -25,12 +25,15 @@ export function Shell({ block, summary, looks = "", beside, children }: ShellPro
   const choice = useChoice(block.id, "open");
   const isOpen = block.receiving || (choice.value ?? opensItself(block));
   const { type, title } = heading(block);
+  // Thoughts are low while they come; what is said takes the room that it needs.
+  const isLow = block.receiving && block.kind === "reasoning";
   return (
-    <article class={`blk ${block.kind} ${block.receiving ? "recv" : ""} ${looks}`}>
+    <article class={`blk ${block.kind} ${isLow ? "recv" : ""} ${looks}`} data-part>
       <header>
         <button
           type="button"
           class="hd"
+          data-step
           aria-expanded={isOpen}
           onClick={() => {
             if (!block.receiving) choice.value = !isOpen;
@@ -44,7 +47,7 @@ export function Shell({ block, summary, looks = "", beside, children }: ShellPro
           </span>
           <span class="sum">{isOpen ? "" : summary}</span>
         </button>
-        {isOpen && beside}
+        {beside}
         <Meta block={block} />
       </header>
       {isOpen && <div class="body">{children()}</div>}
@@ -65,7 +68,7 @@ export function Shell({ block, summary, looks = "", beside, children }: ShellPro
 }
 
 /** When it was said; of what takes its time, how long that was. */
-function Meta({ block }: { block: TextBlock | ToolBlock }) {
+function Meta({ block }: { block: TextBlock }) {
   const isSaid = block.kind === "user" || block.kind === "message";
   if (block.receiving) return <Passing since={block.at} />;
   const ended = block.ended_at ?? block.at;
@@ -75,6 +78,7 @@ function Meta({ block }: { block: TextBlock | ToolBlock }) {
       dateTime={new Date(block.at).toISOString()}
       title={fully(isSaid ? ended : block.at)}
     >
+      {block.who !== null && `${visible(block.who)}, `}
       {isSaid ? clock(ended) : took(ended - block.at)}
       {block.cut && !isSaid && " · cut off"}
       {block.left_out !== null && !isSaid && " · shortened"}

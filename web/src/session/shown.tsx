@@ -1,6 +1,7 @@
 /** A session that is there: the conversation above, what is asked next below. */
 
 import { useComputed, useSignal } from "@preact/signals";
+import { useCallback } from "preact/hooks";
 import type { SessionView } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import { useCommands } from "../parts/commands";
@@ -13,22 +14,31 @@ import { AskAside } from "./aside";
 import { close, type Trouble } from "./calls";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
+import type { FilePlace } from "./file";
 import { Head } from "./head";
 import { Closed, Interrupted } from "./over";
 import type { Parts } from "./page";
 import { Panel, type PanelPart, Tabs } from "./panel";
 import { briefOf } from "./usage";
 
-type Props = { parts: Parts; view: SessionView; title: string; at: number | null };
+type Props = {
+  parts: Parts;
+  view: SessionView;
+  title: string;
+  at: number | null;
+  /** The file that the address names. */
+  opens: FilePlace | null;
+};
 
-export function Shown({ parts, view, title, at }: Props) {
+export function Shown({ parts, view, title, at, opens }: Props) {
   const { session, changes, tasks, models, running, outbox } = parts;
   const { id } = view;
   const asks = useSignal(false);
-  const part = useSignal<PanelPart>("changes");
+  const part = useSignal<PanelPart>(opens === null ? "changes" : "file");
+  const file = useSignal<FilePlace | null>(opens);
   const hidden = useSignal(false);
   /** Where there is no room for both, one of them is shown. */
-  const place = useSignal<"talk" | "panel">("talk");
+  const place = useSignal<"talk" | "panel">(opens === null ? "talk" : "panel");
   const trouble = useSignal<Trouble>(null);
   const taskRun = useComputed(
     () => running.state.value?.items.find((run) => run.session === id)?.id ?? null,
@@ -43,6 +53,10 @@ export function Shown({ parts, view, title, at }: Props) {
     place.value = "panel";
     hidden.value = false;
   };
+  const openFile = useCallback((place: FilePlace) => {
+    file.value = place;
+    show("file");
+  }, []);
   const talk = () => {
     place.value = "talk";
   };
@@ -91,14 +105,15 @@ export function Shown({ parts, view, title, at }: Props) {
           { name: "talk", word: "Conversation" },
           { name: "changes", word: "Changes", count: changed },
           { name: "session", word: "Session" },
+          ...(file.value === null ? [] : [{ name: "file" as const, word: "File" }]),
         ]}
-        chosen={place.value === "talk" ? "talk" : part.value === "changes" ? "changes" : "session"}
+        chosen={place.value === "talk" ? "talk" : part.value === "usage" ? "session" : part.value}
         onChoose={(name) => (name === "talk" ? talk() : show(name))}
       />
       <div id="work" class={`work at-${place.value} ${hidden.value ? "alone" : ""}`}>
         <div class="lane">
           <div class="talk">
-            <Conversation session={state} at={at} asked={outbox.told.value} keys>
+            <Conversation session={state} at={at} asked={outbox.told.value} onFile={openFile} keys>
               {state.order.length === 0 && <Nothing />}
             </Conversation>
             {session.earlier.value && (
@@ -140,6 +155,7 @@ export function Shown({ parts, view, title, at }: Props) {
           changes={changes.changes.value}
           brief={brief}
           part={part.value}
+          file={file.value}
           onPart={show}
           onHide={() => {
             hidden.value = true;

@@ -1,22 +1,23 @@
-/** `User`, `Reasoning` and `Message`: text that arrives, and is laid out when it is complete. */
+/** `User`, `Reasoning` and `Message`: what was said, laid out as it arrives. */
 
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { file, whyNot } from "../api/client";
 import type { PromptImage } from "../api/types.gen";
+import { CopyButton } from "../parts/copy";
 import { Fold } from "../parts/fold";
 import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
 import type { TextBlock } from "../state/types";
 import { visible, visibleProse } from "../words";
 import { Home, useChoice } from "./remember";
-import { firstLine, theEnd } from "./said";
+import { firstLine, opensItself, theEnd } from "./said";
 import { Shell } from "./shell";
 
 export function Text({ block }: { block: TextBlock }) {
   const raw = useChoice(block.id, "raw");
-  const isDocument =
-    !block.receiving && block.text.length <= MOST_MARKDOWN && looksLikeMarkdown(block.text);
+  const isDocument = block.text.length <= MOST_MARKDOWN && looksLikeMarkdown(block.text);
   const isRaw = raw.value ?? false;
-  const turn = isDocument && (
+  const isOpen = useChoice(block.id, "open").value ?? opensItself(block);
+  const turn = isDocument && isOpen && !block.receiving && (
     <button
       type="button"
       class="btn ghost sm raw"
@@ -33,7 +34,17 @@ export function Text({ block }: { block: TextBlock }) {
       block={block}
       summary={firstLine(block.text)}
       looks={block.title === "TaskDecision" ? "decision" : ""}
-      beside={turn}
+      beside={
+        <>
+          {turn}
+          {!block.receiving && block.text !== "" && (
+            <CopyButton
+              text={block.text}
+              what={`the ${block.kind === "user" ? "request" : "text"}`}
+            />
+          )}
+        </>
+      }
     >
       {() => (
         <>
@@ -48,10 +59,10 @@ export function Text({ block }: { block: TextBlock }) {
 type Said = { block: TextBlock; isDocument: boolean; isRaw: boolean };
 
 function Words({ block, isDocument, isRaw }: Said) {
-  if (block.receiving) return <Receiving text={block.text} />;
-  if (isDocument && !isRaw) return <Markdown text={block.text} />;
+  if (block.receiving && block.kind === "reasoning") return <Receiving text={block.text} />;
+  if (isDocument && !isRaw) return <Markdown text={block.text} live={block.receiving} />;
   if (isRaw) return <Fold text={block.text} lines={400} label="Raw data" />;
-  return <Plain text={block.text} />;
+  return <Plain text={block.text} live={block.receiving} />;
 }
 
 /** As the server has them: nothing of them comes from elsewhere. */
@@ -98,16 +109,26 @@ function Image({ path, alt }: { path: string; alt: string }) {
   );
 }
 
-/** As high as a plain text may be before it is folded. */
+/** As long as a plain text may be before it is folded. */
 const LONG = 6_000;
+/** Of one that still comes its end is shown: nobody reads more of it at once. */
+const LONGEST_COMING = 20_000;
 
-function Plain({ text }: { text: string }) {
-  if (text.length > LONG) return <Fold text={text} lines={60} />;
-  return <div class="prose lines">{visibleProse(text)}</div>;
+function Plain({ text, live }: { text: string; live: boolean }) {
+  const wasLive = useRef(live); // what somebody saw coming does not fold under their eyes
+  const most = wasLive.current ? LONGEST_COMING : LONG;
+  if (!live && text.length > most) return <Fold text={text} lines={60} />;
+  const shown = live ? text.slice(-LONGEST_COMING) : text;
+  return (
+    <div class="prose lines">
+      {visibleProse(shown)}
+      {live && <span class="caret" />}
+    </div>
+  );
 }
 
 /** The end of what has come so far, as it came. The top is faded only where it is cut. */
-export function Receiving({ text }: { text: string }) {
+function Receiving({ text }: { text: string }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const body = element.current?.parentElement;

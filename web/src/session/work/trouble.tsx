@@ -1,0 +1,34 @@
+/** What went wrong with a call, and what whoever said no said of it. */
+
+import { becameOf } from "../../parts/asking";
+import { Fold } from "../../parts/fold";
+import type { ToolBlock } from "../../state/types";
+import { leftOut, visible } from "../../words";
+import type { CallEntry } from "./pieces";
+
+export const isBad = ({ error, vetoed, cut }: ToolBlock): boolean =>
+  error !== null || vetoed !== null || cut;
+
+export function Trouble({ entry: { tool, ask } }: { entry: CallEntry }) {
+  const answer = ask?.settled?.answer;
+  const why = tool.vetoed ?? tool.error;
+  return (
+    <>
+      {ask !== null && ask.settled !== null && (
+        <p class="said-by phone-only">{becameOf(ask.item.asked.kind, ask.settled)}</p>
+      )}
+      {answer != null && answer !== "" && ask?.item.asked.kind === "approval.asked" && (
+        <p class="said-by">“{visible(answer)}”</p>
+      )}
+      {why !== null && (
+        <div class="why">
+          <Fold text={why} label="Why it failed" />
+        </div>
+      )}
+      {tool.cut && why === null && <p class="none">It was ended before its time.</p>}
+      {tool.left_out !== null && (
+        <p class="none">Too long to keep: {leftOut(tool.left_out)} of its middle.</p>
+      )}
+    </>
+  );
+}
