@@ -45,6 +45,7 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "updated_at": view["updated_at"],
         "seq": 2,
         "title": "",
+        "pinned": False,
         "turn": None,
         "turns": 0,
         "queue": [],

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.sessions import Person, at_page, portal_in
 from tests.e2e.visit import asked, window
@@ -29,17 +29,21 @@ def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
     quiet.check(but=CUT_OFF)
 
 
-def test_stop_server_and_close_session_stand_at_the_lower_left_in_that_order(
-    person: Person,
-) -> None:
-    first = person.button("Stop Server").bounding_box()
-    second = person.button("Close Session").bounding_box()
+def test_close_session_stands_at_the_lower_left_and_stop_server_elsewhere(person: Person) -> None:
+    close = person.button("Close Session").bounding_box()
     size = person.page.viewport_size
-    assert first is not None
-    assert second is not None
+    assert close is not None
     assert size is not None
-    assert first["x"] < second["x"] < size["width"] / 3
-    assert first["y"] == second["y"] > size["height"] - 60
+    assert close["x"] < size["width"] / 3
+    assert close["y"] > size["height"] - 60
+    expect(person.button("Stop Server")).to_have_count(0)
+
+
+def stop_from_the_palette(person: Person) -> Locator:
+    person.page.keyboard.press("Control+k")
+    person.page.keyboard.type("stop server")
+    person.page.get_by_role("option", name=re.compile("Stop Server")).click()
+    return person.page.get_by_role("dialog", name="Stop the server?")
 
 
 def test_close_session_ends_it_and_says_that_the_page_may_be_closed(person: Person) -> None:
@@ -66,11 +70,10 @@ def test_a_page_that_a_page_opened_closes_with_its_session(
     assert person.view["state"] == "closed"
 
 
-def test_stop_server_asks_once_and_says_what_ends_and_what_is_kept(person: Person) -> None:
-    person.button("Stop Server").click()
-    dialog = person.page.get_by_role("dialog", name="Stop the server?")
-    expect(dialog).to_contain_text("This session ends for good")
-    expect(dialog).to_contain_text("kept")
+def test_stop_server_asks_once_and_says_what_ends_and_what_goes_on(person: Person) -> None:
+    dialog = stop_from_the_palette(person)
+    expect(dialog).to_contain_text("1 open session is interrupted: you can resume it")
+    expect(dialog).to_contain_text("No job runs.")
     expect(dialog.get_by_role("button", name="Keep it running")).to_be_focused()
     person.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -78,16 +81,16 @@ def test_stop_server_asks_once_and_says_what_ends_and_what_is_kept(person: Perso
     assert person.view["state"] == "idle"
 
 
-def test_stop_server_ends_the_session_and_the_server(portal: Portal, person: Person) -> None:
+def test_stop_server_ends_the_server_and_the_session_can_be_resumed(
+    portal: Portal, person: Person
+) -> None:
     person.says("say hello")
     person.is_idle()
-    person.button("Stop Server").click()
-    dialog = person.page.get_by_role("dialog", name="Stop the server?")
-    dialog.get_by_role("button", name="Stop Server").click()
+    stop_from_the_palette(person).get_by_role("button", name="Stop Server").click()
     expect(person.page.get_by_text("You may close this page.")).to_be_visible(timeout=10_000)
     portal.process.wait(15)
     portal.start()
-    assert person.view["state"] == "closed"
+    assert person.view["state"] == "interrupted"
 
 
 def test_an_interrupted_session_says_so_and_can_be_resumed(

@@ -58,40 +58,109 @@ def test_send_is_at_the_lower_right_and_sends_the_text(person: Person) -> None:
     assert accepted(person) == ["say hello"]
 
 
-def test_ctrl_enter_sends(person: Person) -> None:
+def test_enter_sends_and_shift_enter_begins_a_line(person: Person) -> None:
     person.request.fill("say hello")
+    person.request.press("Shift+Enter")
+    person.page.keyboard.type("to me")
+    assert accepted(person) == []
+    person.request.press("Enter")
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
+    assert accepted(person) == ["say hello\nto me"]
+
+
+def test_enter_begins_a_line_where_this_device_says_so(person: Person) -> None:
+    person.page.goto(f"{person.portal.url}/settings.html#appearance")
+    person.page.get_by_role("button", name="Begins a line").click()
+    person.page.go_back()
+    person.request.fill("say hello")
+    person.request.press("Enter")
+    expect(person.request).to_have_value("say hello\n")
+    assert accepted(person) == []
     person.request.press("Control+Enter")
     expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
-    assert accepted(person) == ["say hello"]
 
 
-def test_after_sending_it_is_disabled_until_the_agent_is_idle(person: Person) -> None:
-    person.says("tell the tale")
-    expect(person.button("Send")).to_be_disabled()
-    expect(person.block("Message")).to_contain_text("Once upon", timeout=10_000)
-    expect(person.button("Send")).to_be_disabled()
-    person.is_idle()
-    assert person.view["state"] == "idle"
-
-
-def test_both_do_nothing_while_disabled(person: Person) -> None:
+def test_while_the_agent_works_enter_queues(person: Person) -> None:
     at_work(person)
+    expect(person.button("Send")).to_have_count(0)
     person.request.fill("and this too")
-    person.request.press("Control+Enter")
-    person.button("Send").click(force=True)
-    person.page.wait_for_timeout(400)
-    expect(person.request).to_have_value("and this too")
-    assert accepted(person) == ["take your time"]
+    person.request.press("Enter")
+    queue = person.page.get_by_role("list", name="Queue, 1 message")
+    expect(queue).to_contain_text("and this too")
+    expect(person.request).to_have_value("")
+    assert accepted(person) == ["take your time", "and this too"]
+
+
+def test_the_box_begins_with_two_lines_and_grows_to_a_part_of_the_window(person: Person) -> None:
+    size = person.page.viewport_size
+    assert size is not None
+
+    def height() -> float:
+        box = person.request.bounding_box()
+        assert box is not None
+        return box["height"]
+
+    assert 45 <= height() <= 60
+    person.request.fill("\n".join(str(n) for n in range(8)))
+    assert 150 <= height() <= 200
+    person.request.fill("\n".join(str(n) for n in range(200)))
+    assert height() <= 0.4 * size["height"] + 1
+    expect(person.button("Send")).to_be_in_viewport()
+
+
+# Commands and files.
+
+
+def test_a_slash_lists_commands_and_one_is_done_here(person: Person) -> None:
+    person.request.press_sequentially("/re")
+    commands = person.page.get_by_role("listbox", name="Commands")
+    expect(commands.get_by_role("option").first).to_contain_text("/rename")
+    person.request.press("Enter")
+    expect(person.request).to_have_value("/rename ")
+    person.page.keyboard.type("A better name")
+    person.request.press("Enter")
+    expect(person.page.get_by_role("heading", name="A better name", level=1)).to_be_visible()
+    expect(person.request).to_have_value("")
+    person.request.fill("/hlep")
+    person.request.press("Escape")
+    person.request.press("Enter")
+    expect(person.page.get_by_text("There is no command /hlep.")).to_be_visible()
+    assert accepted(person) == [], "no model hears of a command"
+    assert person.view["title"] == "A better name"
+
+
+def test_an_at_lists_files_of_the_folder_and_puts_one_into_the_text(person: Person) -> None:
+    (person.portal.work / "ledger.py").write_text("", encoding="utf-8")
+    person.request.press_sequentially("look at @ledg")
+    files = person.page.get_by_role("listbox", name="Files")
+    expect(files.get_by_role("option")).to_have_text(["ledger.py"])
+    person.request.press("Enter")
+    expect(person.request).to_have_value("look at @ledger.py ")
+    expect(files).to_have_count(0)
+    assert accepted(person) == []
+
+
+def test_a_session_can_be_renamed_and_pinned_by_its_head(portal: Portal, person: Person) -> None:
+    person.button("Rename the session").click()
+    name = person.page.get_by_role("textbox", name="Name of the session")
+    name.fill("Ledger work")
+    name.press("Enter")
+    expect(person.page).to_have_title("Ledger work · Airboss")
+    person.button("Pin the session").click()
+    expect(person.button("Pin the session")).to_have_attribute("aria-pressed", "true")
+    person.page.goto(f"{portal.url}/index.html")
+    first = person.page.get_by_role("region", name="Recent").locator(".runs li").first
+    expect(first).to_contain_text("Ledger work")
 
 
 def test_an_empty_request_is_not_sent(person: Person) -> None:
     person.button("Send").click()
-    person.request.press("Control+Enter")
+    person.request.press("Enter")
     expect(person.request).to_be_focused()
     assert accepted(person) == []
 
 
-def test_awaits_responses_stands_at_the_lower_left_while_the_agent_works(person: Person) -> None:
+def test_awaits_responses_stands_below_while_the_agent_works(person: Person) -> None:
     expect(person.awaits).to_have_count(0)
     person.says("tell the tale")
     expect(person.awaits).to_be_visible()
@@ -100,7 +169,7 @@ def test_awaits_responses_stands_at_the_lower_left_while_the_agent_works(person:
     assert box is not None
     assert size is not None
     assert box["x"] < size["width"] / 2
-    assert box["y"] > size["height"] - 60
+    assert box["y"] > size["height"] - 180
     person.is_idle()
     expect(person.awaits).to_have_count(0)
 
@@ -275,7 +344,7 @@ def test_the_text_is_the_tasks_input_where_it_needs_one(person: Person) -> None:
 def test_images_can_be_attached_pasted_and_dropped_and_are_sent(person: Person) -> None:
     previews = person.page.get_by_role("list", name="Images that go with it").get_by_role("img")
     file = {"name": "pixel.png", "mimeType": "image/png", "buffer": PIXEL}
-    person.page.get_by_label("Images", exact=True).set_input_files([file])  # pyright: ignore[reportArgumentType]
+    person.page.get_by_label("Files", exact=True).set_input_files([file])  # pyright: ignore[reportArgumentType]
     expect(previews).to_have_count(1)
     put = """(element, [kind, data]) => {
       const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
@@ -301,7 +370,15 @@ def test_images_can_be_attached_pasted_and_dropped_and_are_sent(person: Person) 
     assert shown.first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
 
 
-def test_what_is_no_image_is_refused_in_words(person: Person) -> None:
-    file = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"words"}
-    person.page.get_by_label("Images", exact=True).set_input_files([file])  # pyright: ignore[reportArgumentType]
-    expect(person.page.get_by_text("Only images go with a request")).to_be_visible()
+def test_a_text_file_goes_with_a_request_and_what_is_neither_is_refused(person: Person) -> None:
+    text = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"one\n```\ntwo\n"}
+    other = {"name": "sound.wav", "mimeType": "audio/wav", "buffer": b"RIFF\0\0"}
+    person.page.get_by_label("Files", exact=True).set_input_files([text, other])  # pyright: ignore[reportArgumentType]
+    expect(person.page.get_by_text("sound.wav is neither a text nor an image")).to_be_visible()
+    files = person.page.get_by_role("list", name="Files that go with it").get_by_role("listitem")
+    expect(files).to_have_count(1)
+    expect(files).to_contain_text("notes.txt")
+    person.says("say hello")
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
+    assert accepted(person) == ["say hello\n\nnotes.txt:\n````\none\n```\ntwo\n````"]
+    expect(files).to_have_count(0)

@@ -205,7 +205,7 @@ def test_stop_opened_in_the_browser_leads_to_the_pages_own(portal: Portal, page:
     page.goto(f"{portal.url}/api/stop")
     expect(page.get_by_text("does not stop the server")).to_be_visible()
     page.get_by_role("link", name="Open Airboss").click()
-    expect(page.get_by_role("button", name="Stop Server")).to_be_visible()
+    expect(page.get_by_role("button", name="Search or run a command")).to_be_visible()
     assert portal.is_running
     stopped = httpx2.get(
         f"{portal.url}/api/test", headers={"Authorization": f"Bearer {portal.token}"}

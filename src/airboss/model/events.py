@@ -78,6 +78,22 @@ class SessionClosed(Frozen):
     who: Words
 
 
+class SessionRenamed(Frozen):
+    """Somebody gave the session another name than the first line of its first request."""
+
+    kind: Literal["session.renamed"] = "session.renamed"
+    title: Words
+    who: Words
+
+
+class SessionPinned(Frozen):
+    """Somebody wants to find the session at the top of lists, or no longer."""
+
+    kind: Literal["session.pinned"] = "session.pinned"
+    pinned: bool
+    who: Words
+
+
 class SessionError(Frozen):
     """Something failed inside the session."""
 
@@ -294,6 +310,8 @@ Event: TypeAlias = Annotated[
     | SessionResumed
     | SessionInterrupted
     | SessionClosed
+    | SessionRenamed
+    | SessionPinned
     | SessionError
     | SessionIdle
     | PromptAccepted

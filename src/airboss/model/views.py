@@ -18,7 +18,9 @@ from airboss.model.events import (
     SessionIdle,
     SessionInterrupted,
     SessionOpened,
+    SessionPinned,
     SessionReady,
+    SessionRenamed,
     SessionResumed,
     ToolEnded,
     TurnEnded,
@@ -78,6 +80,7 @@ class SessionView(Frozen):
     updated_at: int
     seq: int
     title: str = ""
+    pinned: bool = False
     turn: TurnId | None = None
     turns: int = 0
     queue: tuple[QueuedPrompt, ...] = ()
@@ -216,6 +219,10 @@ def _changes(  # noqa: C901 - one arm a kind
         case ItemSettled():
             items = tuple(item for item in view.items if item.id != event.item)
             return {"items": items, "granted": (*view.granted, *_granted(view, event))}
+        case SessionRenamed():
+            return {"title": event.title}
+        case SessionPinned():
+            return {"pinned": event.pinned}
         case SessionIdle():
             return {"state": "idle"}
         case SessionError():

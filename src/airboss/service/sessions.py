@@ -14,7 +14,13 @@ from airboss.harness.pending_items import NOT_WAITED_FOR, with_inbox
 from airboss.harness.prompts import Delivery
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
 from airboss.log.log import Follower
-from airboss.model.events import Event, SessionOpened, SessionResumed
+from airboss.model.events import (
+    Event,
+    SessionOpened,
+    SessionPinned,
+    SessionRenamed,
+    SessionResumed,
+)
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import UsageLimits
@@ -282,6 +288,16 @@ class Sessions(OpenSessions):
             await self._say_remembered(session, settled, *resumed)
         if who:
             self._resume_soon(view.id, who)
+
+    async def say_of(self, session: str, *said: SessionRenamed | SessionPinned) -> SessionView:
+        """What people note about a session, whether it is open or not."""
+        async with self.alone(session):
+            view = await self.show(session)
+            if talk := self._open.get(view.id):
+                await talk.pending.writer.commit(*said)
+            else:
+                await self._say_remembered(session, *said)
+        return await self.show(session)
 
     async def _say_remembered(self, session: str, *said: Event) -> None:
         """In a session that is not open."""

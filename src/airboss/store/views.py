@@ -1,6 +1,6 @@
 """The list of what there is: views by kind, state and whatever else is asked for, newest first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -31,6 +31,8 @@ class Wanted:
     alone: bool = False
     # Tasks and sessions whose agents wait for a person. Of runs that is a state.
     for_person: bool = False
+    # Of sessions those that somebody wants to find at the top.
+    pinned: bool = False
     since: int | None = None
     until: int | None = None
     # Of runs those with this tag.
@@ -76,27 +78,37 @@ class ViewIndex:
 
 
 def _conditions(kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
-    asked: list[ColumnElement[bool]] = []
+    return [*_whose(wanted), *_which(kind, wanted)]
+
+
+def _whose(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+    """What it was made for, and with what."""
     if wanted.job is not None:
-        asked += [is_run, job_of_run == wanted.job]
+        yield is_run
+        yield job_of_run == wanted.job
     if wanted.model is not None:
-        asked.append(_field("model") == wanted.model)
+        yield _field("model") == wanted.model
     if wanted.of is not None:
         task = _field("task")
-        asked.append(task.is_(None) if wanted.of == "person" else task.is_not(None))
+        yield task.is_(None) if wanted.of == "person" else task.is_not(None)
     if wanted.alone:
-        asked.append(_field("run").is_(None))
+        yield _field("run").is_(None)
+
+
+def _which(kind: str, wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+    """Its time, and what people gave it or owe it."""
     if wanted.for_person:
-        asked.append(_waits_for_person(kind))
+        yield _waits_for_person(kind)
+    if wanted.pinned:
+        yield _field("pinned").is_(True)
     if wanted.since is not None:
-        asked.append(views.c.created_at >= wanted.since)
+        yield views.c.created_at >= wanted.since
     if wanted.until is not None:
-        asked.append(views.c.created_at < wanted.until)
+        yield views.c.created_at < wanted.until
     if wanted.tag is not None:
-        asked.append(_tagged(wanted.tag))
+        yield _tagged(wanted.tag)
     if wanted.text is not None:
-        asked.append(_named(kind, wanted.text))
-    return asked
+        yield _named(kind, wanted.text)
 
 
 def _named(kind: str, text: str) -> ColumnElement[bool]:

@@ -185,3 +185,19 @@ def test_a_restart_in_the_middle_is_survived(own_portal: Portal) -> None:
         terminal.see("> ")
         terminal.press_ctrl_d()
         assert terminal.leave() == 0
+
+
+def test_commands_are_done_here_and_no_model_hears_of_them(portal: Portal) -> None:
+    (portal.work / "ledger.py").write_text("", encoding="utf-8")
+    with Terminal(portal, "chat") as terminal:
+        terminal.see("> ")
+        terminal.type("/help\n")
+        terminal.see("/rename NAME")
+        terminal.type("/hlep\n")
+        terminal.see("There is no command /hlep.")
+        terminal.type("/files ledg\n")
+        terminal.see("ledger.py")
+        terminal.type("/rename Ledger work\n")
+        terminal.see("The session is called “Ledger work” now.")
+        [session] = [one for one in portal.sessions() if one["title"] == "Ledger work"]
+        assert session["turns"] == 0

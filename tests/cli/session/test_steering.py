@@ -20,7 +20,7 @@ from tests.portal import Portal
         ("/interrupt stop that", Typed("interrupt", "stop that")),
         ("/btw which file?", Typed("btw", "which file?")),
         (" /queue ", Typed("list")),
-        ("/steer", Typed("queue", "/steer")),
+        ("/steer", Typed("unknown", "/steer")),
         ("/etc/hosts is wrong", Typed("queue", "/etc/hosts is wrong")),
     ],
 )

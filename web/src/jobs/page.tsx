@@ -1,7 +1,6 @@
 /** The Jobs page: the matrix at the left, the user's input at the right. */
 
 import { useEffect } from "preact/hooks";
-import { mayNot } from "../api/role";
 import type { EntryState, JobList, Status } from "../api/types.gen";
 import { useList } from "../live/use";
 import { type Command, useCommands } from "../parts/commands";
@@ -9,7 +8,7 @@ import { DragBar } from "../parts/dragbar";
 import { EntryNote } from "../parts/entry-note";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { Stopped, StopServer, stopped, stopServer } from "../parts/stop";
+import { Stopped, stopped } from "../parts/stop";
 import { remember } from "../storage";
 import { visible } from "../words";
 import { useChoice } from "./choice";
@@ -19,13 +18,6 @@ import { Side } from "./side";
 
 const NONE: JobList = { items: [], grid: [] };
 
-const STOP: Command = {
-  id: "stop-server",
-  label: "Stop Server",
-  icon: "stop",
-  run: () => void stopServer(),
-};
-
 export function JobsPage({ folder }: { folder: string }) {
   const jobs = useList<JobList>("/api/v1/jobs");
   const status = useList<Status>("/api/v1/status").state.value;
@@ -33,12 +25,9 @@ export function JobsPage({ folder }: { folder: string }) {
   const grid = gridOf(jobs.state.value ?? NONE);
   const cell = cellOf(grid, chosen);
   useEffect(() => remember("wb", folder), [folder]);
-  useCommands([
-    ...grid.rows.flatMap(({ keyword, cells }) =>
-      cells.flatMap((at) => command(at, keyword, choose)),
-    ),
-    ...(mayNot("own") === null ? [STOP] : []),
-  ]);
+  useCommands(
+    grid.rows.flatMap(({ keyword, cells }) => cells.flatMap((at) => command(at, keyword, choose))),
+  );
   if (stopped.value) return <Stopped />;
   return (
     <div class="cols jobs">
@@ -46,7 +35,6 @@ export function JobsPage({ folder }: { folder: string }) {
         <div class="matrix" aria-busy={!jobs.loaded.value}>
           <div class="ttl">
             <h1>Available Jobs</h1>
-            <StopServer />
           </div>
           <p class="small faint mono where">{about(folder, status?.entry ?? null)}</p>
           <EntryNote entry={status?.entry ?? null} />

@@ -15,6 +15,7 @@ import { addressOf, goTo, PAGES, type PageName } from "./pages";
 import { Palette } from "./palette";
 import { Shortcuts } from "./shortcuts";
 import { SignIn } from "./sign_in";
+import { Stopped, stopped } from "./stop";
 import { choose, following, type Theme, theme } from "./theme";
 
 type Props = {
@@ -65,7 +66,7 @@ export function Frame({ page, title, app = false, freshness, children }: Props) 
         )}
       </header>
       <main id="content" class={app ? "col" : undefined} tabIndex={-1}>
-        <SignIn title={counted}>{children}</SignIn>
+        {stopped.value ? <Stopped /> : <SignIn title={counted}>{children}</SignIn>}
       </main>
       {access.value === "in" && floating.value === "palette" && <Palette onClose={land} />}
       {floating.value === "shortcuts" && <Shortcuts onClose={land} />}

@@ -2,12 +2,15 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { get } from "../api/client";
+import { mayNot } from "../api/role";
 import type { JobList, RunList, SessionList } from "../api/types.gen";
 import { stateOf, visible } from "../words";
 import { type Command, found, pageCommands } from "./commands";
+import { enterSends, letEnterSend } from "./enter";
 import { float } from "./floats";
 import { Icon } from "./icon";
 import { goTo, PAGES } from "./pages";
+import { stopOrSay } from "./stop";
 import { choose, THEMES } from "./theme";
 
 type Group = { name: string; items: readonly Command[] };
@@ -31,11 +34,29 @@ const EVERYWHERE: readonly Command[] = [
     }),
   ),
   {
+    id: "enter",
+    label: "Enter: sends, or begins a line",
+    about: "In a session, on this device",
+    icon: "pencil",
+    run: () => letEnterSend(!enterSends.value),
+  },
+  {
     id: "shortcuts",
     label: "Keyboard shortcuts",
     icon: "question",
     key: "?",
     run: () => float("shortcuts"),
+  },
+];
+
+/** For whoever may. */
+const OWNERS: readonly Command[] = [
+  {
+    id: "stop-server",
+    label: "Stop Server",
+    about: "Asks first, and says what ends",
+    icon: "stop",
+    run: () => void stopOrSay(),
   },
 ];
 
@@ -63,7 +84,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const groups = [
     { name: "On this page", items: pageCommands.value },
     ...known.slice(0, 1),
-    { name: "Everywhere", items: EVERYWHERE },
+    { name: "Everywhere", items: mayNot("own") === null ? [...EVERYWHERE, ...OWNERS] : EVERYWHERE },
     ...known.slice(1),
   ]
     .map(({ name, items }) => ({ name, items: found(letters, items).slice(0, SHOWN) }))

@@ -21,10 +21,14 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
   {
     name: "In a session",
     keys: [
-      [["Ctrl", "Enter"], "Send"],
-      [["Alt", "Enter"], "Queue, while the agent works"],
+      [["Enter"], "Send; while the agent works, queue (Ctrl+Enter where Enter begins a line)"],
+      [["Shift", "Enter"], "A new line"],
+      [["/"], "Commands, at the beginning of a request"],
+      [["@"], "Files, behind a space"],
       [["Ctrl", "Shift", "Enter"], "Steer now, while the agent works"],
       [["Ctrl", "."], "Stop the turn"],
+      [["O"], "Open or close a block or a call"],
+      [["C"], "Copy it"],
     ],
   },
   {

@@ -15,32 +15,24 @@ export const stopped = signal(false);
 
 const OPEN_RUNS = "/api/v1/runs?state=waiting&state=running&state=waiting-for-person&limit=200";
 
-/** Of the sessions that are open, `told` are spoken of already. */
-export function whatEnds(open: number, runs: number, told = 0): string {
-  const sessions = Math.max(0, open - told);
-  const other = told === 0 ? "" : "other ";
-  const [one, many] = ["ends. It can be resumed", "end. They can be resumed"];
+/** What ends, and what goes on by itself at the next start. Pure. */
+export function whatEnds(sessions: number, runs: number): string {
   const first =
     sessions === 0
-      ? `No ${other}session is open.`
+      ? "No session is open."
       : sessions === 1
-        ? `1 ${other}session ${one} at the next start.`
-        : `${sessions} ${other}sessions ${many} at the next start.`;
+        ? "1 open session is interrupted: you can resume it after the next start, with all that was said."
+        : `${sessions} open sessions are interrupted: you can resume them after the next start, with all that was said.`;
   if (runs === 0) return `${first} No job runs.`;
-  const jobs = runs === 1 ? "1 job pauses and goes on" : `${runs} jobs pause and go on`;
-  return `${first} ${jobs} at the next start; finished tasks are kept.`;
+  const jobs =
+    runs === 1
+      ? "1 job pauses, and goes on by itself at the next start"
+      : `${runs} jobs pause, and go on by themselves at the next start`;
+  return `${first} ${jobs}; finished tasks are kept.`;
 }
 
-/** What is to be done before the server ends, and how the question tells of it. */
-export type Before = {
-  means: string;
-  /** How many of the open sessions that speaks of. */
-  sessions: number;
-  doing: () => Promise<string | null>;
-};
-
 /** True where the server ends; else why it does not, or null where the person thought better of it. */
-export async function stopServer(before: Before | null = null): Promise<true | string | null> {
+export async function stopServer(): Promise<true | string | null> {
   const barredBy = mayNot("own");
   if (barredBy !== null) return barredBy;
   const [status, runs] = await Promise.all([
@@ -51,18 +43,30 @@ export async function stopServer(before: Before | null = null): Promise<true | s
   const going = runs.kind === "ok" ? runs.body.items.length : 0;
   const yes = await confirmed({
     title: "Stop the server?",
-    body: `${before?.means ?? ""} ${whatEnds(open, going, before?.sessions)}`.trim(),
+    body: whatEnds(open, going),
     action: "Stop Server",
     keep: "Keep it running",
   });
   if (!yes) return null;
-  const trouble = (await before?.doing()) ?? null;
-  if (trouble !== null) return trouble;
   const answer = await post("/api/v1/stop");
   if (answer.kind !== "ok") return whyNot(answer);
   stopped.value = true;
   closePage();
   return true;
+}
+
+/** From where there is no room to say what went wrong. */
+export async function stopOrSay(): Promise<void> {
+  const came = await stopServer();
+  if (typeof came !== "string") return;
+  const again = await confirmed({
+    title: "The server was not stopped.",
+    body: visible(came),
+    action: "Try again",
+    keep: "Close",
+    danger: false,
+  });
+  if (again) await stopOrSay();
 }
 
 /** Where the browser lets a page close itself: one that a page opened, or that has been nowhere else. */

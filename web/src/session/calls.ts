@@ -24,6 +24,12 @@ export const close = async (session: string): Promise<Trouble> =>
 export const resume = async (session: string): Promise<Trouble> =>
   trouble(await post(at(session, "resume")));
 
+export const rename = async (session: string, title: string): Promise<Trouble> =>
+  trouble(await patch(`/api/v1/sessions/${session}`, { title }));
+
+export const pin = async (session: string, pinned: boolean): Promise<Trouble> =>
+  trouble(await patch(`/api/v1/sessions/${session}`, { pinned }));
+
 export const rewrite = async (session: string, prompt: string, text: string): Promise<Trouble> =>
   trouble(await patch(at(session, `queue/${prompt}`), { text }));
 

@@ -1,19 +1,23 @@
-/** The lower part: what is asked next, and what ends the turn, the session or the server. */
+/** The request part: how it stands, what waits, and the box for what is asked next. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { barred, mayNot } from "../api/role";
 import type { SessionView, TaskItem } from "../api/types.gen";
 import { Barred } from "../parts/barred";
+import { enterSends } from "../parts/enter";
 import { Icon } from "../parts/icon";
 import { visible } from "../words";
+import { Attach, Attachments, take } from "./attachments";
 import { Became } from "./became";
 import { abort, type Trouble } from "./calls";
-import { actionFor } from "./keys";
+import { type Action, actionFor } from "./keys";
+import { commandIn } from "./mentions";
+import type { SlashCommand } from "./menu";
 import type { Outbox } from "./outbox";
-import { Attach, Pictures, take } from "./pictures";
 import { Queue } from "./queue";
 import { type Brief, UsageLine } from "./usage";
+import { Begin, Writing } from "./writing";
 
 type Props = {
   view: SessionView;
@@ -23,8 +27,10 @@ type Props = {
   /** The task that works on this session right now. */
   taskRun: string | null;
   brief: Brief;
+  commands: readonly SlashCommand[];
+  /** The files that were changed: the likeliest to be meant. */
+  changed: readonly string[];
   onClose: () => void;
-  onStopServer: () => void;
 };
 
 export function Composer(props: Props) {
@@ -38,12 +44,42 @@ export function Composer(props: Props) {
   const canSend = may && !works && !outbox.isBusy;
   const canQueue = may && works && !outbox.isBusy && view.state !== "opening";
   const takesText = task === null || task.requireUserInput;
+  const canStop = may && (view.state === "working" || taskRun !== null);
 
+  const commands: readonly SlashCommand[] = [
+    ...props.commands,
+    ...tasks.map(({ name, requireUserInput }) => ({
+      name,
+      about: requireUserInput
+        ? "Task: choose it, then say what it is to work on"
+        : "Task: choose it",
+      run: () => {
+        chosen.value = name;
+      },
+    })),
+  ];
+
+  /** A command that is the whole request is done here, and no model hears of it. */
+  function isCommand(): boolean {
+    const said = commandIn(outbox.draft.peek());
+    if (said === null) return false;
+    const command = commands.find(({ name }) => name === said.name);
+    if (command !== undefined) {
+      outbox.write("");
+      command.run(said.rest);
+    } else if (said.rest === "") {
+      trouble.value = `There is no command /${said.name}. Write / to see all; put a space before it to send it as text.`;
+    } else return false;
+    return true;
+  }
   function send(): void {
-    if (!canSend) return;
     trouble.value = null;
+    if (isCommand()) return;
+    if (works) add("queue");
+    if (!canSend) return;
     const text = takesText ? outbox.draft.peek() : "";
-    if (takesText && text.trim() === "") area.current?.focus();
+    const isEmpty = text.trim() === "" && outbox.files.peek().length === 0;
+    if (takesText && isEmpty) area.current?.focus();
     else if (task !== null) void outbox.begin(task.name, text);
     else void outbox.send("queue", head);
   }
@@ -52,19 +88,23 @@ export function Composer(props: Props) {
     if (outbox.draft.peek().trim() === "") area.current?.focus();
     else void outbox.send(delivery, head);
   }
-  const canStop = may && (view.state === "working" || taskRun !== null);
   async function stop(): Promise<void> {
     if (canStop) trouble.value = await abort(view.id, taskRun);
   }
+  const does: Record<Action, () => void> = {
+    send,
+    queue: () => add("queue"),
+    steer: () => add("steer"),
+    stop: () => void stop(),
+  };
 
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      const action = document.querySelector("dialog[open]") ? null : actionFor(event);
+      if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      const action = actionFor(event, event.target === area.current, enterSends.value);
       if (action === null) return;
       event.preventDefault();
-      if (action === "send") send();
-      else if (action === "stop") void stop();
-      else add(action);
+      does[action]();
     };
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
@@ -84,67 +124,27 @@ export function Composer(props: Props) {
         if (may) void take(outbox, files);
       }}
     >
-      <div class="line">
-        <label class="b nowrap" for="task">
-          Choose a Task:
-        </label>
-        <select
-          id="task"
-          class="select"
-          value={chosen}
-          {...barred("operate")}
-          onChange={(event) => {
-            chosen.value = event.currentTarget.value;
-          }}
-        >
-          <option value="">(none)</option>
-          {tasks.map(({ name }) => (
-            <option key={name} value={name}>
-              {visible(name)}
-            </option>
-          ))}
-        </select>
-        {may && <Attach outbox={outbox} />}
-        <span class="grow" />
-        <span class="desk">
-          <UsageLine brief={props.brief} />
-        </span>
-      </div>
-      <Barred needs="operate" />
-      <Queue
-        session={view.id}
-        queue={view.queue}
-        canSteer={works && view.state === "working"}
-        onTrouble={(why) => {
-          trouble.value = why;
-        }}
-      />
-      <Pictures outbox={outbox} />
-      <textarea
-        ref={area}
-        class="area"
-        aria-label="Your request"
-        placeholder={hint(task, works, view)}
-        disabled={!takesText || !may}
-        readOnly={outbox.phase.value.kind === "sending"}
-        value={takesText ? outbox.draft.value : ""}
-        onInput={(event) => outbox.write(event.currentTarget.value)}
-        onPaste={(event) => {
-          const files = [...(event.clipboardData?.files ?? [])];
-          if (files.length === 0) return;
-          event.preventDefault();
-          void take(outbox, files);
-        }}
-      />
-      <Became outbox={outbox} trouble={trouble.value} />
-      <div class="line low">
-        <span class="row lo-left">
-          <button type="button" class="btn" {...barred("own")} onClick={props.onStopServer}>
-            Stop Server
-          </button>
-          <button type="button" class="btn" {...barred("operate")} onClick={props.onClose}>
-            Close Session
-          </button>
+      <div class="cmp-in">
+        <div class="state">
+          <label class="nowrap" for="task">
+            Choose a Task:
+          </label>
+          <select
+            id="task"
+            class="picker"
+            value={chosen}
+            {...barred("operate")}
+            onChange={(event) => {
+              chosen.value = event.currentTarget.value;
+            }}
+          >
+            <option value="">(none)</option>
+            {tasks.map(({ name }) => (
+              <option key={name} value={name}>
+                {visible(name)}
+              </option>
+            ))}
+          </select>
           <span class="awaits" role="status">
             {works && (
               <>
@@ -154,13 +154,54 @@ export function Composer(props: Props) {
             )}
           </span>
           <Above count={view.items.length} />
-        </span>
-        <span class="row lo-right">
-          {works && (
-            <>
+          <span class="grow" />
+          <span class="desk">
+            <UsageLine brief={props.brief} />
+          </span>
+        </div>
+        <Barred needs="operate" />
+        <Queue
+          session={view.id}
+          queue={view.queue}
+          canSteer={works && view.state === "working"}
+          onTrouble={(why) => {
+            trouble.value = why;
+          }}
+        />
+        <Attachments outbox={outbox} />
+        <Became outbox={outbox} trouble={trouble.value} />
+        <div class="box">
+          <Writing
+            area={area}
+            view={view}
+            outbox={outbox}
+            commands={commands}
+            changed={props.changed}
+            hint={hint(task, works, view)}
+            off={!may}
+            takesText={takesText}
+          />
+          <div class="foot">
+            {may && (
+              <>
+                <Attach outbox={outbox} />
+                <Begin mark="/" label="Commands" area={area} outbox={outbox} />
+                <Begin mark="@" label="Mention a file" area={area} outbox={outbox} />
+              </>
+            )}
+            <button
+              type="button"
+              class="btn ghost sm"
+              {...barred("operate")}
+              onClick={props.onClose}
+            >
+              Close Session
+            </button>
+            <span class="grow" />
+            {works && (
               <button
                 type="button"
-                class="btn danger"
+                class="btn danger sm"
                 title="Ends the turn (Ctrl+.)"
                 disabled={!canStop}
                 {...barred("operate")}
@@ -169,20 +210,22 @@ export function Composer(props: Props) {
                 <Icon name="stop" />
                 Stop
               </button>
+            )}
+            {works && view.state !== "opening" ? (
               <span class="split">
                 <button
                   type="button"
-                  class="btn"
-                  title="It waits until the agent is done (Alt+Enter)"
+                  class="btn sm primary"
+                  title={`It waits until the agent is done (${enterSends.value ? "Enter" : "Ctrl+Enter"})`}
                   disabled={!canQueue}
                   {...barred("operate")}
-                  onClick={() => add("queue")}
+                  onClick={send}
                 >
                   Queue
                 </button>
                 <button
                   type="button"
-                  class="btn"
+                  class="btn sm"
                   title="The agent reads it at its next step (Ctrl+Shift+Enter)"
                   disabled={!canQueue || view.state !== "working"}
                   {...barred("operate")}
@@ -192,19 +235,26 @@ export function Composer(props: Props) {
                   Steer now
                 </button>
               </span>
-            </>
-          )}
-          <button
-            type="button"
-            class="btn primary"
-            disabled={!canSend}
-            title={canSend ? "Ctrl+Enter" : "The agent works: queue it, steer, or wait."}
-            {...barred("operate")}
-            onClick={send}
-          >
-            Send
-          </button>
-        </span>
+            ) : (
+              <button
+                type="button"
+                class="btn sm primary"
+                disabled={!canSend}
+                title={
+                  canSend
+                    ? enterSends.value
+                      ? "Enter"
+                      : "Ctrl+Enter"
+                    : "The agent is being started."
+                }
+                {...barred("operate")}
+                onClick={send}
+              >
+                Send
+              </button>
+            )}
+          </div>
+        </div>
       </div>
     </section>
   );
@@ -219,8 +269,8 @@ function hint(task: TaskItem | null, works: boolean, view: SessionView): string 
   if (task !== null && !task.requireUserInput) return "This task takes no input. Send starts it.";
   if (task !== null) return "What the task is to work on. Send starts it.";
   if (view.state === "opening") return "The agent is being started.";
-  if (works) return "Type the next message. It waits in the queue until the agent is done.";
-  return "Type a message. Ctrl+Enter sends it.";
+  if (works) return "Message; it waits in the queue until the agent is done.";
+  return "Message; / for commands, @ for files.";
 }
 
 function Above({ count }: { count: number }) {

@@ -1,6 +1,6 @@
 /** The bar below the top bar: what this session is, how it stands, and what can be had of it. */
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { barred } from "../api/role";
 import type { SessionView } from "../api/types.gen";
@@ -17,18 +17,47 @@ type Props = {
   /** How many files were changed, where the panel that says so is hidden. */
   changed: number | null;
   brief: Brief;
+  /** Whether somebody is giving it another name. */
+  naming: Signal<boolean>;
+  onName: (title: string) => void;
+  onPin: () => void;
   onAside: () => void;
   onChanges: () => void;
 };
 
-export function Head({ view, title, stale, changed, brief, onAside, onChanges }: Props) {
+export function Head(props: Props) {
+  const { view, title, stale, changed, brief, naming, onAside, onChanges } = props;
   const state = view.items.length > 0 ? "asking" : view.state;
   const isOpen = view.state === "idle" || view.state === "working";
   return (
     <div class="sub">
-      <h1 class="cut" title={title}>
-        {title}
-      </h1>
+      {naming.value ? (
+        <Naming
+          title={title}
+          onDone={(name) => {
+            naming.value = false;
+            if (name !== null && name !== title) props.onName(name);
+          }}
+        />
+      ) : (
+        <>
+          <h1 class="cut" title={title}>
+            {title}
+          </h1>
+          <button
+            type="button"
+            class="btn ghost sm icon desk"
+            aria-label="Rename the session"
+            title="Rename the session"
+            {...barred("operate")}
+            onClick={() => {
+              naming.value = true;
+            }}
+          >
+            <Icon name="pencil" />
+          </button>
+        </>
+      )}
       <Status state={state} stale={stale} />
       <span class="small faint mono cut desk">{visible(view.cwd)}</span>
       <span class="grow" />
@@ -53,9 +82,59 @@ export function Head({ view, title, stale, changed, brief, onAside, onChanges }:
             <span class="desk">Ask on the side</span>
           </button>
         )}
+        <button
+          type="button"
+          class={view.pinned ? "btn ghost sm icon pinned" : "btn ghost sm icon"}
+          aria-label="Pin the session"
+          aria-pressed={view.pinned}
+          title={view.pinned ? "Pinned: it is at the top of Start" : "Pin it to the top of Start"}
+          {...barred("operate")}
+          onClick={props.onPin}
+        >
+          <Icon name="pin" />
+        </button>
         <Export session={view.id} />
       </span>
     </div>
+  );
+}
+
+/** Enter keeps the name, Esc leaves it as it was. */
+function Naming({ title, onDone }: { title: string; onDone: (name: string | null) => void }) {
+  const words = useSignal(title);
+  const done = () => onDone(words.value.trim() === "" ? null : words.value.trim());
+  return (
+    <form
+      class="row naming"
+      onSubmit={(event) => {
+        event.preventDefault();
+        done();
+      }}
+    >
+      <input
+        class="input"
+        aria-label="Name of the session"
+        value={words}
+        maxLength={200}
+        ref={(field) => {
+          if (field && field.dataset.seen === undefined) {
+            field.dataset.seen = "";
+            field.select();
+          }
+        }}
+        onInput={(event) => {
+          words.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.stopPropagation();
+          onDone(null);
+        }}
+      />
+      <button type="submit" class="btn sm">
+        Rename
+      </button>
+    </form>
   );
 }
 

@@ -1,13 +1,20 @@
 /** The keys of the request part. */
 
-type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
+type Pressed = Pick<
+  KeyboardEvent,
+  "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "isComposing"
+>;
 
-export function actionFor(event: Pressed): "send" | "queue" | "steer" | "stop" | null {
+export type Action = "send" | "queue" | "steer" | "stop";
+
+/** `inBox`: in the box where a request is written. `sends`: what Enter alone does there. */
+export function actionFor(event: Pressed, inBox: boolean, sends: boolean): Action | null {
   const control = event.ctrlKey || event.metaKey;
   if (event.key === "Enter") {
-    if (control && event.altKey) return null;
+    if (event.isComposing || (control && event.altKey)) return null; // it ends a word of an input method
     if (control) return event.shiftKey ? "steer" : "send";
-    return event.altKey ? "queue" : null;
+    if (event.altKey) return "queue";
+    return inBox && sends && !event.shiftKey ? "send" : null;
   }
   return event.key === "." && control && !event.altKey ? "stop" : null;
 }

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { get, post, whyNot } from "../api/client";
 import type { EventPage, PromptReceipt, RecordedEvent, TaskRunView } from "../api/types.gen";
 import { remember, remembered } from "../storage";
-import type { Picture } from "./pictures";
+import { type Attached, type Picture, withFiles } from "./attachments";
 
 export type Delivery = "queue" | "steer";
 
@@ -16,7 +16,8 @@ export type Phase =
   | { kind: "unsure" }
   | { kind: "refused"; why: string };
 
-type Sent = { text: string; after: number };
+/** `draft` is what of the text was written in the box. */
+type Sent = { text: string; draft: string; after: number };
 
 const READY: Phase = { kind: "ready" };
 const LOOK_MS = 1_500;
@@ -24,6 +25,7 @@ const LOOK_MS = 1_500;
 export class Outbox {
   readonly draft = signal("");
   readonly pictures = signal<readonly Picture[]>([]);
+  readonly files = signal<readonly Attached[]>([]);
   readonly phase = signal<Phase>(READY);
   /** Up to this seq the page has to hear before it knows what the last request did. */
   readonly told = signal(0);
@@ -46,9 +48,10 @@ export class Outbox {
 
   /** `head` is the last event that the page has heard of. */
   async send(delivery: Delivery, head: number): Promise<void> {
-    const text = this.draft.peek();
+    const draft = this.draft.peek();
+    const text = withFiles(draft, this.files.peek());
     if (this.isBusy || text.trim() === "") return;
-    const sent: Sent = { text, after: head };
+    const sent: Sent = { text, draft, after: head };
     this.#keep(sent);
     this.phase.value = { kind: "sending" };
     const images = this.pictures.peek().map(({ mime, data }) => ({ mime, data }));
@@ -114,7 +117,7 @@ export class Outbox {
   #arrived(sent: Sent, seq: number): void {
     this.told.value = seq;
     this.#keep(null);
-    this.#clear(sent.text);
+    this.#clear(sent.draft);
     this.phase.value = READY;
   }
 
@@ -126,6 +129,7 @@ export class Outbox {
   /** What was written meanwhile stays. */
   #clear(text: string): void {
     this.pictures.value = [];
+    this.files.value = [];
     if (this.draft.peek() === text) this.write("");
   }
 
@@ -151,8 +155,9 @@ function readSent(kept: string | null): Sent | null {
   try {
     const sent: unknown = JSON.parse(kept ?? "null");
     if (typeof sent !== "object" || sent === null) return null;
-    const { text, after } = sent as Partial<Sent>;
-    return typeof text === "string" && typeof after === "number" ? { text, after } : null;
+    const { text, draft = text, after } = sent as Partial<Sent>;
+    const isWhole = typeof text === "string" && typeof draft === "string";
+    return isWhole && typeof after === "number" ? { text, draft, after } : null;
   } catch {
     return null;
   }

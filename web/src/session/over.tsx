@@ -28,13 +28,7 @@ export function Closed() {
   );
 }
 
-export function Interrupted({
-  view,
-  onStopServer,
-}: {
-  view: SessionView;
-  onStopServer: () => void;
-}) {
+export function Interrupted({ view }: { view: SessionView }) {
   const trouble = useSignal<Trouble>(null);
   const busy = useSignal(false);
   async function go(doing: (session: string) => Promise<Trouble>): Promise<void> {
@@ -67,9 +61,6 @@ export function Interrupted({
       </div>
       <div class="line low">
         <span class="row lo-left">
-          <button type="button" class="btn" {...barred("own")} onClick={onStopServer}>
-            Stop Server
-          </button>
           <button
             type="button"
             class="btn"

@@ -6,16 +6,18 @@ import type { SessionView } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import { useCommands } from "../parts/commands";
 import { DragBar } from "../parts/dragbar";
+import { float } from "../parts/floats";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { closePage, stopServer } from "../parts/stop";
+import { closePage } from "../parts/stop";
 import { visible } from "../words";
 import { AskAside } from "./aside";
-import { close, type Trouble } from "./calls";
+import { abort, close, pin, rename, type Trouble } from "./calls";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import type { FilePlace } from "./file";
 import { Head } from "./head";
+import type { SlashCommand } from "./menu";
 import { Closed, Interrupted } from "./over";
 import type { Parts } from "./page";
 import { Panel, type PanelPart, Tabs } from "./panel";
@@ -67,17 +69,58 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     trouble.value = await close(id);
     if (trouble.value === null) closePage(); // else it says that it may be closed
   }
-  async function endServer(): Promise<void> {
-    const came = await stopServer({
-      means: "This session ends for good; its conversation is kept in History.",
-      sessions: isOpen ? 1 : 0,
-      doing: () => close(id), // the server's end alone would only interrupt it
-    });
-    trouble.value = typeof came === "string" ? came : null;
+  async function name(title: string): Promise<void> {
+    trouble.value = await rename(id, title);
   }
+  async function turnPin(): Promise<void> {
+    trouble.value = await pin(id, !view.pinned);
+  }
+  const naming = useSignal(false);
+  const commands: readonly SlashCommand[] = [
+    { name: "help", about: "All keys and commands", run: () => float("shortcuts") },
+    {
+      name: "rename",
+      about: "Give this session another name",
+      takes: "name",
+      run: (rest) => {
+        if (rest === "") naming.value = true;
+        else void name(rest);
+      },
+    },
+    {
+      name: "pin",
+      about: view.pinned ? "Do not keep it at the top any more" : "Keep it at the top of Start",
+      run: () => void turnPin(),
+    },
+    { name: "aside", about: "Ask on the side, while the agent goes on", run: ask },
+    { name: "changes", about: "What was changed in files", run: () => show("changes") },
+    { name: "usage", about: "What it took so far", run: () => show("usage") },
+    {
+      name: "stop",
+      about: "End the turn",
+      run: async () => {
+        trouble.value = await abort(id, taskRun.value);
+      },
+    },
+    { name: "close", about: "Close the session", run: () => void endSession() },
+  ];
   useCommands([
     { id: "changes", label: "Changed files", icon: "file", run: () => show("changes") },
     { id: "usage", label: "Usage of this session", icon: "info", run: () => show("usage") },
+    {
+      id: "rename",
+      label: "Rename the session",
+      icon: "pencil",
+      run: () => {
+        naming.value = true;
+      },
+    },
+    {
+      id: "pin",
+      label: view.pinned ? "Unpin the session" : "Pin the session",
+      icon: "pin",
+      run: () => void turnPin(),
+    },
     ...(isOpen
       ? ([
           { id: "aside", label: "Ask on the side", icon: "question", run: ask },
@@ -94,6 +137,9 @@ export function Shown({ parts, view, title, at, opens }: Props) {
         stale={fresh.value.kind === "stale"}
         changed={hidden.value ? changed : null}
         brief={brief}
+        naming={naming}
+        onName={(title) => void name(title)}
+        onPin={() => void turnPin()}
         onAside={ask}
         onChanges={() => show("changes")}
       />
@@ -124,9 +170,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
           </div>
           {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
           {view.state === "closed" && <Closed />}
-          {view.state === "interrupted" && (
-            <Interrupted view={view} onStopServer={() => void endServer()} />
-          )}
+          {view.state === "interrupted" && <Interrupted view={view} />}
           {isOpen && (
             <Composer
               view={view}
@@ -135,8 +179,9 @@ export function Shown({ parts, view, title, at, opens }: Props) {
               tasks={tasks.value?.items ?? []}
               taskRun={taskRun.value}
               brief={brief}
+              commands={commands}
+              changed={changes.changes.value.files.map(({ path }) => path)}
               onClose={() => void endSession()}
-              onStopServer={() => void endServer()}
             />
           )}
         </div>

@@ -5,6 +5,7 @@ import type { Status } from "../api/types.gen";
 import { now } from "../live/feed";
 import { useList } from "../live/use";
 import { CopyButton } from "../parts/copy";
+import { enterSends, letEnterSend } from "../parts/enter";
 import { Stopped, StopServer, stopped } from "../parts/stop";
 import { choose, THEMES, theme } from "../parts/theme";
 import { fully, span, visible } from "../words";
@@ -160,6 +161,24 @@ function Appearance() {
           ))}
         </span>
         <span class="small faint">Sizes of parts are kept as you drag them.</span>
+      </div>
+      <div class="pad row wrap">
+        <span id="enter-label">Enter, in a session</span>
+        <span class="seg" role="group" aria-labelledby="enter-label">
+          {[true, false].map((sends) => (
+            <button
+              key={String(sends)}
+              type="button"
+              aria-pressed={enterSends.value === sends}
+              onClick={() => letEnterSend(sends)}
+            >
+              {sends ? "Sends" : "Begins a line"}
+            </button>
+          ))}
+        </span>
+        <span class="small faint">
+          {enterSends.value ? "Shift+Enter begins a line." : "Ctrl+Enter sends."}
+        </span>
       </div>
     </section>
   );

@@ -19,6 +19,8 @@ const LAST_TASKS = "/api/v1/task-runs?alone=true&limit=20";
 const OPEN_SESSIONS = "/api/v1/sessions?of=person&state=opening&state=working&limit=50";
 const LAST_SESSIONS = "/api/v1/sessions?of=person&limit=20";
 
+const PINNED_SESSIONS = "/api/v1/sessions?of=person&pinned=true&limit=8";
+
 type Props = { folder: string | null; names: ReadonlyMap<string, string> };
 
 export function Lists({ folder, names }: Props) {
@@ -27,6 +29,7 @@ export function Lists({ folder, names }: Props) {
   const sessions = [
     useList<Page<SessionView>>(OPEN_SESSIONS),
     useList<Page<SessionView>>(LAST_SESSIONS),
+    useList<Page<SessionView>>(PINNED_SESSIONS),
   ];
   const all = [...runs, ...tasks, ...sessions];
   if (!all.every((list) => list.loaded.value)) {
@@ -87,6 +90,11 @@ function Rows({ rows, stale }: { rows: readonly Row[]; stale: boolean }) {
         <li key={row.id}>
           <Status state={row.state} stale={stale} />
           <div class="what cut">
+            {row.pinned === true && (
+              <>
+                <Icon name="pin" size="s" /> <span class="vh">Pinned: </span>
+              </>
+            )}
             {row.href === null ? (
               <span title={row.name}>{row.name}</span>
             ) : (

@@ -38,6 +38,7 @@ const SESSION: SessionView = {
   created_at: 1_000,
   updated_at: 4_000,
   seq: 3,
+  pinned: false,
   title: "Why \u202edoes it",
   turns: 1,
   queue: [],
@@ -187,4 +188,19 @@ test("what waits for a person comes first, then the newest, each once", () => {
 
 test("a preview is a run's address without the run", () => {
   expect(runAddress("a&b", null)).toBe("/jobTracking.html?jobName=a%26b");
+});
+
+test("what is pinned stands before what is newer, and behind what waits for a person", () => {
+  const one = (id: string, at: number, more: object = {}) => ({
+    ...rowOfRun({ ...RUN, id }, 0),
+    at,
+    goesOn: false,
+    ...more,
+  });
+  const rows = [one("old", 1, { pinned: true }), one("new", 9), one("waits", 2, { goesOn: true })];
+  const { running, recent } = listed(rows);
+  expect([running.map(({ id }) => id), recent.map(({ id }) => id)]).toEqual([
+    ["waits"],
+    ["old", "new"],
+  ]);
 });

@@ -16,6 +16,8 @@ export type Row = {
   milliseconds: number;
   cost: string;
   goesOn: boolean;
+  /** Somebody wants to find it at the top. */
+  pinned?: boolean;
 };
 
 const RECENT = 8;
@@ -107,18 +109,25 @@ export function rowOfSession(
     milliseconds: (goesOn ? now : session.updated_at) - session.created_at,
     cost: cost(session.usage.cost + session.usage.sub_agents.cost),
     goesOn,
+    pinned: session.pinned,
   };
 }
 
-/** What waits for a person comes first, then the newest. A row that came twice is shown once. */
+/** What waits for a person comes first, then what is pinned, then the newest. A row that came twice is
+ *  shown once. */
 export function listed(rows: readonly Row[]): { running: Row[]; recent: Row[] } {
   const all = [...new Map(rows.map((row) => [row.id, row])).values()];
   const newest = all.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
-  const running = newest.filter((row) => row.goesOn);
+  const running = pinnedFirst(newest.filter((row) => row.goesOn));
   return {
     running: [...running.filter(asks), ...running.filter((row) => !asks(row))],
-    recent: newest.filter((row) => !row.goesOn).slice(0, RECENT),
+    recent: pinnedFirst(newest.filter((row) => !row.goesOn)).slice(0, RECENT),
   };
 }
+
+const pinnedFirst = (rows: readonly Row[]): Row[] => [
+  ...rows.filter(({ pinned }) => pinned),
+  ...rows.filter(({ pinned }) => !pinned),
+];
 
 const asks = (row: Row) => row.state === "asking" || row.state === "waiting-for-person";

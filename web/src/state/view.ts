@@ -21,6 +21,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     updated_at: at,
     seq,
     title: "",
+    pinned: false,
     turn: null,
     turns: 0,
     queue: [],
@@ -153,6 +154,10 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
         items: view.items.filter((item) => item.id !== event.item),
         granted: [...view.granted, ...grantedBy(view, event)],
       };
+    case "session.renamed":
+      return { title: event.title };
+    case "session.pinned":
+      return { pinned: event.pinned };
     case "session.idle":
       return { state: "idle" };
     case "session.error":

@@ -10,6 +10,7 @@ from airboss.cli.client import Client, Json
 from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, aside, out, visible_line, waited
 from airboss.cli.session.chat_session import ChatSession, SessionClosedError
+from airboss.cli.session.completing import Completing, complete_with
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.session.turn import take_turn
 from airboss.cli.session.typed import HELP, typed
@@ -95,7 +96,9 @@ def _say_goodbye(chat: ChatSession, request: ChatStart) -> None:
 def _converse(chat: ChatSession) -> Exit:
     with suppress(ImportError):
         # Line editing and a history of this conversation, where the system has them.
-        import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
+        import readline
+
+        complete_with(readline, Completing(chat.files))
     chat.page.note("Ctrl-C stops the agent, Ctrl-D leaves, a line ending in \\ goes on.", "dim")
     chat.page.note(HELP, "dim")
     is_leaving = False
@@ -123,9 +126,7 @@ def _take_turn(chat: ChatSession, text: str) -> None:
     try:
         if said.verb == "btw":
             chat.ask_aside(said.text)
-        elif said.verb == "list":
-            chat.show_queue()
-        else:
+        elif not chat.does(said):
             take_turn(chat, said.text, is_listening=True)
     except SessionClosedError:
         raise

@@ -8,7 +8,7 @@ from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, visible_line, waited
 from airboss.cli.session.queue import ask, queue_of
 from airboss.cli.session.transcript import Transcript
-from airboss.cli.session.typed import Typed
+from airboss.cli.session.typed import COMMANDS, Typed, no_such
 from airboss.cli.trouble import CommandRefused
 
 
@@ -48,6 +48,31 @@ class ChatSession:
         client = self.reach()
         self.wake(client)
         self.page.note(waited("Asking", lambda: ask(client, self.id, question)), "cyan")
+
+    def does(self, said: Typed) -> bool:
+        """A command that is done here, and that no agent hears of; False where it is a message."""
+        match said.verb:
+            case "help":
+                for command, about in COMMANDS.items():
+                    self.page.note(f"{command:<16} {about}", "dim")
+            case "list":
+                self.show_queue()
+            case "rename":
+                view = self.reach().patch(self.path, {"title": said.text})
+                self.page.note(f"The session is called “{visible_line(view['title'])}” now.", "dim")
+            case "files":
+                found = self.files(said.text)
+                for path in found or ["No file is called like that."]:
+                    self.page.note(visible_line(path), "dim")
+            case "unknown":
+                self.page.note(no_such(said.text), "yellow")
+            case _:
+                return False
+        return True
+
+    def files(self, letters: str) -> list[str]:
+        """Of the session's folder, by letters of their path."""
+        return [str(path) for path in self.reach().get(f"{self.path}/files", text=letters)["items"]]
 
     def show_queue(self) -> None:
         items = queue_of(self.reach(), self.id)

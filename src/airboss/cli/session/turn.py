@@ -122,9 +122,7 @@ class TurnViewer:
             threading.Thread(target=self._ask, args=(said.text,), daemon=True).start()
             return
         try:
-            if said.verb == "list":
-                self.chat.show_queue()
-            else:
+            if not self.chat.does(said):
                 self.turn.prompts.append(self.chat.send(self.chat.reach(), said))
                 self.chat.page.note(f"{_TAKEN[said.verb]}: {visible_line(said.text)}", "cyan")
         except Trouble as trouble:

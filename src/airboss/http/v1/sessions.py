@@ -5,7 +5,7 @@ import base64
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request, Response
-from pydantic import BaseModel, Field, StrictInt
+from pydantic import BaseModel, Field, StrictBool, StrictInt
 
 from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.prompts import Delivery
@@ -38,6 +38,7 @@ from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
 from airboss.service.pages import last_events, page_for_late
+from airboss.service.session_notes import LONGEST_NAME, noted
 from airboss.store.images import Picture
 from airboss.store.views import Wanted
 
@@ -93,6 +94,13 @@ class ChangePrompt(RequestBody):
 
     text: str | None = Field(default=None, min_length=1)
     position: Position | None = None
+
+
+class ChangeSession(RequestBody):
+    """What people note about a session: a name of one line, and whether it is pinned."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
+    pinned: StrictBool | None = None
 
 
 class AskAside(RequestBody):
@@ -152,6 +160,7 @@ async def list_sessions(
     model: Annotated[str | None, Query(max_length=400)] = None,
     of: Annotated[Literal["person", "task"] | None, Query(description="Whom it works for.")] = None,
     for_person: ForPerson = False,
+    pinned: Annotated[bool, Query(description="Only those that are pinned.")] = False,
     since: Time = None,
     until: Time = None,
     text: Annotated[str | None, LOOKED_FOR] = None,
@@ -160,7 +169,15 @@ async def list_sessions(
 ) -> SessionList:
     """Newest first; begun from `since` on and before `until`, with `text` in the title, the folder
     or the id. A page's cursor stays true while new sessions come."""
-    wanted = Wanted(model=model, of=of, for_person=for_person, since=since, until=until, text=text)
+    wanted = Wanted(
+        model=model,
+        of=of,
+        for_person=for_person,
+        pinned=pinned,
+        since=since,
+        until=until,
+        text=text,
+    )
     page = await sessions.page(tuple(state), cursor, limit, wanted)
     return SessionList(items=page.items, next_cursor=page.next_cursor)
 
@@ -169,6 +186,15 @@ async def list_sessions(
 async def show_session(session: str, sessions: UseSessions) -> SessionView:
     """The session as of its `seq`: a stream behind that seq misses and repeats nothing."""
     return await sessions.show(session)
+
+
+@router.patch("/{session}")
+async def change_session(
+    session: str, asked: ChangeSession, sessions: UseSessions, who: Who
+) -> SessionView:
+    """Its name, or whether it is pinned; open or not. What is left out stays."""
+    said = noted(asked.title, asked.pinned, who, sessions.redactor)
+    return await sessions.say_of(session, *said)
 
 
 @router.delete("/{session}", status_code=204)
