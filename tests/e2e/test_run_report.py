@@ -139,6 +139,48 @@ def test_a_live_run_opens_on_the_task_at_work_and_can_be_stopped(
     quiet.check()
 
 
+def test_the_axis_shows_the_run_as_it_was_and_plays_it_back(
+    portal: Portal, page: Page, ship: str, quiet: Quiet
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    told = asked(portal, "GET", f"/api/v1/runs/{ship}").json()
+    visit(page, portal, "ship", ship, "#node=9")
+    review = page.get_by_role("log", name="Driving")
+    expect(review).to_contain_text("No findings.")
+    slider = page.get_by_role("slider", name="Moment of the run")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(state(page)).to_contain_text("JOB: RUNNING")
+    expect(page.locator(".pastbar")).to_contain_text("0:00 of")
+    expect(node(page, "design")).to_contain_text("not yet")
+    expect(page.locator(".tabpanel")).to_contain_text("review has not begun.")
+    expect(page.get_by_role("button", name="Run again").first).to_be_disabled()
+    for _ in range(2):  # design begins, and ends
+        page.keyboard.press("ArrowRight")
+    expect(node(page, "design").locator(".mkt")).to_be_visible()
+    expect(page.locator(".jobhead .counts")).to_contain_text("1 of 10 tasks")
+    expect(node(page, "review")).to_contain_text("not yet")
+    page.keyboard.press("Escape")
+    expect(state(page)).to_have_text("JOB: SUCCEEDED")
+    expect(page.locator(".pastbar")).to_have_count(0)
+    expect(review).to_contain_text("No findings.")
+
+    axis = page.locator(".axis").bounding_box()
+    assert axis is not None
+    y = axis["y"] + 29
+    page.mouse.move(axis["x"] + 140, y)
+    page.mouse.down()
+    page.mouse.move(axis["x"] + 160, y)
+    expect(state(page)).to_contain_text("JOB: RUNNING")
+    page.mouse.up()
+    page.get_by_role("combobox", name="Speed").select_option("50")
+    page.get_by_role("button", name="Play").click()
+    expect(state(page)).to_have_text("JOB: SUCCEEDED")
+    expect(page.locator(".pastbar")).to_have_count(0)
+    assert told["state"] == "succeeded"
+    quiet.check()
+
+
 def test_two_runs_are_chosen_in_the_history_and_compared(
     portal: Portal, page: Page, ship: str, broken: str, quiet: Quiet
 ) -> None:
@@ -168,6 +210,15 @@ def test_two_runs_are_chosen_in_the_history_and_compared(
     quiet.check()
 
 
+def in_the_past(page: Page) -> None:
+    """A moment before the end; on a phone the timeline is shown for it."""
+    timeline = page.get_by_role("tab", name="Timeline").first
+    if timeline.is_visible():
+        timeline.click()
+    page.get_by_role("slider", name="Moment of the run").press("ArrowLeft")
+    expect(page.locator(".pastbar")).to_be_visible()
+
+
 @pytest.mark.timeout(180)
 def test_nobody_is_shut_out_of_a_report(
     portal: Portal, browser: Browser, ship: str, broken: str
@@ -178,6 +229,7 @@ def test_nobody_is_shut_out_of_a_report(
         lambda page: visit(page, portal, "broken", broken),
         lambda page: visit(page, portal, "ship", ship),
         lambda page: visit(page, portal, "ship", ship, "#tab=changes"),
+        lambda page: in_the_past(visit(page, portal, "broken", broken, "#node=1")),
         lambda page: page.goto(f"{portal.url}/compare.html?a={ship}&b={broken}"),
         lambda page: page.goto(f"{portal.url}/compare.html?a={ship}"),
     )

@@ -1,15 +1,17 @@
 /** The lower left part: timeline or events of the same run. */
 
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
 import { now } from "../live/feed";
 import type { TaskState } from "../state/types";
 import { visible } from "../words";
+import { Transport } from "./axis";
 import type { Block, Step } from "./blocks";
 import { Events } from "./events";
 import type { GanttRow, Segment } from "./gantt";
 import type { StreamLog } from "./log";
-import { waitsOf } from "./said";
+import type { Player } from "./player";
+import type { Wait } from "./said";
 import type { Choice } from "./selection";
 import type { Progress } from "./states";
 import { Timeline } from "./timeline";
@@ -25,6 +27,8 @@ type Props = {
   taskLog: StreamLog | null;
   stepAt: (path: string) => Step | null;
   choice: Choice;
+  waits: readonly Wait[];
+  player: Player;
 };
 
 /** The waits of so many events are shown: more are for the list. */
@@ -45,11 +49,7 @@ export function Docked(props: Props) {
           <DockTab name="events" word="Events" />
         </div>
         <span class="grow" />
-        {isTimeline ? (
-          <span class="small faint">hatched: waited for a slot or for you</span>
-        ) : (
-          <EventsHead {...props} />
-        )}
+        {isTimeline ? <Transport run={run} player={props.player} /> : <EventsHead {...props} />}
       </header>
       {isTimeline ? <Times {...props} /> : <Listed {...props} />}
     </section>
@@ -71,9 +71,7 @@ function DockTab({ name, word }: { name: Dock; word: string }) {
   );
 }
 
-function Times({ run, block, progress, task, runLog, choice }: Props) {
-  const came = runLog.loaded.value;
-  const waits = useMemo(() => waitsOf(runLog.here()), [runLog, came]);
+function Times({ run, block, progress, task, waits, player, choice }: Props) {
   if (block === null) return null;
   const { selection, origin } = choice;
   const select = (row: GanttRow, segment: Segment | null) => {
@@ -96,6 +94,7 @@ function Times({ run, block, progress, task, runLog, choice }: Props) {
       now={now.value}
       selected={selection.value.node}
       reveal={origin.value !== "timeline"}
+      player={player}
       onSelect={select}
     />
   );

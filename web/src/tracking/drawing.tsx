@@ -8,6 +8,7 @@ import { type Block, blocksOf, type Chart, type Work } from "./blocks";
 import { FlowChart, fitRoom } from "./chart";
 import { type Folded, fold } from "./fold";
 import { layOut } from "./layout";
+import { past } from "./player";
 import type { Box, Layout } from "./shapes";
 import { outcomeOf, type Progress } from "./states";
 import { ask, shownParts, zoom } from "./view";
@@ -100,7 +101,7 @@ export function Drawing({
           layout={layout}
           progress={progress}
           isOver={isOver}
-          now={now.value}
+          now={past.value ?? now.value}
           label={`Flow chart, ${tasks === 1 ? "1 task" : `${tasks} tasks`}`}
           zoom={zoom.value}
           onZoom={(next) => {

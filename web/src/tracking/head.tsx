@@ -9,6 +9,7 @@ import { Note } from "../parts/note";
 import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
+import { past } from "./player";
 import type { RunActs } from "./run-acts";
 import { RunTitle } from "./run-name";
 import { doneOf, type Progress, parkedOf, requests, tasks } from "./states";
@@ -61,6 +62,9 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
         <div class="row">
           <JobState title={title}>
             {!isOver && fresh.value.kind === "stale" && <Status state="running" stale />}
+            {past.value !== null && (
+              <span class="at">at {duration(past.value - run.created_at)}</span>
+            )}
           </JobState>
           <span class="grow" />
           <span class="row acts">
@@ -91,7 +95,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
               <button
                 type="button"
                 class="btn sm danger"
-                disabled={isStopping}
+                disabled={isStopping || acts.busy !== null}
                 {...barred("operate")}
                 onClick={() => void acts.stop()}
               >
@@ -120,7 +124,7 @@ function subOf(run: RunDetail, works: number, progress: Progress): string {
   const end = run.ended_at ?? null;
   const parts = [
     `${doneOf(progress)} of ${tasks(works)}`,
-    duration((end ?? Math.max(now.value, run.updated_at)) - run.created_at),
+    duration((past.value ?? end ?? Math.max(now.value, run.updated_at)) - run.created_at),
     requests(run.usage.requests),
     end === null ? run.id : `ended ${fully(end).slice(-8)}`,
   ];

@@ -11,14 +11,17 @@ import { DragBar } from "../parts/dragbar";
 import { Frame } from "../parts/frame";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { visible } from "../words";
+import { duration, fully, visible } from "../words";
 import type { Chart, Step, Work } from "./blocks";
 import { Docked } from "./docked";
 import { Drawing, useDrawing } from "./drawing";
 import { Head, titleOf } from "./head";
 import { StreamLog } from "./log";
+import { runAt, taskAt } from "./past";
+import { type Player, usePlayer } from "./player";
 import { Preview } from "./preview";
 import { useRunActs } from "./run-acts";
+import { waitsOf } from "./said";
 import { type Choice, NOTHING, watchSelection } from "./selection";
 import type { Box } from "./shapes";
 import { Side } from "./side";
@@ -81,8 +84,15 @@ function NotThere({ why }: { why: string }) {
   );
 }
 
-function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
-  const progress = useMemo(() => progressOf(run), [run]);
+function Story({ run: told, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
+  const player = usePlayer(told);
+  const runLog = useMemo(() => new StreamLog(told.id), [told.id]);
+  const came = runLog.loaded.value;
+  const waits = useMemo(() => waitsOf(runLog.here()), [runLog, came]);
+  const at = player.at;
+  const run = useMemo(() => (at === null ? told : runAt(told, at, waits)), [told, at, waits]);
+  const whole = useMemo(() => progressOf(told), [told]);
+  const progress = useMemo(() => (at === null ? whole : progressOf(run)), [whole, run, at]);
   const drawn = useDrawing(job, progress);
   const steps = useSteps(job);
   const { node, iteration } = choice.selection.value;
@@ -92,8 +102,11 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
   const execution = chosen ?? executions.at(-1) ?? null;
 
   const watched = useWatched(execution?.task_run ?? null, watchTaskRun);
-  const task = watched?.state.value ?? null;
-  const runLog = useMemo(() => new StreamLog(run.id), [run.id]);
+  const known = watched?.state.value ?? null;
+  const task = useMemo(
+    () => (known === null || at === null ? known : taskAt(known, at)),
+    [known, at],
+  );
   const taskRun = execution?.task_run ?? null;
   const taskLog = useMemo(() => (taskRun === null ? null : new StreamLog(taskRun)), [taskRun]);
   const head = task?.seq ?? 0;
@@ -104,9 +117,9 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
 
   const paths = useMemo(() => new Map(run.works.map((work) => [work.path, work.work])), [run]);
   const stepAt = (path: string): Step | null => steps.get(paths.get(path) ?? -1) ?? null;
-  const waits = inbox().state.value.items.filter((item) => item.run === run.id);
+  const asked = at === null ? inbox().state.value.items.filter((item) => item.run === run.id) : [];
 
-  useOpening(run, steps, choice);
+  useOpening(told, steps, choice);
   const decide = (item: InboxItem) => {
     const work = run.works.find((one) => one.task_run === item.task_run);
     if (work === undefined) return;
@@ -114,7 +127,7 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
     phoneView.value = "side";
     choice.select({ ...NOTHING, node: work.work }, "side");
   };
-  const acts = useRunActs(run, () => waits[0] !== undefined && decide(waits[0]));
+  const acts = useRunActs(run, () => asked[0] !== undefined && decide(asked[0]), at !== null);
 
   const choose = (box: Box) => {
     if (box.of === null) return;
@@ -129,12 +142,13 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
   };
   return (
     <div class="cols tracking" data-phone={phoneView.value}>
+      <PastBar run={told} player={player} />
       <div class="left">
         <Head
           run={run}
           works={steps.size}
           progress={progress}
-          waits={waits}
+          waits={asked}
           acts={acts}
           nameOf={(path) => stepAt(path)?.name ?? null}
           onDecide={decide}
@@ -159,10 +173,12 @@ function Story({ run, job, choice }: { run: RunDetail; job: RunJob; choice: Choi
           leave={220}
         />
         <Docked
-          run={run}
+          run={told}
+          waits={waits}
+          player={player}
           block={drawn.folded.block}
-          progress={progress}
-          task={task}
+          progress={whole}
+          task={known}
           step={step}
           runLog={runLog}
           taskLog={taskLog}
@@ -252,6 +268,32 @@ function conditionsOf(work: Work, asks = false, found = new Set<number>()): Set<
       if (work.falseWork) conditionsOf(work.falseWork, asks, found);
   }
   return found;
+}
+
+/** Where freshness always stands, so that nothing moves while the hand drags. */
+function PastBar({ run, player }: { run: RunDetail; player: Player }) {
+  const { at } = player;
+  useEffect(() => {
+    document.documentElement.toggleAttribute("data-past", at !== null);
+  }, [at !== null]);
+  if (at === null) return null;
+  const moment = `${duration(at - run.created_at)} of ${duration(player.now - run.created_at)}`;
+  return (
+    <div class="pastbar" role="status">
+      <Icon name="clock" />
+      <span>
+        <b>
+          <span class="desk">You are looking at the past: </span>
+          <span class="on-phone">Past: </span>
+        </b>
+        <span class="num">{moment}</span>
+        <span class="desk num">, at {fully(at).slice(-8)}</span>
+      </span>
+      <button type="button" class="btn sm primary" onClick={player.leave}>
+        {run.ended_at == null ? "Back to live" : "Back to the end"} <kbd>Esc</kbd>
+      </button>
+    </div>
+  );
 }
 
 const PHONE_VIEWS: readonly (readonly [PhoneView, string])[] = [

@@ -19,7 +19,8 @@ export type RunActs = {
   compareAddress: string;
 };
 
-export function useRunActs(run: RunDetail, decide: () => void): RunActs {
+/** In the past nothing can be done. */
+export function useRunActs(run: RunDetail, decide: () => void, isPast: boolean): RunActs {
   const busy = useSignal<string | null>(null);
   const trouble = useSignal<string | null>(null);
   const here = `/api/v1/runs/${run.id}`;
@@ -35,7 +36,7 @@ export function useRunActs(run: RunDetail, decide: () => void): RunActs {
   }
 
   return {
-    busy: busy.value,
+    busy: isPast ? "past" : busy.value,
     trouble: trouble.value,
     stop: async () => {
       if (run.running.length > 0 && !(await confirmed(stopping(run)))) return;

@@ -106,7 +106,13 @@ function decision(text: string): Said {
   return head === undefined ? said(null, "", text) : said(null, head, rest);
 }
 
-export type Wait = { path: string; from: number; to: number | null };
+export type Wait = {
+  path: string;
+  from: number;
+  to: number | null;
+  forPerson: boolean;
+  reason: string;
+};
 
 /** How long works waited, for a slot or for a person, as far as the events are here. */
 export function waitsOf(events: Iterable<Recorded>): Wait[] {
@@ -119,8 +125,14 @@ export function waitsOf(events: Iterable<Recorded>): Wait[] {
   };
   for (const { at, event } of events) {
     if (event.kind === "run.work.waiting") {
-      if (open.has(event.path)) continue;
-      const wait = { path: event.path, from: at, to: null };
+      close(event.path, at);
+      const wait: Wait = {
+        path: event.path,
+        from: at,
+        to: null,
+        forPerson: event.for_person ?? false,
+        reason: event.reason,
+      };
       open.set(event.path, wait);
       waits.push(wait);
     } else if (event.kind === "run.work.going" || event.kind === "run.work.stopped") {

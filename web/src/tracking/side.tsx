@@ -12,6 +12,7 @@ import type { Step } from "./blocks";
 import { Definition } from "./definition";
 import { Items } from "./items";
 import type { StreamLog } from "./log";
+import { past } from "./player";
 import { Changed, Report } from "./report";
 import { Files } from "./report-files";
 import { Part } from "./report-part";
@@ -179,7 +180,8 @@ function factsOf(execution: WorkRecord, task: TaskState | null): string {
     task === null ? "" : `attempt ${task.retries + 1}`,
     task === null ? "" : visible(task.model),
     duration(
-      (execution.ended_at ?? Math.max(now.value, execution.started_at)) - execution.started_at,
+      (execution.ended_at ?? past.value ?? Math.max(now.value, execution.started_at)) -
+        execution.started_at,
     ),
     requests(task?.usage.requests ?? execution.usage.requests),
     `started ${fully(execution.started_at).slice(-8)}`,

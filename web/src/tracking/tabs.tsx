@@ -1,10 +1,12 @@
 /** The sessions of a task: what drives it, then each attempt. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { Conversation } from "../session/conversation";
 import type { TaskState } from "../state/types";
 import { merged, type Tab, tabsOf } from "./driving";
+import { sessionAt } from "./past";
+import { past } from "./player";
 import type { Choice } from "./selection";
 import { useSessions } from "./use";
 import { asking } from "./view";
@@ -89,7 +91,18 @@ function toAsk(tries = 40): void {
 }
 
 function Session({ tab, task }: { tab: Tab; task: TaskState }) {
-  const sessions = useSessions(tab.sessions);
+  const all = useSessions(tab.sessions);
+  const at = past.value;
+  const sessions = useMemo(
+    () => (all === null || at === null ? all : all.map((one) => sessionAt(one, at))),
+    [all, at],
+  );
+  useEffect(() => {
+    // What was asked then is decided by now, or elsewhere: such a card is only read.
+    for (const card of document.querySelectorAll<HTMLElement>(".side .ask")) {
+      card.inert = at !== null;
+    }
+  });
   if (sessions === null) {
     return (
       <p class="load" aria-busy="true">

@@ -5,15 +5,17 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
 import type { TaskState } from "../state/types";
 import { duration, visible } from "../words";
+import { AXIS, Axis } from "./axis";
 import type { Block } from "./blocks";
 import { busyOf, type GanttRow, rowOf, rowsOf, type Segment } from "./gantt";
+import type { Player } from "./player";
 import { button, GROUP, pressing, UNSAID } from "./roles";
 import type { Wait } from "./said";
 import type { Progress } from "./states";
 import { cutInWords, type Scale, scaleOf } from "./timescale";
 
 const ROW = 22;
-const HEAD = 22;
+const HEAD = 4;
 const LEFT = 16;
 const NAMES = 136;
 const EDGE = 34;
@@ -28,11 +30,12 @@ type Props = {
   now: number;
   selected: number | null;
   reveal: boolean;
+  player: Player;
   onSelect: (row: GanttRow, segment: Segment | null) => void;
 };
 
 export function Timeline(props: Props) {
-  const { run, block, progress, waits, task, now, selected, reveal } = props;
+  const { run, block, progress, waits, task, now, selected, reveal, player } = props;
   const room = useRef<HTMLDivElement>(null);
   const size = useSignal({ width: 600, height: 240, top: 0 });
   const all = useMemo(() => rowsOf(block), [block]);
@@ -61,10 +64,9 @@ export function Timeline(props: Props) {
     const { current } = room;
     if (!reveal || place < 0 || current === null) return;
     const top = HEAD + place * ROW;
+    const left = current.clientHeight - AXIS;
     if (top < current.scrollTop + HEAD) current.scrollTop = top - HEAD;
-    else if (top + ROW > current.scrollTop + current.clientHeight) {
-      current.scrollTop = top + ROW - current.clientHeight;
-    }
+    else if (top + ROW > current.scrollTop + left) current.scrollTop = top + ROW - left;
   }, [selected]);
 
   const { width, height, top } = size.value;
@@ -77,6 +79,15 @@ export function Timeline(props: Props) {
   const tall = HEAD + all.length * ROW + 6;
   return (
     <div class="gantt" ref={room} onScroll={look}>
+      <Axis
+        run={run}
+        whole={whole}
+        scale={scale}
+        width={width}
+        left={NAMES}
+        waits={waits}
+        player={player}
+      />
       <svg width={width} height={tall} {...GROUP} aria-label="Timeline of the run">
         <defs>
           <pattern
@@ -105,12 +116,12 @@ export function Timeline(props: Props) {
             />
           );
         })}
-        <Now
-          run={run}
-          x={scale.x(end)}
-          tall={tall}
-          width={width}
-          words={duration(end - run.created_at)}
+        <line
+          class={player.at !== null ? "ph on" : run.ended_at == null ? "ph live" : "ph"}
+          x1={scale.x(player.at ?? end)}
+          x2={scale.x(player.at ?? end)}
+          y1="0"
+          y2={tall}
         />
       </svg>
     </div>
@@ -122,7 +133,7 @@ function Grid({ scale, tall }: { scale: Scale; tall: number }) {
     <g {...UNSAID}>
       {scale.cuts.map((cut) => (
         <g key={cut.from}>
-          <rect class="gap" x={cut.x} y={HEAD - 2} width={cut.width} height={tall - HEAD} />
+          <rect class="gap" x={cut.x} y="0" width={cut.width} height={tall} />
           <text
             class="cutw"
             x={0}
@@ -134,29 +145,8 @@ function Grid({ scale, tall }: { scale: Scale; tall: number }) {
         </g>
       ))}
       {scale.ticks.map((tick) => (
-        <g key={tick.after}>
-          <line class="gr" x1={tick.x} x2={tick.x} y1={HEAD - 4} y2={tall} />
-          <text x={tick.x} y={13} text-anchor="middle">
-            {duration(tick.after)}
-          </text>
-        </g>
+        <line key={tick.after} class="gr" x1={tick.x} x2={tick.x} y1="0" y2={tall} />
       ))}
-    </g>
-  );
-}
-
-type NowProps = { run: RunDetail; x: number; tall: number; width: number; words: string };
-
-function Now({ run, x, tall, width, words }: NowProps) {
-  const isOver = run.ended_at != null;
-  const said = isOver ? `end ${words}` : `now ${words}`;
-  return (
-    <g class={isOver ? "over" : "live"}>
-      <rect class="nowbg" x={Math.min(x - 36, width - 76)} y="0" width="76" height="18" />
-      <line class="now" x1={x} x2={x} y1={HEAD - 4} y2={tall} />
-      <text class="nowt" x={Math.min(x + 30, width - 4)} y={13} text-anchor="end">
-        {said}
-      </text>
     </g>
   );
 }
@@ -194,6 +184,7 @@ function Row({ row, y, width, scale, props, isSelected }: RowProps) {
           segment={segment}
           y={y}
           scale={scale}
+          isLater={props.player.at !== null && segment.from > props.player.at}
           onChoose={() => choose(segment)}
         />
       ))}
@@ -214,9 +205,15 @@ function inWords(segment: Segment): string {
   return `${segment.words || words[segment.look]} ${time}`;
 }
 
-type BarProps = { segment: Segment; y: number; scale: Scale; onChoose: () => void };
+type BarProps = {
+  segment: Segment;
+  y: number;
+  scale: Scale;
+  isLater: boolean;
+  onChoose: () => void;
+};
 
-function Bar({ segment, y, scale, onChoose }: BarProps) {
+function Bar({ segment, y, scale, isLater, onChoose }: BarProps) {
   const x = scale.x(segment.from);
   const width = Math.max(3, scale.x(segment.to) - x);
   const fits = segment.words.length * 6.2 + 8 <= width;
@@ -228,10 +225,17 @@ function Bar({ segment, y, scale, onChoose }: BarProps) {
   };
   return (
     <g {...press}>
-      <rect class={segment.look} x={x} y={y + 4} width={width} height={14} rx="2">
+      <rect
+        class={isLater ? "later" : segment.look}
+        x={x}
+        y={y + 4}
+        width={width}
+        height={14}
+        rx="2"
+      >
         <title>{inWords(segment)}</title>
       </rect>
-      {fits && segment.words !== "" && (
+      {fits && !isLater && segment.words !== "" && (
         <text class="segw" x={x + 6} y={y + 15}>
           {segment.words}
         </text>

@@ -77,6 +77,17 @@ function ticksOf(
   return ticks;
 }
 
+/** The moment at a place: what `x` does, the other way round. */
+export function timeAt({ x }: Pick<Scale, "x">, whole: Span, place: number): number {
+  let [from, to] = [whole.from, whole.to];
+  while (to - from > 1) {
+    const middle = Math.floor((from + to) / 2);
+    if (x(middle) < place) from = middle;
+    else to = middle;
+  }
+  return to;
+}
+
 /** How long a cut is, in words. */
 export function cutInWords(cut: Span): string {
   const minutes = Math.round(lengthOf(cut) / 60_000);
