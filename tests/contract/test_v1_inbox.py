@@ -54,7 +54,9 @@ async def test_what_waits_is_listed_oldest_first_and_by_what_it_is(guest: AskedG
     asked = approval["asked"]
     command = f"touch {guest.portal.work}/made.txt"
     assert (asked["kind"], asked["subject"]["command"]) == ("approval.asked", command)
-    assert (asked["severity"], asked["choices"]) == ("high", ["allow-once", "allow-always", "deny"])
+    assert (asked["severity"], asked["risk"]) == ("low", "Makes folders or empty files.")
+    assert asked["choices"] == ["allow-once", "allow-always", "deny"]
+    assert [one["id"] for one in asked["options"]] == ["exact", "program", "session"]
     assert question["asked"]["choices"] == ["Red", "Blue"]
     assert await guest.waiting(kind="approval") == [approval]
     assert await guest.waiting(kind="question") == [question]

@@ -54,6 +54,7 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "spending": NOTHING_USED,
         "limits": NO_LIMITS,
         "granted": [],
+        "allowances": [],
         "error": None,
         "task": None,
         "run": None,

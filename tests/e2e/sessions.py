@@ -95,6 +95,10 @@ rules:
     steps:
       - call: {tool: edit, arguments: {path: "{cwd}/hello.py", old_str: "1", new_str: "2"}}
       - say: "I changed it."
+  - when: "push hard"
+    steps:
+      - call: {tool: bash, arguments: {command: "git push --force", description: push}}
+      - say: "I pushed."
   - when: "delegate"
     steps:
       - call:

@@ -148,7 +148,7 @@ def test_a_flood_of_marks_leaves_the_page_usable_and_is_found_in(
     assert time.monotonic() - begun < 6, "it is drawn as far as it is looked at"
     assert card.locator(".sep").count() < 50_000
     card.get_by_role("button", name="Deny", exact=False).first.click()
-    expect(person.log.locator(".ask.done").first).to_contain_text("Denied")
+    expect(person.log.locator(".call .fact.bad").first).to_contain_text("Denied")
     quiet.check()
 
 

@@ -65,7 +65,7 @@ def test_a_viewer_reads_a_session_and_sees_why_there_is_no_more(
     barred(composer.get_by_role("button", name="Close Session"), "operate")
     card = page.get_by_role("region", name="Permission request")
     barred(card.get_by_role("button", name="Allow once"), "decide")
-    barred(card.get_by_role("button", name="Always allow this"), "own")
+    barred(card.get_by_role("button", name="Always allow"), "own")
     card.focus()
     page.keyboard.press("a")
     page.keyboard.press("Control+Enter")
@@ -94,7 +94,7 @@ def test_who_decides_allows_once_and_writes_no_rule(
     page = signed_in(quietly, portal, tokens["decide"])
     page.goto(f"{portal.url}/index.html?session={session}")
     card = page.get_by_role("region", name="Permission request")
-    barred(card.get_by_role("button", name="Always allow this"), "own")
+    barred(card.get_by_role("button", name="Always allow"), "own")
     card.get_by_role("button", name="Allow once").click()
     expect(card.get_by_role("button", name="Allow once")).to_have_count(0)
 

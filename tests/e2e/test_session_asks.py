@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.sessions import Person, portal_in
+from tests.e2e.visit import audit, calm
 from tests.portal import Portal
 
 
@@ -60,3 +61,33 @@ def test_a_question_appears_with_its_choices_and_its_answer_is_recorded(person: 
     expect(person.block("Message")).to_contain_text("A fine colour.", timeout=15_000)
     assert settled(person) == [("answered", "Blue")]
     expect(person.call("Asked Which colour?")).to_contain_text("“Blue”")
+
+
+def test_always_allow_shows_what_each_way_writes_and_what_else_it_allows(person: Person) -> None:
+    person.says("push hard")
+    card = person.log.locator(".ask").last
+    risk = "High riskOverwrites commits on the remote. Others can lose work."
+    expect(card.locator(".risk")).to_have_text(risk)
+    card.get_by_role("button", name="Always allow").click()
+    ways = card.get_by_role("radio")
+    expect(ways).to_have_count(4)
+    expect(ways.first).to_be_checked()  # the narrowest
+    rows = card.locator(".always label")
+    expect(rows.nth(0)).to_contain_text("shell git push --force in ")
+    expect(rows.nth(0)).to_contain_text("Nothing else")
+    expect(rows.nth(1)).to_contain_text("shell git push * in ")
+    expect(rows.nth(2)).to_contain_text("git reset --hard HEAD~3")
+    expect(rows.nth(3)).to_contain_text("in this session")
+    audit(calm(person.page))
+    card.focus()
+    person.page.keyboard.press("4")
+    expect(ways.nth(3)).to_be_checked()
+    expect(card).to_contain_text("It ends with this session.")
+    person.page.keyboard.press("Enter")
+    person.is_idle()
+    [event] = person.events("item.settled")
+    assert (event["outcome"], event.get("rule")) == ("allow-always", None)
+    assert event["allows"] == {"verdict": "allow", "wish": "shell"}
+    person.says("push hard")
+    person.is_idle()
+    assert len(person.events("approval.asked")) == 1, "it is not asked again in this session"

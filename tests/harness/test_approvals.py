@@ -1,12 +1,14 @@
 """An approval as a person sees it, and what the agent is told of the decision."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from airboss.harness.approvals import answer_of, approval_of, fingerprint, severity_of
+from airboss.harness.approvals import answer_of, approval_of, fingerprint
+from airboss.harness.risks import risk_of
 from airboss.model.ids import ItemId
-from airboss.model.inbox_events import ApprovalAsked, ItemSettled
+from airboss.model.inbox_events import AlwaysOption, ApprovalAsked, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
 from airboss.runtime.permission import PermissionRequest, permission_request
@@ -24,7 +26,8 @@ def approval(asked: PermissionRequest, rule: Rule | None = None) -> ApprovalAske
     return approval_of(
         asked,
         why="The policy asks.",
-        rule=rule,
+        options=() if rule is None else (AlwaysOption(id="exact", title="This", rule=rule),),
+        risk=risk_of(asked, Path("/w")),
         prompt=None,
         expires_at=None,
         redactor=Redactor((SECRET,)),
@@ -35,14 +38,14 @@ def approval(asked: PermissionRequest, rule: Rule | None = None) -> ApprovalAske
     ("asked", "title", "severity"),
     [
         (request_of("shell", fullCommandText="rm -r x"), "Run rm -r x?", "high"),
-        (request_of("write", fileName="/w/a.txt", diff="+hi"), "Change a.txt?", "medium"),
-        (request_of("read", path="/etc/hosts"), "Read hosts?", "low"),
+        (request_of("write", fileName="/w/a.txt", diff="+hi"), "Change a.txt?", "low"),
+        (request_of("read", path="/etc/hosts"), "Read hosts?", "medium"),
         (request_of("url", url="https://example.com/x"), "Fetch from example.com?", "medium"),
         (request_of("url", url="http://[bad"), "Fetch from http://[bad?", "medium"),
-        (request_of("mcp", serverName="s", toolName="add"), "Call add of s?", "high"),
-        (request_of("custom-tool", toolName="deploy"), "Call deploy?", "high"),
-        (request_of("hook", toolName="bash"), "Call bash?", "high"),
-        (request_of("memory"), "Remember this?", "medium"),
+        (request_of("mcp", serverName="s", toolName="add"), "Call add of s?", "medium"),
+        (request_of("custom-tool", toolName="deploy"), "Call deploy?", "medium"),
+        (request_of("hook", toolName="bash"), "Call bash?", "medium"),
+        (request_of("memory"), "Remember this?", "low"),
         (request_of("workflow"), "Allow “workflow”: ?", "high"),
     ],
 )
@@ -133,14 +136,6 @@ def test_the_same_wish_has_the_same_mark_and_another_has_another() -> None:
     ]
     marks = {fingerprint(one) for one in (first, *others)}
     assert len(marks) == 1 + len(others)
-
-
-def test_only_reading_commands_are_less_severe() -> None:
-    reads = [{"identifier": "ls", "readOnly": True}]
-    mixed = [*reads, {"identifier": "rm", "readOnly": False}]
-    assert severity_of(request_of("shell", commands=reads)) == "medium"
-    assert severity_of(request_of("shell", commands=mixed)) == "high"
-    assert severity_of(request_of("shell", commands=[])) == "high"
 
 
 @pytest.mark.parametrize(

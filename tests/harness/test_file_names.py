@@ -6,6 +6,7 @@ import pytest
 
 from airboss.harness.approvals import approval_of
 from airboss.harness.file_names import file_names
+from airboss.harness.risks import Risk
 from airboss.model.inbox_events import ApprovalAsked
 from airboss.model.redaction import MASK, Redactor
 from airboss.runtime.permission import PermissionRequest, permission_request
@@ -22,7 +23,8 @@ def approval(request: PermissionRequest) -> ApprovalAsked:
     return approval_of(
         request,
         why="The policy asks.",
-        rule=None,
+        options=(),
+        risk=Risk("low", "Nothing."),
         prompt=None,
         expires_at=None,
         redactor=Redactor(("a-known-value",)),

@@ -19,6 +19,7 @@ from airboss.model.inbox_events import (
     ItemSettled,
     QuestionAsked,
 )
+from airboss.model.rules import Rule
 from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import permission_request
 from tests.service.house import ME, House, house_in
@@ -100,7 +101,7 @@ async def test_what_an_agent_wants_waits_until_a_person_allows_it(house: House) 
     asked = item.asked
     assert isinstance(asked, ApprovalAsked)
     command = f"touch {house.work}/made.txt"
-    assert (asked.wish, asked.subject.command, asked.severity) == ("shell", command, "high")
+    assert (asked.wish, asked.subject.command, asked.severity) == ("shell", command, "low")
     assert asked.title.startswith("Run touch")
     assert asked.description.startswith("make it")
     assert asked.choices == ("allow-once", "allow-always", "deny")
@@ -154,6 +155,26 @@ async def test_exactly_one_decision_counts_and_the_others_are_told_which(house: 
         await decide("itm_nothing", "deny", "ada")
     settled = [one for one in await house.story(item.session) if isinstance(one, ItemSettled)]
     assert [one.outcome for one in settled] == ["deny"]
+
+
+async def test_what_is_allowed_until_the_session_ends_is_no_rule_and_ends_with_it(
+    house: House,
+) -> None:
+    item = await ask(house, "touch it")
+    decisions = house.services.decisions
+    with pytest.raises(Invalid, match="exact, program, session"):
+        await decisions.decide(item.id, "allow-always", "ada", option="everything")
+    settled = await decisions.decide(item.id, "allow-always", "ada", option="session")
+    assert (settled.outcome, settled.rule) == ("allow-always", None)
+    assert settled.allows == Rule(verdict="allow", wish="shell")
+    assert house.services.rules.current == ()
+    await house.until(item.session, "idle", turns=1)
+    await house.sessions.prompt(item.session, "touch it", ME)
+    await house.until(item.session, "idle", turns=2)
+    decided = [one for one in await house.story(item.session) if isinstance(one, PermissionDecided)]
+    assert [one.by for one in decided] == ["person ada", "rule session"]
+    other = await ask(house, "touch it")
+    assert other.session != item.session, "another session asks"
 
 
 async def test_what_is_always_allowed_is_not_asked_again(house: House) -> None:

@@ -8,13 +8,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from airboss.harness.file_names import file_names
+from airboss.harness.risks import Risk
 from airboss.harness.rules import MORE
 from airboss.harness.subjects import subject_of
 from airboss.model.hidden import shortened, visible, visible_line, visible_whole
 from airboss.model.ids import PromptId, new_item_id
-from airboss.model.inbox_events import ApprovalAsked, Choice, ItemSettled, Severity
+from airboss.model.inbox_events import AlwaysOption, ApprovalAsked, Choice, ItemSettled
 from airboss.model.redaction import Redactor
-from airboss.model.rules import Rule
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 
 _TITLE: Final = 80
@@ -42,7 +42,8 @@ def approval_of(
     requested: PermissionRequest,
     *,
     why: str,
-    rule: Rule | None,
+    options: tuple[AlwaysOption, ...],
+    risk: Risk,
     prompt: PromptId | None,
     expires_at: int | None,
     redactor: Redactor,
@@ -60,11 +61,13 @@ def approval_of(
         tool=requested.tool,
         title=title_of(requested, redactor),
         description=shortened(_sentences(about, visible_line(why)), _DESCRIPTION),
-        severity=severity_of(requested),
+        severity=risk.severity,
+        risk=visible_line(redactor.text(risk.sentence)),
         subject=subject_of(requested, redactor),
         fingerprint=fingerprint(requested),
-        choices=ONCE if rule is None else ("allow-once", "allow-always", "deny"),
-        rule=rule,
+        choices=("allow-once", "allow-always", "deny") if options else ONCE,
+        rule=options[0].rule if options else None,
+        options=options or None,
         prompt=prompt,
         expires_at=expires_at,
     )
@@ -94,18 +97,6 @@ def fingerprint(request: PermissionRequest) -> str:
     more = [name for name in MORE if raw.get(name)]
     text = json.dumps([request.kind, request.tool, said, *more], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def severity_of(request: PermissionRequest) -> Severity:
-    match request.kind:
-        case "read":
-            return "low"
-        case "write" | "url" | "memory":
-            return "medium"
-        case "shell" if _only_reads(request.raw):
-            return "medium"
-        case _:
-            return "high"
 
 
 def answer_of(settled: ItemSettled) -> PermissionAnswer:
@@ -173,11 +164,6 @@ _TITLES: Final[Mapping[str, Callable[[PermissionRequest], str]]] = {
     "hook": _of_tool,
     "memory": lambda _: "Remember this?",
 }
-
-
-def _only_reads(raw: Mapping[str, Any]) -> bool:
-    commands: Any = raw.get("commands")
-    return bool(commands) and all(command.get("readOnly") is True for command in commands)
 
 
 def _text(raw: Mapping[str, Any], name: str) -> str | None:

@@ -6,11 +6,14 @@ from dataclasses import asdict
 from typing import Final, Protocol, TypeAlias
 
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
+from airboss.harness.allowances import ruling_of
 from airboss.harness.approvals import answer_of, approval_of
 from airboss.harness.item_marks import call_mark, mark_of, plain_mark
 from airboss.harness.limits import Reached
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
 from airboss.harness.questions import answer_text_of, question_of
+from airboss.harness.risks import risk_of
+from airboss.harness.rule_options import rule_options
 from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Pause
@@ -110,7 +113,8 @@ class PendingItems:
     async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
-            ruling = await asyncio.to_thread(self._rule.decide, request, self._rules.current)
+            rules, view = self._rules.current, self._state.writer.view
+            ruling = await asyncio.to_thread(ruling_of, self._rule, request, rules, view)
         answer, by = unread(request, ruling) or ruling.answer, ruling.by
         if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
             why = answer.why if isinstance(answer, MustAsk) else ""
@@ -137,12 +141,15 @@ class PendingItems:
 
     async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
         prompt, pause = self._state.prompt, self._state.pause
-        rule = await asyncio.to_thread(self._rule.suggest, requested, self._state.redactor)
+        redactor = self._state.redactor
+        options = await asyncio.to_thread(rule_options, requested, self._rule, redactor)
+        risk = await asyncio.to_thread(risk_of, requested, self._rule.cwd)
         fresh = await asyncio.to_thread(
             approval_of,
             requested,
             why=why,
-            rule=rule,
+            options=options,
+            risk=risk,
             prompt=prompt,
             expires_at=self._expires_at(),
             redactor=self._state.redactor,

@@ -34,6 +34,18 @@ class Subject(Frozen):
     arguments: Words = "{}"
 
 
+class AlwaysOption(Frozen):
+    """One way to allow more than this once: what it means in words, the rule that it comes to, and
+    something else that the rule would allow. `until` the session ends, or for good."""
+
+    id: Words
+    title: Words
+    rule: Rule
+    until: Literal["session"] | None = None
+    example: Words = ""
+    note: Words = ""
+
+
 class ApprovalAsked(Frozen):
     """The agent asks permission to do something, and a person decides."""
 
@@ -48,12 +60,16 @@ class ApprovalAsked(Frozen):
     title: Words
     description: Words
     severity: Severity
+    # What could be lost, in a sentence.
+    risk: Words | None = None
     subject: Subject
     # The same request, asked again, has the same.
     fingerprint: Words
     choices: tuple[Choice, ...] = ("allow-once", "allow-always", "deny")
     # What “allow-always” would write down.
     rule: Rule | None = None
+    # What it could mean, the narrowest first: that is the rule above.
+    options: tuple[AlwaysOption, ...] | None = None
     prompt: PromptId | None = None
     # Without one it waits for as long as it takes.
     expires_at: int | None = None
@@ -105,6 +121,8 @@ class ItemSettled(Frozen):
     was_words: bool = False
     # The rule that was written down with it.
     rule: RuleId | None = None
+    # What is allowed from now on until the session ends.
+    allows: Rule | None = None
     # Why it was withdrawn, where that needs saying.
     reason: Words | None = None
 

@@ -40,6 +40,7 @@ from airboss.model.inbox_events import (
     granted_by,
 )
 from airboss.model.limits import Granted, UsageLimits
+from airboss.model.rules import Rule
 from airboss.model.run_events import RunAccepted
 from airboss.model.runs import LoneRunView, RunView, begin_run, fold_run
 from airboss.model.task_events import TaskAccepted
@@ -90,6 +91,8 @@ class SessionView(Frozen):
     spending: Usage = Usage()
     limits: UsageLimits = UsageLimits()
     granted: tuple[Granted, ...] = ()
+    # What is allowed without asking until the session ends.
+    allowances: tuple[Rule, ...] = ()
     error: str | None = None
     task: TaskRunId | None = None
     run: RunId | None = None
@@ -218,7 +221,9 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"asking": None}
         case ItemSettled():
             items = tuple(item for item in view.items if item.id != event.item)
-            return {"items": items, "granted": (*view.granted, *_granted(view, event))}
+            granted = (*view.granted, *_granted(view, event))
+            new = (event.allows,) if event.allows and event.allows not in view.allowances else ()
+            return {"items": items, "granted": granted, "allowances": (*view.allowances, *new)}
         case SessionRenamed():
             return {"title": event.title}
         case SessionPinned():

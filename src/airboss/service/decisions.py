@@ -40,9 +40,11 @@ class Decisions:
     redactor: Redactor
     audit: Audit | None = None
 
-    async def decide(self, item: str, choice: Choice, who: str, words: str = "") -> ItemSettled:
+    async def decide(
+        self, item: str, choice: Choice, who: str, words: str = "", option: str | None = None
+    ) -> ItemSettled:
         """On an approval, or on a limit: there, to allow is to go on. `words` are told to the agent
-        with a no."""
+        with a no. `option` says what “always” means, where not the narrowest."""
         found = await self._find(item)
         match found.asked:
             case QuestionAsked():
@@ -59,7 +61,10 @@ class Decisions:
                 settled = ItemSettled(item=found.id, outcome=choice, who=who, answer=clean)
                 if choice != "allow-always" or asked.rule is None:
                     return await self._settle(found, settled)
-                return await self._allow_always(found, asked.rule, settled, who)
+                rule, is_for_session = _meant(asked, asked.rule, option)
+                if is_for_session:
+                    return await self._settle(found, settled.model_copy(update={"allows": rule}))
+                return await self._allow_always(found, rule, settled, who)
 
     async def _allow_always(
         self, found: InboxItem, rule: Rule, settled: ItemSettled, who: str
@@ -158,6 +163,17 @@ def _conflict(settled: ItemSettled | None) -> Conflict:
     if settled.outcome == "timeout":
         return Conflict("This came too late: nobody had decided in time.")
     return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")
+
+
+def _meant(asked: ApprovalAsked, rule: Rule, option: str | None) -> tuple[Rule, bool]:
+    """The rule, and whether it holds until the session ends only."""
+    if option is None:
+        return rule, False
+    offered = asked.options or ()
+    for one in offered:
+        if one.id == option:
+            return one.rule, one.until == "session"
+    raise Invalid(f"Here “always” can mean {', '.join(one.id for one in offered)}.")
 
 
 def _about(asked: Asked) -> str:

@@ -7,6 +7,16 @@ export type Actor = {
   "via": "page" | "cli" | "api" | "server";
 };
 
+/** One way to allow more than this once: what it means in words, the rule that it comes to, and something else that the rule would allow. `until` the session ends, or for good. */
+export type AlwaysOption = {
+  "id": string;
+  "title": string;
+  "rule": Rule;
+  "until"?: "session" | null;
+  "example": string;
+  "note": string;
+};
+
 /** A choice by its number or its label, words of one's own, or a form's fields as JSON. */
 export type AnswerQuestion = {
   "answer": string;
@@ -23,10 +33,12 @@ export type ApprovalAsked = {
   "title": string;
   "description": string;
   "severity": "low" | "medium" | "high";
+  "risk"?: string | null;
   "subject": Subject;
   "fingerprint": string;
   "choices": readonly ("allow-once" | "allow-always" | "deny")[];
   "rule"?: Rule | null;
+  "options"?: readonly (AlwaysOption)[] | null;
   "prompt"?: string | null;
   "expires_at"?: number | null;
 };
@@ -256,10 +268,11 @@ export type CopilotState = {
   "detail": string;
 };
 
-/** `words` are told to the agent with a no. */
+/** `words` are told to the agent with a no. `option` is one of the item's `options`, by its id: what “always” means, where not the narrowest. */
 export type Decide = {
   "choice": "allow-once" | "allow-always" | "deny";
   "words": string;
+  "option"?: string | null;
 };
 
 /** A decision, and when it was made. */
@@ -487,6 +500,7 @@ export type ItemSettled = {
   "answer"?: string | null;
   "was_words": boolean;
   "rule"?: string | null;
+  "allows"?: Rule | null;
   "reason"?: string | null;
 };
 
@@ -1232,6 +1246,7 @@ export type SessionView = {
   "spending": Usage;
   "limits": UsageLimits;
   "granted": readonly (Granted)[];
+  "allowances": readonly (Rule)[];
   "error"?: string | null;
   "task"?: string | null;
   "run"?: string | null;

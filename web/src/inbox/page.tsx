@@ -165,15 +165,13 @@ function Row({ item, on, onPick }: { item: InboxItem; on: boolean; onPick: () =>
           <b>{titleOf(item.asked)}</b>
           <span class="small muted cut block">{originInWords(origin)}</span>
           <span class="small faint num block" title={fully(item.asked_at)}>
-            waits {span(now.value - item.asked_at)} · {lower(untilWhen(item.asked, now.value))}
+            {untilWhen(item.asked, item.asked_at, now.value)} · {span(now.value - item.asked_at)}
           </span>
         </span>
       </button>
     </li>
   );
 }
-
-const lower = (words: string): string => words.charAt(0).toLowerCase() + words.slice(1);
 
 function Decided({ past }: { past: readonly Past[] }) {
   return (

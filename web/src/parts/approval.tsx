@@ -5,11 +5,14 @@ import { useState } from "preact/hooks";
 import { barred, mayNot, type Role } from "../api/role";
 import type { ApprovalAsked, InboxItem, LimitReached } from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
+import { Always, optionsOf } from "./always";
 import type { Say, Stand } from "./ask";
-import { goingOnMeans, ruleInWords } from "./asking";
+import { goingOnMeans } from "./asking";
 import { calm } from "./calm";
 import { useCardKeys } from "./card-keys";
 import { Diff, MOST } from "./diff";
+import { Icon } from "./icon";
+import { RiskLine } from "./risk";
 import { Whole } from "./whole";
 import { wasCut } from "./whole-text";
 
@@ -33,17 +36,31 @@ const isOpen = ({ kind }: Stand): boolean =>
 
 export function Approval({ item, asked, stand, say, card, children }: Part<ApprovalAsked>) {
   const [why, explain] = useState<string | null>(null);
+  /** Which of the ways to allow it always is chosen; null while nobody looks at them. */
+  const [always, choose] = useState<number | null>(null);
   const open = isOpen(stand);
+  const mayAlways = asked.choices.includes("allow-always");
+  const options = mayAlways ? optionsOf(asked) : [];
   const decide = (choice: ApprovalAsked["choices"][number], words = "") =>
     void say("decision", { choice, words });
+  const allowAlways = () => {
+    const id = options[always ?? 0]?.id;
+    void say("decision", { choice: "allow-always", ...(id ? { option: id } : {}) });
+  };
+  const isOwner = mayNot("own") === null;
   useCardKeys(card, open, (key) => {
+    const place = Number(key) - 1;
     if (key === "a") decide("allow-once");
     else if (key === "d") decide("deny");
+    else if (key === "w" && options.length > 0 && isOwner) choose(always === null ? 0 : null);
+    else if (always !== null && place >= 0 && place < options.length) choose(place);
+    else if (always !== null && key === "enter") allowAlways();
     else return false;
     return true;
   });
   return (
     <>
+      <RiskLine severity={asked.severity} risk={asked.risk} />
       <About asked={asked} />
       {asked.description !== "" && (
         <p class="muted">
@@ -55,10 +72,17 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
         <Decide class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
           Allow once <kbd aria-hidden="true">A</kbd>
         </Decide>
-        {asked.choices.includes("allow-always") && (
-          <Decide needs="own" disabled={!open} onClick={() => decide("allow-always")}>
-            Always allow this
-          </Decide>
+        {options.length > 0 && (
+          <button
+            type="button"
+            class="btn"
+            aria-expanded={always !== null}
+            disabled={!open}
+            {...barred("own")}
+            onClick={() => choose(always === null ? 0 : null)}
+          >
+            Always allow <Icon name="down" size="s" />
+          </button>
         )}
         <Decide disabled={!open} onClick={() => decide("deny", why ?? "")}>
           Deny <kbd aria-hidden="true">D</kbd>
@@ -70,6 +94,17 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
           </button>
         )}
       </div>
+      {always !== null && options.length > 0 && (
+        <Always
+          options={options}
+          chosen={always}
+          name={`always-${item.id}`}
+          disabled={!open}
+          onChoose={choose}
+          onAllow={allowAlways}
+          onCancel={() => choose(null)}
+        />
+      )}
       {why !== null && (
         <form
           class="row wrap"
@@ -95,12 +130,6 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
             Deny with this reason
           </button>
         </form>
-      )}
-      {asked.rule != null && (
-        <p class="hint">
-          “Always allow this” writes the rule <code class="mono">{ruleInWords(asked.rule)}</code>.
-          You can change it in <a href="/settings.html#rules">Settings, Rules</a>.
-        </p>
       )}
     </>
   );

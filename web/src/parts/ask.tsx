@@ -103,7 +103,7 @@ export function Ask({
         <Icon name={asked.kind === "question.asked" ? "question" : "hand"} />
         {headed ? <h2>{title}</h2> : <b>{title}</b>}
         <span class="grow" />
-        <span class="small muted num">{untilWhen(asked, now.value)}</span>
+        <span class="small muted num">{untilWhen(asked, item.asked_at, now.value)}</span>
       </header>
       {announced && (
         <span class="vh" role="alert">

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ApprovalAsked, LimitReached, QuestionAsked } from "../api/types.gen";
+import { clock } from "../words";
 import { answerInWords, becameOf, goingOnMeans, ruleInWords, titleOf, untilWhen } from "./asking";
 
 const approval: ApprovalAsked = {
@@ -39,11 +40,12 @@ test("a title is one line and hides nothing", () => {
 });
 
 test("every wait says its end", () => {
-  expect(untilWhen(approval, 0)).toBe("Waits as long as it takes");
-  expect(untilWhen({ ...approval, expires_at: 94_000 }, 0)).toBe("Counts as Deny in 1:34");
-  expect(untilWhen({ ...approval, expires_at: 94_000 }, 93_500)).toBe("Counts as Deny in 0:01");
-  expect(untilWhen({ ...question, expires_at: 1 }, 5)).toBe("Goes on without an answer now");
-  expect(untilWhen({ ...limit, expires_at: 60_000 }, 0)).toBe("Counts as Stop in 1:00");
+  expect(untilWhen(approval, 0, 0)).toBe(`Waiting since ${clock(0)}`);
+  const soon = { ...approval, expires_at: 94_000 };
+  expect(untilWhen(soon, 0, 0)).toBe("Denied automatically in 1:34");
+  expect(untilWhen(soon, 0, 93_500)).toBe("Denied automatically in 0:01");
+  expect(untilWhen({ ...question, expires_at: 1 }, 0, 5)).toBe("Goes on without an answer now");
+  expect(untilWhen({ ...limit, expires_at: 60_000 }, 0, 0)).toBe("Stopped automatically in 1:00");
 });
 
 test("going on says what it allows", () => {

@@ -1,7 +1,7 @@
 /** What an agent asks of a person, and what came of it, in words. Pure. */
 
 import type { InboxItem, ItemSettled, LimitReached, Rule } from "../api/types.gen";
-import { clock, duration, visible } from "../words";
+import { clock, duration, visible, when } from "../words";
 
 export type Asked = InboxItem["asked"];
 export type Settled = Pick<ItemSettled, "outcome" | "who" | "answer" | "reason"> & { at?: number };
@@ -41,13 +41,14 @@ export function goingOnMeans({ more, allowed, used, limit, before_turn }: LimitR
 }
 
 const AT_THE_END: Record<Asked["kind"], string> = {
-  "approval.asked": "Counts as Deny",
+  "approval.asked": "Denied automatically",
   "question.asked": "Goes on without an answer",
-  "limit.reached": "Counts as Stop",
+  "limit.reached": "Stopped automatically",
 };
 
-export function untilWhen({ kind, expires_at }: Asked, now: number): string {
-  if (expires_at == null) return "Waits as long as it takes";
+/** Since when it waits; where somebody set a limit, how long that is still open. */
+export function untilWhen({ kind, expires_at }: Asked, asked_at: number, now: number): string {
+  if (expires_at == null) return `Waiting since ${when(asked_at, now)}`;
   if (expires_at <= now) return `${AT_THE_END[kind]} now`;
   // Rounded up: at 0:01 there is still a second.
   return `${AT_THE_END[kind]} in ${duration(expires_at - now + 999)}`;

@@ -36,6 +36,7 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
     keys: [
       [["A"], "Allow once, or go on"],
       [["D"], "Deny, or stop"],
+      [["W"], "Always allow: 1 to 4 chooses what, Enter confirms"],
       [["1"], "Choose an answer, 1 to 9"],
     ],
   },

@@ -47,6 +47,7 @@ const SESSION: SessionView = {
   spending: USAGE,
   limits: {},
   granted: [],
+  allowances: [],
   items: [],
 };
 const TASK: TaskRunView = {

@@ -173,7 +173,7 @@ function ask(draft: Draft, { seq, at }: Recorded, about: Session, event: Asked):
 function settle(draft: Draft, at: number, event: Of<"item.settled">): void {
   const block = owned(draft, event.item);
   if (block?.kind !== "ask") return;
-  const { kind: _kind, item: _item, ...rest } = event;
+  const { kind: _kind, item: _item, allows: _allows, ...rest } = event;
   (block as AskBlock).settled = { ...rest, at };
 }
 

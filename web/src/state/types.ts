@@ -64,7 +64,7 @@ export type ToolBlock = Placed & {
 export type AskBlock = Placed & {
   kind: "ask";
   item: InboxItem;
-  settled: (Omit<ItemSettled, "kind" | "item"> & { at: number }) | null;
+  settled: (Omit<ItemSettled, "kind" | "item" | "allows"> & { at: number }) | null;
 };
 
 /** Something that happened to the session, in words: an error, an interruption, a retry, a loop. */

@@ -1,6 +1,14 @@
 /** A session's view, folded as the server folds it (`model/views.py`). */
 
-import type { Granted, InboxItem, ItemSettled, QueuedPrompt, SessionView } from "../api/types.gen";
+import type {
+  Granted,
+  InboxItem,
+  ItemSettled,
+  QueuedPrompt,
+  Rule,
+  SessionView,
+} from "../api/types.gen";
+import { canonical } from "./digest";
 import { titleOf } from "./text";
 import type { Event, Recorded } from "./types";
 import { addUsage, NO_USAGE } from "./usage";
@@ -30,6 +38,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     spending: NO_USAGE,
     limits: event.limits ?? {},
     granted: [],
+    allowances: [],
     error: null,
     task: event.task ?? null,
     run: event.run ?? null,
@@ -96,6 +105,12 @@ function grantedBy(view: SessionView, settled: ItemSettled): Granted[] {
   });
 }
 
+function allowedBy({ allowances }: SessionView, { allows }: ItemSettled): readonly Rule[] {
+  if (allows == null) return allowances;
+  const isKnown = allowances.some((rule) => canonical(rule) === canonical(allows));
+  return isKnown ? allowances : [...allowances, allows];
+}
+
 function endOfTurn(view: SessionView, event: Of<"turn.ended">): Partial<SessionView> {
   return {
     turns: view.turns + 1,
@@ -153,6 +168,7 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
       return {
         items: view.items.filter((item) => item.id !== event.item),
         granted: [...view.granted, ...grantedBy(view, event)],
+        allowances: allowedBy(view, event),
       };
     case "session.renamed":
       return { title: event.title };

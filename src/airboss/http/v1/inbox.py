@@ -31,10 +31,12 @@ class Waiting(BaseModel):
 
 
 class Decide(RequestBody):
-    """`words` are told to the agent with a no."""
+    """`words` are told to the agent with a no. `option` is one of the item's `options`, by its id:
+    what “always” means, where not the narrowest."""
 
     choice: Choice
     words: str = Field(default="", max_length=2_000)
+    option: str | None = Field(default=None, min_length=1, max_length=100)
 
 
 class AnswerQuestion(RequestBody):
@@ -85,7 +87,7 @@ async def decide(item: str, asked: Decide, decisions: UseDecisions, asker: UseAs
     a rule, and needs the role `own`."""
     if asked.choice == "allow-always":
         asker.must_have("own", "it writes a rule")
-    return await decisions.decide(item, asked.choice, asker.name, asked.words)
+    return await decisions.decide(item, asked.choice, asker.name, asked.words, asked.option)
 
 
 @router.post("/{item}/answer", responses={422: refused("That is no answer to this question.")})

@@ -1,0 +1,79 @@
+/** What “always allow” means: each way with the rule that it writes, and something else that it allows. */
+
+import type { AlwaysOption, ApprovalAsked } from "../api/types.gen";
+import { visible, visibleWhole } from "../words";
+import { Decide } from "./approval";
+import { ruleInWords } from "./asking";
+
+/** The narrowest first. Where an earlier version wrote none, the rule itself is the only one. */
+export function optionsOf({ options, rule }: ApprovalAsked): readonly AlwaysOption[] {
+  if (options != null && options.length > 0) return options;
+  return rule == null ? [] : [{ id: "", title: "This", rule, example: "", note: "" }];
+}
+
+type Props = {
+  options: readonly AlwaysOption[];
+  chosen: number;
+  name: string;
+  disabled: boolean;
+  onChoose: (place: number) => void;
+  onAllow: () => void;
+  onCancel: () => void;
+};
+
+export function Always({ options, chosen, name, disabled, onChoose, onAllow, onCancel }: Props) {
+  return (
+    <fieldset class="always">
+      <legend class="vh">What is always allowed</legend>
+      <div class="hd" aria-hidden="true">
+        <span>What the rule allows, and the rule it writes</span>
+        <span>It would also allow</span>
+      </div>
+      {options.map((option, place) => (
+        <label key={option.id} class={place === chosen ? "on" : undefined}>
+          <input
+            type="radio"
+            name={name}
+            checked={place === chosen}
+            disabled={disabled}
+            onChange={() => onChoose(place)}
+          />
+          <span>
+            <b>{visible(option.title)}</b>
+            <code>{writes(option)}</code>
+          </span>
+          <span class="also-too">
+            <span class="also">Also allows </span>
+            {option.example ? (
+              <>
+                <code>{visibleWhole(option.example)}</code>
+                {option.note && <small>{visible(option.note)}</small>}
+              </>
+            ) : (
+              "Nothing else"
+            )}
+          </span>
+        </label>
+      ))}
+      <div class="foot">
+        <Decide needs="own" class="btn sm" disabled={disabled} onClick={onAllow}>
+          Always allow
+        </Decide>
+        <button type="button" class="btn ghost sm" onClick={onCancel}>
+          Cancel
+        </button>
+        <span class="grow" />
+        {options[chosen]?.until === "session" ? (
+          <span>It ends with this session.</span>
+        ) : (
+          <span>
+            Change it later in <a href="/settings.html#rules">Settings, Rules</a>
+          </span>
+        )}
+      </div>
+    </fieldset>
+  );
+}
+
+const writes = ({ rule, until }: AlwaysOption): string =>
+  until === "session" ? `${ruleInWords(rule)}, in this session` : ruleInWords(rule);
