@@ -114,6 +114,10 @@ class Conversation:
     def is_ready(self) -> bool:
         return self._worker is not None and not self._state.is_closing and not self._state.is_over
 
+    async def note(self, *said: Event) -> None:
+        """What people say about the session, and not to its agent."""
+        await self._state.writer.commit(*said)
+
     async def open(self, *, waits: bool) -> None:
         request = self._request(resume=False)
         self._start_work(await self._enter(request, SessionReady(), waits=waits))

@@ -294,7 +294,7 @@ class Sessions(OpenSessions):
         async with self.alone(session):
             view = await self.show(session)
             if talk := self._open.get(view.id):
-                await talk.pending.writer.commit(*said)
+                await talk.note(*said)
             else:
                 await self._say_remembered(session, *said)
         return await self.show(session)
