@@ -34,6 +34,8 @@ _KINDS: Final = {
     "refused": False,
 }
 _LIKELY: Final = (30, 20, 10, 10, 10, 10, 1, 1, 1, 1, 1)
+# The last part of a condition's path.
+_CONDITIONS: Final = ("cond", "pre", "post")
 # A condition is as good a test when it does not hold.
 _EVENLY: Final = (4, 4, 2, 2, 2, 2, 4, 3, 3, 3, 3)
 
@@ -198,13 +200,13 @@ class Tree:
         return {"call": {"tool": "bash", "arguments": {"description": "write", "command": line}}}
 
     def _foretell(self) -> Outcome | None:
-        """What the walk makes of it; None where it has no end, or too many tasks."""
+        """What the walk makes of it; None where nobody can say, or where it has too many tasks."""
         checked = check_text(self.entry, "json")
         assert checked.entry is not None, checked
         works: dict[str, bool] = {}
         try:
             walked = self._walked(walk(checked.entry.jobs[JOB].work), works)
-        except _TooLongError:
+        except (_TooLongError, _UnaskedError):
             return None
         return Outcome(walked.succeeded, works)
 
@@ -230,6 +232,9 @@ class Tree:
         if len(works) >= _MOST_TASKS:
             raise _TooLongError
         name = task.ref.task_id
+        is_condition = task.path.rpartition(".")[2] in _CONDITIONS
+        if is_condition and self.kinds[name] == "refused":
+            raise _UnaskedError
         succeeded = _KINDS[self.kinds[name]]
         if name in self.after:
             succeeded = self.after[name] in task.previous
@@ -239,6 +244,11 @@ class Tree:
 
 class _TooLongError(Exception):
     """More tasks than a trial has time for."""
+
+
+class _UnaskedError(Exception):
+    """A condition that no model answers ends the run, and how far the works beside it have come
+    by then is a matter of time."""
 
 
 def _call(tool: str) -> Any:
