@@ -1,5 +1,6 @@
 """A run over v1 as a report: what came of it, why, what changed; two runs compared."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -185,9 +186,11 @@ def test_a_failed_run_says_why_in_the_checks_own_words_and_what_to_do(
 def test_decisions_have_who_made_them_and_how_long_it_took(portal: Portal) -> None:
     answer = asked(portal, "POST", "/api/v1/runs", {"job": "ask"})
     run = str(answer.json()["id"])
-    items: list[Any] = []
-    while not items:
-        items = show(portal, "/api/v1/inbox")["items"]
+    end = time.monotonic() + 60
+    while show(portal, f"/api/v1/runs/{run}")["state"] != "waiting-for-person":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    items = show(portal, "/api/v1/inbox")["items"]
     told = report(portal, run)
     assert told["outcome"]["head"] == "Waiting for you: ask."
     assert [line["state"] for line in told["tasks"]] == ["waiting-for-person", "not-yet"]

@@ -71,7 +71,7 @@ def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, histor
     links = history.locator(".hist .name a")
     expect(links.first).to_have_text("hello, after the run")
     shown = links.all_text_contents()
-    assert shown[:3] == ["hello, after the run", "Ask", "hello, before the run"]
+    assert shown[:3] == ["hello, after the run", "Ask: hello", "hello, before the run"]
     mine = row(history, "ask").first
     expect(mine).to_contain_text("Job · ")
     expect(mine).to_contain_text("Succeeded", timeout=30_000)

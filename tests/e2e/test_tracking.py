@@ -285,6 +285,7 @@ def stroke(shape: Locator) -> float:
 def test_decisions_of_the_task_stand_among_what_its_driving_sessions_said(
     portal: Portal, page: Page, ship: str
 ) -> None:
+    page.set_viewport_size({"width": 1440, "height": 2400})  # what is not in view is not there
     visit(page, portal, "ship", ship, "#node=5")
     driving = page.get_by_role("log", name="Driving")
     expect(driving.get_by_text("(TaskDecision)").first).to_be_attached()
