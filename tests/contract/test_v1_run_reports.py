@@ -211,7 +211,7 @@ def test_two_runs_part_at_the_first_step_whose_outcome_or_changes_differ(
 ) -> None:
     reset(portal)
     other = ran(portal, "ship", INPUT)  # its tests pass in the first round
-    told = show(portal, f"/api/v1/runs/compare?a={ship}&b={other}")
+    told = show(portal, f"/api/v1/run-comparison?a={ship}&b={other}")
     assert told["head"] == "They parted at tests-pass · round 1."
     assert told["same"] == {"input": True, "model": True, "definition": True, "folder": True}
     steps = {step["name"]: step for step in told["steps"]}
@@ -229,8 +229,8 @@ def test_two_runs_part_at_the_first_step_whose_outcome_or_changes_differ(
         "tests-pass · round 2",
     }
     for path in (f"a={ship}&b={ship}", f"a={ship}"):
-        assert asked(portal, "GET", f"/api/v1/runs/compare?{path}").status_code == 422
-    assert asked(portal, "GET", f"/api/v1/runs/compare?a={ship}&b=run_1").status_code == 404
+        assert asked(portal, "GET", f"/api/v1/run-comparison?{path}").status_code == 422
+    assert asked(portal, "GET", f"/api/v1/run-comparison?a={ship}&b=run_1").status_code == 404
 
     assert asked(portal, "DELETE", f"/api/v1/runs/{other}").status_code == 204
     assert git(portal.work, "for-each-ref", f"refs/airboss/runs/{other}") == ""

@@ -25,7 +25,7 @@ export function ComparePage({ a, b }: { a: string; b: string }) {
   useEffect(() => {
     if (!isWhole) return;
     const asked = new URLSearchParams({ a, b });
-    void get<Comparison>(`/api/v1/runs/compare?${asked}`).then((answer) => {
+    void get<Comparison>(`/api/v1/run-comparison?${asked}`).then((answer) => {
       if (answer.kind === "ok") told.value = answer.body;
       else trouble.value = whyNot(answer);
     });

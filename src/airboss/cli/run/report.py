@@ -116,7 +116,7 @@ def _command(step: Json, run: str) -> str:
 
 
 def compare(client: Client, a: str, b: str, *, is_json: bool) -> None:
-    said = client.get(f"{RUNS}/compare", a=a, b=b)
+    said = client.get("/api/v1/run-comparison", a=a, b=b)
     if is_json:
         print_json(said)
         return

@@ -17,7 +17,7 @@ from airboss.service.compare_parts import Comparison
 from airboss.service.report_parts import Report
 from airboss.service.run_compare import compare_runs
 
-router = Router(prefix="/api/v1/runs", tags=["runs"])
+router = Router(prefix="/api/v1", tags=["runs"])
 
 RunName = Annotated[str, Query(min_length=1, max_length=100)]
 Tag = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\s,](?:[^,\n]*[^\s,])?$")]
@@ -39,21 +39,21 @@ class RunChanges(Frozen):
     next: int | None
 
 
-@router.get("/compare", responses={422: refused("Both are the same run.")})
+@router.get("/run-comparison", responses={422: refused("Both are the same run.")})
 async def compare_two_runs(use: Use, a: RunName, b: RunName) -> Comparison:
     """Two runs side by side: the first step, in walking order, whose outcome or changes differ,
     and what differs in checks, figures and files."""
     return await compare_runs(use.reports, a, b)
 
 
-@router.get("/{run}/report")
+@router.get("/runs/{run}/report")
 async def show_report(run: str, use: Use) -> Report:
     """What the run was for, what came of it, why, what changed, who decided what, what it cost, and
     what to do next. Nothing in it is written by a model but what agents said."""
     return await use.reports.report(run)
 
 
-@router.get("/{run}/changes")
+@router.get("/runs/{run}/changes")
 async def show_changes_of_run(
     run: str,
     use: Use,
@@ -68,7 +68,7 @@ async def show_changes_of_run(
     return RunChanges(files=files, count=count, next=behind if behind < count and files else None)
 
 
-@router.patch("/{run}")
+@router.patch("/runs/{run}")
 async def change_run(run: str, asked: ChangeRun, use: Use, who: Who) -> RunView:
     """Another title, or other tags; of one that has ended too."""
     view = await use.runs.show(run)
