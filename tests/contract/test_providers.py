@@ -120,3 +120,13 @@ async def test_who_has_no_sign_in_and_no_provider_gets_the_built_in_rehearsal(
         events = await guest.turn(await guest.start(), "hello")
         assert "rehearsal model" in only("message.ended", events)[0]["text"]
     portal.stop()
+
+
+async def test_a_wrong_key_names_the_variable_of_the_provider(providing_portal: Portal) -> None:
+    async with Guest.of(providing_portal) as guest:
+        session = await guest.open(model="poor/small")
+        await guest.prompt(session, "hello")
+        await guest.until(session, "idle", seconds=30)
+        [error] = only("session.error", await guest.follow_to(session, "session.idle"))
+        assert "check the variable POOR_KEY of the provider poor" in error["message"]
+        assert "COPILOT_PROVIDER" not in error["message"]

@@ -268,10 +268,20 @@ def test_what_another_agent_called_and_answered_is_inside_its_row(person: Person
 # What happened to it.
 
 
-def test_a_turn_that_failed_says_so_in_the_conversation(person: Person) -> None:
+def test_a_model_that_fails_is_one_card_that_says_why_and_asks_again(person: Person) -> None:
     person.says("unlucky")
     person.is_idle()
-    expect(person.log.locator(".note.err").last).to_be_visible()
+    card = person.log.get_by_role("region", name="The model is not answering")
+    expect(card).to_have_count(1)
+    expect(card).to_contain_text("Rehearsal isn't answering")
+    expect(card).to_contain_text("so a retry is safe")
+    expect(card.locator("q")).to_contain_text("400")
+    expect(person.log.locator(".note")).to_have_count(0)
+    card.get_by_role("button", name="Retry").click()
+    expect(card).to_have_count(2)
+    expect(card.first.get_by_role("button", name="Retry")).to_have_count(0)
+    accepted = [event["text"] for event in person.events("prompt.accepted")]
+    assert accepted == ["unlucky", "unlucky"]
 
 
 def test_a_block_that_was_cut_off_says_so(person: Person) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from airboss.background import Background
@@ -43,7 +43,7 @@ from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.runtime.runtime_process import RuntimeRefused
 from airboss.runtime.session import RuntimeSession, SessionRequest
-from airboss.runtime.signals import RuntimeLost, Signal
+from airboss.runtime.signals import RuntimeLost, Signal, TurnFailed
 from airboss.settings import LoopDetection
 from airboss.store.images import Images, Pictures
 
@@ -277,6 +277,8 @@ class Conversation:
         await self._events.see_through(turn)
 
     def _hear(self, said: Event | Signal) -> None:
+        if isinstance(said, TurnFailed):
+            said = replace(said, message=self._terms.route.in_our_words(said.message))
         if not isinstance(said, RuntimeLost):
             self._events.hear(said)
         elif not self._state.is_over:

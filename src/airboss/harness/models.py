@@ -11,6 +11,8 @@ from airboss.harness.identity import Identity
 from airboss.settings import Provider
 
 _KEPT_SECONDS = 60.0
+# What the runtime calls the key of a provider.
+_RUNTIMES_KEY: Final = "COPILOT_PROVIDER_"
 
 
 UNKNOWN_MODEL_TOKENS: Final = 128_000
@@ -37,6 +39,21 @@ class Route:
     provider: Mapping[str, Any] | None = field(default=None, repr=False)
     github_token: str | None = field(default=None, repr=False)
     multiplier: float = field(default=0, compare=False)
+    # Of a provider of one's own: its name, and the variable that holds its key.
+    provider_name: str | None = None
+    key_variable: str | None = None
+
+    def in_our_words(self, message: str) -> str:
+        """Where the service refuses the key: the runtime names variables of its own, which nobody
+        here sets."""
+        if self.provider_name is None or _RUNTIMES_KEY not in message:
+            return message
+        kept = message.partition("Check your")[0].strip()
+        if self.key_variable is None:
+            name = f"give the provider {self.provider_name} a key_variable in settings.toml"
+        else:
+            name = f"check the variable {self.key_variable} of the provider {self.provider_name}"
+        return f"{kept} To fix it, {name}, and start the server again."
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,9 @@ class Catalog:
             prefix, _, name = model.partition("/")
             if prefix == provider.name and name in provider.models:
                 key = self.environ.get(provider.key_variable or "")
-                return Route(name, _wire(provider.type, provider.base_url, key))
+                wire = _wire(provider.type, provider.base_url, key)
+                whose, variable = provider.name, provider.key_variable
+                return Route(name, wire, provider_name=whose, key_variable=variable)
         for offer in await self._of_copilot():
             if offer.id == model:
                 token = self.identity.token

@@ -23,7 +23,7 @@ type Props = {
 
 export function Always({ options, chosen, name, disabled, onChoose, onAllow, onCancel }: Props) {
   return (
-    <fieldset class="always">
+    <fieldset class="always" ref={inView}>
       <legend class="vh">What is always allowed</legend>
       <div class="hd" aria-hidden="true">
         <span>What the rule allows, and the rule it writes</span>
@@ -74,6 +74,13 @@ export function Always({ options, chosen, name, disabled, onChoose, onAllow, onC
     </fieldset>
   );
 }
+
+/** Once: who opens it wants to see all of it. */
+const inView = (element: HTMLElement | null) => {
+  if (element === null || element.dataset.seen !== undefined) return;
+  element.dataset.seen = "";
+  element.scrollIntoView({ block: "nearest" });
+};
 
 const writes = ({ rule, until }: AlwaysOption): string =>
   until === "session" ? `${ruleInWords(rule)}, in this session` : ruleInWords(rule);

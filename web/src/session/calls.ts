@@ -30,6 +30,10 @@ export const rename = async (session: string, title: string): Promise<Trouble> =
 export const pin = async (session: string, pinned: boolean): Promise<Trouble> =>
   trouble(await patch(`/api/v1/sessions/${session}`, { pinned }));
 
+/** The same request, once more. */
+export const askAgain = async (session: string, text: string): Promise<Trouble> =>
+  trouble(await post(at(session, "prompts"), { text }));
+
 export const rewrite = async (session: string, prompt: string, text: string): Promise<Trouble> =>
   trouble(await patch(at(session, `queue/${prompt}`), { text }));
 

@@ -13,6 +13,7 @@ import { Follow } from "./follow";
 import { Home, Remembered, Remembering } from "./remember";
 import { firstLine, opensItself } from "./said";
 import { Box, TodoList } from "./work/box";
+import { FailureCard } from "./work/failure";
 import { AroundCalls } from "./work/inner";
 import { asksOf, type Piece, piecesOf } from "./work/pieces";
 
@@ -125,6 +126,10 @@ function Kept({ piece }: { piece: Piece }) {
 function isSame(one: Piece, two: Piece): boolean {
   if (one.kind === "block") return two.kind === "block" && one.block === two.block;
   if (one.kind === "todo") return two.kind === "todo" && one.todos === two.todos;
+  if (one.kind === "failure") {
+    const isAsBefore = two.kind === "failure" && one.over === two.over;
+    return isAsBefore && one.notes.length === two.notes.length;
+  }
   if (one.kind !== "calls" || two.kind !== "calls") return false;
   return (
     one.calls.length === two.calls.length &&
@@ -141,6 +146,8 @@ function PieceView({ piece }: { piece: Piece }) {
       return <Box calls={piece.calls} />;
     case "todo":
       return <TodoList id={piece.id} todos={piece.todos} />;
+    case "failure":
+      return <FailureCard failure={piece} />;
     default:
       return piece.block.kind === "tool" ? null : <BlockView block={piece.block} />;
   }
@@ -158,6 +165,7 @@ function guess(piece: Piece | undefined): number {
   if (piece === undefined) return CLOSED;
   if (piece.kind === "calls") return OPEN + piece.calls.length * ROW;
   if (piece.kind === "todo") return ROW + piece.todos.length * 26;
+  if (piece.kind === "failure") return OPEN;
   return opensItself(piece.block) ? OPEN : CLOSED;
 }
 
@@ -223,6 +231,7 @@ function useBeginning(follow: Follow, pieces: readonly Piece[], at: number | nul
 
 function seqOf(piece: Piece): number {
   if (piece.kind === "block") return piece.block.seq;
+  if (piece.kind === "failure") return piece.notes[0]?.seq ?? 0;
   return piece.kind === "todo" ? piece.tool.seq : (piece.calls[0]?.tool.seq ?? 0);
 }
 

@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useCallback } from "preact/hooks";
+import { mayNot } from "../api/role";
 import type { SessionView } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import { useCommands } from "../parts/commands";
@@ -12,7 +13,7 @@ import { Note } from "../parts/note";
 import { closePage } from "../parts/stop";
 import { visible } from "../words";
 import { AskAside } from "./aside";
-import { abort, close, pin, rename, type Trouble } from "./calls";
+import { abort, askAgain, close, pin, rename, type Trouble } from "./calls";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import type { FilePlace } from "./file";
@@ -22,6 +23,7 @@ import { Closed, Interrupted } from "./over";
 import type { Parts } from "./page";
 import { Panel, type PanelPart, Tabs } from "./panel";
 import { briefOf } from "./usage";
+import { AskAgain } from "./work/failure";
 
 type Props = {
   parts: Parts;
@@ -76,6 +78,15 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     trouble.value = await pin(id, !view.pinned);
   }
   const naming = useSignal(false);
+  const canRetry = view.state === "idle" && view.task == null && mayNot("operate") === null;
+  const again = {
+    model: model?.name ?? view.model,
+    retry: canRetry
+      ? async (text: string) => {
+          trouble.value = await askAgain(id, text);
+        }
+      : null,
+  };
   const commands: readonly SlashCommand[] = [
     { name: "help", about: "All keys and commands", run: () => float("shortcuts") },
     {
@@ -159,9 +170,17 @@ export function Shown({ parts, view, title, at, opens }: Props) {
       <div id="work" class={`work at-${place.value} ${hidden.value ? "alone" : ""}`}>
         <div class="lane">
           <div class="talk">
-            <Conversation session={state} at={at} asked={outbox.told.value} onFile={openFile} keys>
-              {state.order.length === 0 && <Nothing />}
-            </Conversation>
+            <AskAgain.Provider value={again}>
+              <Conversation
+                session={state}
+                at={at}
+                asked={outbox.told.value}
+                onFile={openFile}
+                keys
+              >
+                {state.order.length === 0 && <Nothing />}
+              </Conversation>
+            </AskAgain.Provider>
             {session.earlier.value && (
               <p class="load earlier">
                 <Icon name="clock" /> Reading what came before …

@@ -8,6 +8,9 @@ function told(tone: Note["tone"], title: string, text: string): Note {
   return { tone, title, text };
 }
 
+export const ASKED_AGAIN = "The model is asked again";
+export const FAILED = "The turn failed";
+
 /** None where it is shown otherwise, or is nothing to tell. */
 export function noteOf(event: Event): Note | null {
   switch (event.kind) {
@@ -20,9 +23,9 @@ export function noteOf(event: Event): Note | null {
     case "session.closed":
       return told("info", "Closed", event.reason);
     case "turn.retrying":
-      return told("warning", "The model is asked again", event.reason);
+      return told("warning", ASKED_AGAIN, event.reason);
     case "turn.ended":
-      if (event.outcome === "failed") return told("error", "The turn failed", "");
+      if (event.outcome === "failed") return told("error", FAILED, "");
       return event.outcome === "aborted" ? told("info", "Stopped", "") : null;
     case "prompt.dropped":
       return told("warning", "A request will not be worked on", event.reason);

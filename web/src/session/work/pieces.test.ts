@@ -110,3 +110,18 @@ test("a box never becomes too large to be drawn", () => {
   const many = Array.from({ length: 90 }, (_, n) => [started(`t${n}`), ended(`t${n}`)]).flat();
   expect(kinds(session(...many))).toEqual(["calls 40", "calls 40", "calls 10"]);
 });
+
+test("the tries of a model that does not answer, and its end, are one card", () => {
+  const asked = { kind: "turn.retrying", turn: "t", reason: "api error" };
+  const error = { kind: "session.error", name: "query", message: "Last error: 529 Overloaded" };
+  const failed = { kind: "turn.ended", turn: "t", outcome: "failed" };
+  const opened = { kind: "session.opened", model: "m", cwd: "/w", policy: "ask", who: "o" };
+  const state = session(opened, asked, asked, error, failed);
+  expect(pieces(state)).toMatchObject([{ kind: "failure", worked: false, over: false }]);
+  const again = session(opened, asked, asked, said("m"), asked, error, failed);
+  expect(pieces(again)).toMatchObject([
+    { kind: "failure", over: true },
+    { kind: "block" },
+    { kind: "failure", over: false },
+  ]);
+});

@@ -1,7 +1,15 @@
 /** A conversation in the pieces that it is shown in: what was said, and boxes of neighbouring calls,
  *  each with the decision of the person who was asked about it. Pure. */
 
-import type { AskBlock, Block, SessionState, ToolBlock } from "../../state/types";
+import { ASKED_AGAIN, FAILED } from "../../state/notes";
+import type {
+  AskBlock,
+  Block,
+  NoteBlock,
+  SessionState,
+  TextBlock,
+  ToolBlock,
+} from "../../state/types";
 import { callOf } from "./kinds";
 import { changed, type Todo } from "./todo";
 
@@ -11,7 +19,20 @@ export type CallEntry = { tool: ToolBlock; ask: AskBlock | null };
 export type Piece =
   | { kind: "block"; id: string; block: Block }
   | { kind: "calls"; id: string; calls: CallEntry[] }
-  | { kind: "todo"; id: string; todos: readonly Todo[]; tool: ToolBlock };
+  | { kind: "todo"; id: string; todos: readonly Todo[]; tool: ToolBlock }
+  | Failure;
+
+/** A model that did not answer: every try, and how it ended. */
+export type Failure = {
+  kind: "failure";
+  id: string;
+  notes: readonly NoteBlock[];
+  /** The request that it was about, and whether the agent did more than look since. */
+  request: TextBlock | null;
+  worked: boolean;
+  /** Something else came behind it: it is over. */
+  over: boolean;
+};
 
 /** What people were asked about calls, by the id of the call's block. */
 export type Asks = ReadonlyMap<string, AskBlock>;
@@ -55,6 +76,7 @@ export function piecesOf(session: SessionState, asks: Asks): Piece[] {
     const block = blocks.get(id);
     if (block === undefined || isInItsCall(block, session)) continue;
     if (block.kind === "user") list = null;
+    if (block.kind === "note" && addFailure(pieces, block)) continue;
     const call = block.kind === "tool" && !block.receiving ? callOf(block) : null;
     if (block.kind === "tool" && call?.kind === "todo") {
       todos = changed(todos, call.changes);
@@ -67,6 +89,7 @@ export function piecesOf(session: SessionState, asks: Asks): Piece[] {
       addCall(pieces, { tool: block, ask: asks.get(id) ?? null });
     } else addBlock(pieces, block);
   }
+  markOver(pieces);
   return pieces;
 }
 
@@ -78,6 +101,38 @@ function addCall(pieces: Piece[], entry: CallEntry): void {
   const last = pieces.at(-1);
   if (last?.kind === "calls" && last.calls.length < MOST_CALLS) last.calls.push(entry);
   else pieces.push({ kind: "calls", id: entry.tool.id, calls: [entry] });
+}
+
+/** Whether the note is one of a model that failed: those stand together. */
+function addFailure(pieces: Piece[], note: NoteBlock): boolean {
+  const last = pieces.at(-1);
+  const isOpen = last?.kind === "failure" && last.notes.at(-1)?.title !== FAILED;
+  const isTry = note.title === ASKED_AGAIN;
+  if (isOpen && (isTry || note.tone === "error")) last.notes = [...last.notes, note];
+  else if (isTry || FAILURES.has(note.title)) pieces.push(newFailure(pieces, note));
+  else return false;
+  return true;
+}
+
+/** As the runtime calls what a model's service did. */
+const FAILURES = new Set(["query", "authentication", "rate_limit", "quota", "context_limit"]);
+
+function newFailure(pieces: readonly Piece[], note: NoteBlock): Failure {
+  let worked = false;
+  let request: TextBlock | null = null;
+  for (const piece of pieces.toReversed()) {
+    if (piece.kind === "calls") worked ||= piece.calls.some((entry) => !isLook(entry));
+    if (piece.kind === "block" && piece.block.kind === "user") {
+      request = piece.block;
+      break;
+    }
+  }
+  return { kind: "failure", id: note.id, notes: [note], request, worked, over: false };
+}
+
+/** Which of the tries were followed by something else than the end of the turn. */
+function markOver(pieces: readonly Piece[]): void {
+  for (const piece of pieces.slice(0, -1)) if (piece.kind === "failure") piece.over = true;
 }
 
 function addBlock(pieces: Piece[], block: Block): void {

@@ -1,0 +1,113 @@
+/** A model that does not answer: one card for all tries, and what the service said. */
+
+import { createContext } from "preact";
+import { useContext, useState } from "preact/hooks";
+import { barred } from "../../api/role";
+import { Fold } from "../../parts/fold";
+import { Icon } from "../../parts/icon";
+import { ASKED_AGAIN, FAILED } from "../../state/notes";
+import { clock, fully, span, visible } from "../../words";
+import type { Failure } from "./pieces";
+
+/** Of the session that is shown: its model's name, and what asks the same again, where that can be. */
+export type Again = { model: string; retry: ((text: string) => Promise<void>) | null };
+
+export const AskAgain = createContext<Again>({ model: "The model", retry: null });
+
+export function FailureCard({ failure }: { failure: Failure }) {
+  const { notes, over } = failure;
+  const tries = notes.filter(({ title }) => title === ASKED_AGAIN).length;
+  const error = notes.find(({ tone, title }) => tone === "error" && title !== FAILED);
+  const first = notes[0];
+  const last = notes.at(-1);
+  if (first === undefined || last === undefined) return null;
+  if (error === undefined && last.title !== FAILED) {
+    return (
+      <p class="tries">
+        <Icon name="turn" size="s" />
+        {over
+          ? `The model answered after ${counted(tries)} more.`
+          : `The model did not answer and is asked again: ${counted(tries)} so far.`}
+        <time class="faint" title={fully(last.at)}>
+          {clock(last.at)}
+        </time>
+      </p>
+    );
+  }
+  return <Failed failure={failure} tries={tries} said={error?.text ?? ""} />;
+}
+
+const counted = (tries: number): string => (tries === 1 ? "1 try" : `${tries} tries`);
+
+function Failed({ failure, tries, said }: { failure: Failure; tries: number; said: string }) {
+  const { model, retry } = useContext(AskAgain);
+  const [raw, show] = useState(false);
+  const [busy, work] = useState(false);
+  const { notes, request, worked, over } = failure;
+  const first = notes[0]?.at ?? 0;
+  const last = notes.at(-1)?.at ?? first;
+  const often = tries === 0 ? "Tried once." : `Tried ${counted(tries)} in ${span(last - first)}.`;
+  const safe = worked
+    ? "The agent had done something before: look at it before you ask again."
+    : "The agent has changed nothing in this turn yet, so a retry is safe.";
+  return (
+    <section class="fail" aria-label="The model is not answering">
+      <header>
+        <Icon name="warning" />
+        <b>{visible(model)} isn't answering</b>
+        <span class="grow" />
+        <time class="small" title={fully(last)}>
+          {clock(last)}
+        </time>
+      </header>
+      <div class="body">
+        <p>
+          {often} {safe} The service said:
+        </p>
+        <q>{visible(lastError(said))}</q>
+        <div class="row wrap">
+          {retry !== null && request !== null && !over && (
+            <button
+              type="button"
+              class="btn sm primary"
+              disabled={busy}
+              {...barred("operate")}
+              onClick={async () => {
+                work(true);
+                await retry(request.text);
+                work(false);
+              }}
+            >
+              <Icon name="turn" />
+              Retry
+            </button>
+          )}
+          <button
+            type="button"
+            class="btn ghost sm"
+            data-still
+            aria-expanded={raw}
+            onClick={() => show(!raw)}
+          >
+            View Raw Data
+          </button>
+          {request?.images && retry !== null && !over && (
+            <span class="small faint">Its images are not sent again.</span>
+          )}
+        </div>
+        {raw && (
+          <Fold
+            text={notes.map(({ at, title, text }) => `${fully(at)} ${title}: ${text}`).join("\n")}
+            label="All that was said"
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** What the service said is behind what the runtime says of it. */
+const lastError = (text: string): string => {
+  const found = /Last error: ([\s\S]+)$/.exec(text.slice(0, 20_000));
+  return (found?.[1] ?? text).slice(0, 600);
+};
