@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from airboss.background import Background
 from airboss.engine.budgets import Budgets
 from airboss.engine.run_records import RunRecords
+from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
@@ -38,6 +39,7 @@ from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
+from airboss.service.in_force import SettingsInForce
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.notices import Channel, Notices, take_secret
@@ -47,10 +49,12 @@ from airboss.service.rules import Rules
 from airboss.service.run_report import RunReports
 from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
+from airboss.service.setting_changes import SettingChanges
 from airboss.service.sign_ins import SignIns
 from airboss.service.status import ServerStatus
 from airboss.service.tasks import TaskRuns
 from airboss.service.trust import Trust
+from airboss.setting_sources import SettingSources
 from airboss.settings import Settings
 from airboss.store.database import Database
 from airboss.store.deliveries import Deliveries
@@ -63,6 +67,7 @@ from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
 from airboss.store.search import SearchIndex
 from airboss.store.session_files import SessionFiles
+from airboss.store.settings import SettingStore
 from airboss.store.sign_ins import SignInStore
 from airboss.store.token_changes import TokenChanges
 from airboss.store.views import ViewIndex
@@ -87,8 +92,10 @@ async def opened_services(
     access: Access,
     url: str,
     stop: Callable[[], None],
+    sources: SettingSources | None = None,
 ) -> AsyncGenerator[Services]:
-    """Every part, started in order and ended in the opposite one."""
+    """Every part, started in order and ended in the opposite one. With `sources`, settings that
+    were changed while a server ran count; without, `settings` is all there is."""
     webhook_secret = await asyncio.to_thread(take_secret, settings, os.environ)
     environ = dict(os.environ)
     identity = find_identity(environ)
@@ -104,6 +111,9 @@ async def opened_services(
         redactor = Redactor(secrets)
         audit = Audit(log, redactor, TokenChanges(folder))
         await audit.open()
+        kept, given = SettingStore(database), sources or SettingSources.of(settings)
+        changes = SettingChanges(given, kept, redactor, audit)
+        settings = await changes.load()
         refusals = Refusals(audit)
         stack.callback(refusals.tell_counted)
         sign_ins = SignIns(SignInStore(database), access, audit=audit)
@@ -123,7 +133,8 @@ async def opened_services(
         await rules.load()
         budgets = Budgets(log)
         stack.push_async_callback(budgets.close)
-        max_tasks = settings.max_tasks or agents_that_fit(await asyncio.to_thread(free_memory))
+        fitting = agents_that_fit(await asyncio.to_thread(free_memory))
+        slots = Slots(settings.max_tasks or fitting)
         inbox = await Inbox.opened(log)
         sessions = Sessions(
             log=log,
@@ -169,7 +180,7 @@ async def opened_services(
                 budgets,
                 entries,
                 redactor,
-                max_tasks,
+                slots,
             ),
         )
         tasks = TaskRuns(
@@ -213,6 +224,7 @@ async def opened_services(
         )
         stack.push_async_callback(retention.close)
         retention.start()
+        changes.apply = SettingsInForce(sessions, slots, fitting, retention).take
         background = Background("http")
         stack.push_async_callback(background.close, cancel=True)
         live = Live(log, Positions(database), callback_of)
@@ -247,6 +259,7 @@ async def opened_services(
             entry_checks=EntryChecks(entries),
             history=History(log, sessions, SearchIndex(database)),
             status=status,
+            settings=changes,
             access=access,
             sign_ins=sign_ins,
             audit=audit,
@@ -266,16 +279,15 @@ def _engine_room(
     budgets: Budgets,
     entries: Entries,
     redactor: Redactor,
-    max_tasks: int,
+    slots: Slots,
 ) -> EngineRoom:
     from airboss.engine.durable import Engine
     from airboss.engine.run_executor import RunExecutor
-    from airboss.engine.slots import Slots
 
     executor = RunExecutor(
         records=records,
         sessions=sessions,
-        slots=Slots(max_tasks),
+        slots=slots,
         server_policy=settings.permissions,
         budgets=budgets,
         redactor=redactor,

@@ -29,6 +29,7 @@ from airboss.runtime.sweep import become_subreaper
 from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.access import Access
 from airboss.service.exposure import check_exposure
+from airboss.setting_sources import SettingSources
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder, HeldFolder, ServerNote
 from airboss.store.tokens import OWNER, take_token_from_environment, token_is_chosen
@@ -102,7 +103,7 @@ class RedactingFormatter(logging.Formatter):
         return self._redactor.text(super().format(record))
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, sources: SettingSources) -> int:
     """Serve until somebody stops it. The exit code is 0 for every end that was asked for."""
     share_one_heap()
     descriptors = raise_descriptor_limit()
@@ -115,7 +116,8 @@ def serve(settings: Settings) -> int:
         _write_logs(Redactor((access.token,)))
         with _bound(settings) as sockets:
             become_subreaper()
-            asyncio.run(_run(settings, held, access, sockets, Crowd.within(descriptors)))
+            crowd = Crowd.within(descriptors)
+            asyncio.run(_run(settings, sources, held, access, sockets, crowd))
     finally:
         held.release()
     return 0
@@ -193,6 +195,7 @@ def _listen_on(host: str, port: int) -> socket.socket:
 
 async def _run(
     settings: Settings,
+    sources: SettingSources,
     held: HeldFolder,
     access: Access,
     sockets: list[socket.socket],
@@ -204,11 +207,11 @@ async def _run(
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
     async with (
-        opened_services(settings, held.folder, access, url, stopping.set) as services,
+        opened_services(settings, held.folder, access, url, stopping.set, sources) as services,
         Background("server") as background,
     ):
         _write_logs(services.sessions.redactor)
-        server = _server(services, settings, port, crowd)
+        server = _server(services, services.settings.at_start, port, crowd)
         serving = background.call(server.serve(sockets=sockets), "http")
         if await _first(server.ready, serving):
             _warn_of_open_processes()

@@ -1,4 +1,7 @@
-"""Every setting once, with its default and reason. Options win over the file, it over defaults."""
+"""Every setting once, with its default and reason.
+
+Options win over changes that were made while a server ran, those over the file, it over defaults.
+"""
 
 import os
 import shlex
@@ -6,6 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -23,6 +27,9 @@ from airboss.errors import SettingsInvalid
 
 Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
 POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
+
+# More are no time that a computer knows.
+_MOST_DAYS = 1_000_000
 
 # Written out in full once, so that it means the same wherever the server works later.
 FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
@@ -145,9 +152,9 @@ class Settings(_Frozen):
     # More open sessions than this are refused: each costs memory in the runtime.
     max_sessions: int = Field(default=200, gt=0)
     # What ended before so many days is deleted; without it nothing is, for nobody asked for that.
-    keep_days: float | None = Field(default=None, gt=0)
+    keep_days: float | None = Field(default=None, gt=0, le=_MOST_DAYS)
     # What the audit says of the time before so many days is deleted; without it nothing is.
-    keep_audit_days: float | None = Field(default=None, gt=0)
+    keep_audit_days: float | None = Field(default=None, gt=0, le=_MOST_DAYS)
     # What ended first is deleted while the database holds more than this.
     keep_megabytes: int | None = Field(default=None, gt=0)
     # What is run when something waits for a person: one text, or a list of words.
@@ -168,12 +175,18 @@ def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 def load_settings(file: Path | None, options: Mapping[str, Any]) -> Settings:
     """The settings of a server: the file's, where there is one, and the options given over them."""
-    given: dict[str, Any] = _read(file) if file else {}
+    given: dict[str, Any] = read_settings_file(file) if file else {}
     given.update({name: value for name, value in options.items() if value is not None})
+    source = f" (options, or {file})" if file else ""
+    return checked_settings(given, f"These settings cannot be used{source}: ")
+
+
+def checked_settings(given: Mapping[str, Any], opening: str = "") -> Settings:
+    """Refused in words, behind this opening, where one of them cannot be used."""
     try:
         settings = Settings.model_validate(given)
     except ValidationError as error:
-        raise SettingsInvalid(_say_what_is_wrong(file, error)) from error
+        raise SettingsInvalid(f"{opening}{_say_what_is_wrong(error)}") from error
     names = [provider.name for provider in settings.providers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -183,7 +196,7 @@ def load_settings(file: Path | None, options: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_settings_file(file: Path) -> dict[str, Any]:
     """What the file says; one that is not there says nothing."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -193,10 +206,22 @@ def _read(file: Path) -> dict[str, Any]:
         raise SettingsInvalid(f"The settings file {file} cannot be read: {error}") from error
 
 
-def _say_what_is_wrong(file: Path | None, error: ValidationError) -> str:
-    places = [
+def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, Any]:
+    """As JSON. Addresses and commands of others may hold what lets one in there, so that only
+    where they lead is told."""
+    said = settings.model_dump(mode="json", exclude_defaults=only_set)
+    if settings.webhook_url:
+        parts = urlsplit(settings.webhook_url)
+        said["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
+    if settings.notify_command:
+        said["notify_command"] = [settings.notify_command[0], "…"]
+    if settings.providers:
+        said["providers"] = [provider.name for provider in settings.providers]
+    return said
+
+
+def _say_what_is_wrong(error: ValidationError) -> str:
+    return "; ".join(
         f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
         for problem in error.errors()
-    ]
-    source = f" (options, or {file})" if file else ""
-    return f"These settings cannot be used{source}: {'; '.join(places)}"
+    )

@@ -132,6 +132,47 @@ def test_a_file_that_changes_while_somebody_reads_it_is_not_trusted(
     assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
 
 
+def test_a_setting_is_changed_refused_in_words_and_reset(portal: Portal, settings: Page) -> None:
+    panel = settings.get_by_role("region", name="Server settings")
+    row = panel.get_by_role("listitem").filter(has=settings.get_by_text("max_tasks", exact=True))
+    expect(row).to_contain_text("How many agents of jobs and tasks work at once")
+    expect(row).to_contain_text("Default, nothing else sets it")
+    expect(row).to_contain_text("A change takes effect at once.")
+    row.get_by_role("button", name="Change max_tasks").click()
+    box = row.get_by_label("New value of max_tasks")
+    expect(box).to_be_focused()
+    box.fill("0")
+    settings.keyboard.press("Enter")
+    expect(panel.get_by_role("status")).to_contain_text("max_tasks: Input should be greater than 0")
+    box.fill("24")
+    settings.keyboard.press("Enter")
+    expect(row).to_contain_text("Changed here by owner")
+    expect(row).to_contain_text("24")
+    expect(panel.get_by_role("status")).to_be_empty()
+    row.get_by_role("button", name="Reset max_tasks").click()
+    expect(row).to_contain_text("Default, nothing else sets it")
+
+    locked = panel.get_by_role("listitem").filter(
+        has=settings.get_by_text("permissions", exact=True)
+    )
+    expect(locked).to_contain_text("--permissions sets it, which counts more.")
+    expect(locked).to_contain_text("Locked")
+    expect(locked.get_by_role("button")).to_have_count(0)
+
+
+def test_what_may_delete_something_is_asked_about_first(portal: Portal, settings: Page) -> None:
+    panel = settings.get_by_role("region", name="Server settings")
+    row = panel.get_by_role("listitem").filter(has=settings.get_by_text("keep_days", exact=True))
+    row.get_by_role("button", name="Change keep_days").click()
+    row.get_by_label("New value of keep_days").fill("900")
+    row.get_by_role("button", name="Save").click()
+    dialog = settings.get_by_role("dialog", name="Delete what is older or more?")
+    dialog.get_by_role("button", name="Keep it as it is").click()
+    expect(dialog).to_have_count(0)
+    kept = asked(portal, "GET", "/api/v1/settings").json()["items"]
+    assert next(one["value"] for one in kept if one["name"] == "keep_days") is None
+
+
 def test_a_theme_is_kept_and_there_before_the_first_paint(settings: Page) -> None:
     themes = settings.get_by_role("group", name="Theme")
     themes.get_by_role("button", name="Dark").click()
@@ -170,6 +211,8 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
     def with_a_new_rule(page: Page) -> None:
         page.goto(f"{portal.url}/settings.html")
         expect(page.locator(".doc li")).to_have_count(9, timeout=SLOW)
+        page.get_by_text("Set at the start of the server only").click()
+        page.get_by_role("button", name="Change max_tasks").click()
         calm(page).get_by_role("button", name="Add a rule").click()
 
     usable_by_all(browser, portal, with_a_new_rule)

@@ -45,6 +45,23 @@ async def test_as_many_work_as_there_are_slots_and_the_others_say_that_they_wait
     assert slots.taken_count == 0
 
 
+async def test_with_more_slots_who_waits_goes_and_with_fewer_nobody_is_stopped() -> None:
+    slots, order = Slots(1), list[str]()
+    workers = [Worker(slots, key, order) for key in ("a", "b", "c")]
+    await settle()
+    slots.resize(2)
+    await settle()
+    assert order == ["a", "b"]
+    slots.resize(1)
+    workers[0].leave.set()
+    await settle()
+    assert (order, slots.taken_count) == (["a", "b"], 1)
+    for worker in workers[1:]:
+        worker.leave.set()
+        await worker.task
+    assert order == ["a", "b", "c"]
+
+
 async def test_who_waited_first_goes_first_whenever_it_asked() -> None:
     slots, order = Slots(1), list[str]()
     first = Worker(slots, "0", order)

@@ -17,6 +17,7 @@ from airboss.cli.rule import commands as rule_commands
 from airboss.cli.run import commands as run_commands
 from airboss.cli.screen import say_wrong
 from airboss.cli.session import commands as session_commands
+from airboss.cli.setting import commands as setting_commands
 from airboss.cli.task import commands as task_commands
 from airboss.cli.token import commands as token_commands
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
@@ -61,6 +62,7 @@ app.add_typer(session_commands.app)
 app.add_typer(audit_commands.app)
 app.add_typer(task_commands.app, name="task", no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules")
+app.add_typer(setting_commands.app, name="settings")
 
 
 class States(StrEnum):
@@ -147,6 +149,7 @@ def serve(
     """Run the server."""
     from airboss.cli.folder import data_folder
     from airboss.cli.parent import Parent
+    from airboss.setting_sources import SettingSources
     from airboss.settings import load_settings
 
     if settings is not None and not settings.is_file():
@@ -171,7 +174,8 @@ def serve(
         "rehearsal": whole(rehearsal),
         "copilot_cli": whole(copilot_cli),
     }
-    chosen = load_settings(settings or data_folder(data).settings, options)
+    file = settings or data_folder(data).settings
+    chosen, sources = load_settings(file, options), SettingSources.read(file, options)
     # Imported last: a wrong option is told at once. None of it is garbage, so nobody looks for any.
     from airboss.tuning import making_what_stays
 
@@ -179,7 +183,7 @@ def serve(
         from airboss.server import serve as run_server
 
     parent = Parent() if with_parent else None
-    code = run_server(chosen)
+    code = run_server(chosen, sources)
     if parent and with_parent:
         parent.clean_up(with_parent)
     raise typer.Exit(code)

@@ -68,6 +68,11 @@ class Slots:
         self._taken -= 1
         self._hand_out()
 
+    def resize(self, count: int) -> None:
+        """From now on so many. Who works already goes on where there are fewer."""
+        self.count = count
+        self._hand_out()
+
     def call_away(self, key: str) -> None:
         """Who waits with this key waits no longer."""
         for waiting, _, turn, _ in self._waiting:

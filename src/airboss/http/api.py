@@ -35,6 +35,7 @@ from airboss.http.v1 import (
     run_reports,
     runs,
     sessions,
+    settings,
     status,
     task_runs,
     trust,
@@ -59,7 +60,7 @@ def build_routes(use: Services | None) -> FastAPI:
     app.state.services = use
     said = [
         *(status, sessions, folder_files, entries),
-        *(task_runs, run_reports, runs, trust, rules, inbox),
+        *(task_runs, run_reports, runs, trust, rules, settings, inbox),
     ]
     v1 = [*said, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]

@@ -34,7 +34,7 @@ _V1: Final[_Table] = {
         *("list_sessions", "show_session", "show_image", "show_queue", "show_changes"),
         *("show_file", "find_files"),
         *("read_events", "follow_events", "session_digest", "export_session"),
-        *("show_entry", "list_tasks", "list_jobs", "list_trusted", "list_rules"),
+        *("show_entry", "list_tasks", "list_jobs", "list_trusted", "list_rules", "list_settings"),
         *("list_task_runs", "show_task_run", "read_task_events", "follow_task_events"),
         *("list_runs", "show_run", "show_job_of_run", "read_run_events", "follow_run_events"),
         *(
@@ -65,7 +65,7 @@ _V1: Final[_Table] = {
     ),
     "decide": ("decide", "answer", "decline"),
     "own": (
-        *("add_rule", "arrange_rules", "remove_rule"),
+        *("add_rule", "arrange_rules", "remove_rule", "change_setting", "reset_setting"),
         # To look is to read any entry on the disk, which serves nothing but to trust it.
         *("look_at_path", "trust_path", "distrust_path", "install_entry"),
         *("delete_session", "delete_run", "delete_task_run", "stop_server"),

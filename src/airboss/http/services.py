@@ -25,6 +25,7 @@ from airboss.service.rules import Rules
 from airboss.service.run_report import RunReports
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
+from airboss.service.setting_changes import SettingChanges
 from airboss.service.sign_ins import SignIns
 from airboss.service.status import ServerStatus
 from airboss.service.tasks import TaskRuns
@@ -48,6 +49,7 @@ class Services:
     entry_checks: EntryChecks
     history: History
     status: ServerStatus
+    settings: SettingChanges
     access: Access
     sign_ins: SignIns
     audit: Audit

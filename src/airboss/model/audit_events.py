@@ -114,6 +114,18 @@ class TrustChanged(Frozen):
     digest: Words | None = None
 
 
+class SettingChanged(Frozen):
+    """A setting was changed, or is again what the file or its default says."""
+
+    kind: Literal["audit.setting.changed"] = "audit.setting.changed"
+    by: Actor
+    change: Literal["changed", "reset"]
+    name: Words
+    # As JSON.
+    value: Words
+    before: Words
+
+
 class TokenChanged(Frozen):
     """A named token came, went, or got another role or end."""
 
@@ -162,6 +174,7 @@ AuditEvent: TypeAlias = (
     | ItemDecided
     | RulesChanged
     | TrustChanged
+    | SettingChanged
     | TokenChanged
     | EntryInstalled
     | Deleted

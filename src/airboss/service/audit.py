@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
 
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.log.log import PAGE, EventLog
@@ -24,7 +23,7 @@ from airboss.model.audit_events import (
 )
 from airboss.model.events import Recorded
 from airboss.model.redaction import Redactor
-from airboss.settings import Settings
+from airboss.settings import Settings, shown_settings
 from airboss.store.token_changes import TokenChanges
 
 # Whose request is being answered; set where requests come in.
@@ -127,24 +126,10 @@ def started(version: str, settings: Settings, tokens: tuple[TokenFacts, ...]) ->
         by=SERVER,
         version=version,
         policy=settings.permissions,
-        settings=json.dumps(_shown_settings(settings)),
+        settings=json.dumps(shown_settings(settings, only_set=True)),
         needs_token=not settings.no_token,
         tokens=tokens,
     )
-
-
-def _shown_settings(settings: Settings) -> dict[str, Any]:
-    """What was set. Addresses and commands of others may hold what lets one in there, so that only
-    where they lead is told."""
-    said = settings.model_dump(mode="json", exclude_defaults=True)
-    if settings.webhook_url:
-        parts = urlsplit(settings.webhook_url)
-        said["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
-    if settings.notify_command:
-        said["notify_command"] = [settings.notify_command[0], "…"]
-    if settings.providers:
-        said["providers"] = [provider.name for provider in settings.providers]
-    return said
 
 
 def _redacted(value: Any, redactor: Redactor) -> Any:

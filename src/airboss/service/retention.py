@@ -49,8 +49,11 @@ class Retention:
     _going: Background = field(default_factory=lambda: Background("retention"))
 
     def start(self) -> None:
-        if (self.keep_days, self.keep_bytes, self.keep_audit_days) != (None, None, None):
-            self._going.start(self._go_on())
+        self._going.start(self._go_on())
+
+    def keep(self, days: float | None, size: int | None) -> None:
+        """From now on so much. What is more than that goes with the next look, within the hour."""
+        self.keep_days, self.keep_bytes = days, size
 
     async def close(self) -> None:
         await self._going.close(cancel=True)

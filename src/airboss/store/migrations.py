@@ -19,6 +19,7 @@ from airboss.store.tables import (
     rules,
     run_keys,
     said,
+    settings,
     sign_ins,
     trust,
     views,
@@ -78,6 +79,10 @@ def _owners_of_sessions(connection: Connection) -> None:
     connection.execute(text(f"UPDATE views SET body = {_WITH_TASK} WHERE {_NAMED_BY_TASK}"))  # noqa: S608
 
 
+def _settings(connection: Connection) -> None:
+    metadata.create_all(connection, [settings])
+
+
 # Append only: a number that was released is never changed.
 MIGRATIONS: tuple[Migration, ...] = (
     _first_tables,
@@ -89,6 +94,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _texts_to_be_looked_for,
     _sign_ins,
     _owners_of_sessions,
+    _settings,
 )
 
 

@@ -175,3 +175,15 @@ sign_ins = Table(
     Column("used_at", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
+
+# Settings that were changed while a server ran. They hold over the file, and under options.
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    # As JSON.
+    Column("value", Text, nullable=False),
+    Column("who", String(64), nullable=False),
+    Column("at", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -374,7 +374,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -670,6 +670,11 @@ export type NewRule = {
   "place"?: number | null;
 };
 
+/** What the setting is to be. Null is “not set”, where a setting may be that. */
+export type NewValue = {
+  "value"?: boolean | number | string | readonly (string)[] | null;
+};
+
 /** Something that a person may do now, and what would come of it. */
 export type NextStep = {
   "act": "retry" | "open-session" | "run-again" | "compare" | "decide";
@@ -845,14 +850,14 @@ export type ReasoningStarted = {
 export type RecordedAct = {
   "seq": number;
   "at": number;
-  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
 };
 
 /** An event with its place in the stream and its time (ms, UTC). */
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
 };
 
 /** Whether a scripted model is served. */
@@ -1252,6 +1257,41 @@ export type SessionView = {
   "run"?: string | null;
   "items": readonly (InboxItem)[];
   "asking"?: string | null;
+};
+
+/** One setting: what it means, what it is, and who says so. */
+export type Setting = {
+  "name": string;
+  "meaning": string;
+  "kind": "text" | "number" | "switch" | "choice" | "list";
+  "choices": readonly (string)[];
+  "value"?: boolean | number | string | readonly (string)[] | null;
+  "default"?: boolean | number | string | readonly (string)[] | null;
+  "in_use"?: boolean | number | string | readonly (string)[] | null;
+  "source": "change" | "file" | "option" | "variable" | "default";
+  "set_in": string;
+  "effect": "at_once" | "new_sessions" | "within_the_hour" | "next_start";
+  "changeable": boolean;
+  "why_not": string;
+  "deletes": boolean;
+  "changed_by"?: string | null;
+  "changed_at"?: number | null;
+  "problem"?: string | null;
+};
+
+/** A setting was changed, or is again what the file or its default says. */
+export type SettingChanged = {
+  "kind": "audit.setting.changed";
+  "by": Actor;
+  "change": "changed" | "reset";
+  "name": string;
+  "value": string;
+  "before": string;
+};
+
+/** Those that people change most come first. */
+export type SettingList = {
+  "items": readonly (Setting)[];
 };
 
 /** The code of a printed address, from its fragment. */

@@ -90,6 +90,12 @@ const SHAPES = {
   ),
   grip: <path d="M6 4h.01M6 8h.01M6 12h.01M10 4h.01M10 8h.01M10 12h.01" />,
   steer: <path d="M3 13V9a3 3 0 0 1 3-3h7M10 3l3 3-3 3" />,
+  lock: (
+    <>
+      <rect x="3.5" y="7.2" width="9" height="6" rx="1" />
+      <path d="M5.5 7.2V5a2.5 2.5 0 0 1 5 0v2.2" />
+    </>
+  ),
   pencil: <path d="M10.5 3 13 5.5 6 12.5l-3 .5.5-3z" />,
   stop: <rect x="4" y="4" width="8" height="8" rx="1" />,
   copy: (

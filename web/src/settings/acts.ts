@@ -26,6 +26,8 @@ export function actInWords({ event }: Pick<Act, "event">): string {
         : `Rule ${event.change}: ${event.text}`;
     case "audit.trust.changed":
       return `${event.change === "trusted" ? "Trusted" : "No longer trusted"}: ${event.paths.join(", ")}`;
+    case "audit.setting.changed":
+      return `Setting ${event.name} ${event.change}: ${event.value} (was ${event.before})`;
     case "audit.token.changed":
       return `Token ${event.token.name} ${event.change}, role ${event.token.role}`;
     case "audit.entry.installed":

@@ -13,12 +13,14 @@ import { Audit } from "./audit";
 import { Doctor } from "./doctor";
 import { Models } from "./models";
 import { Rules } from "./rules";
+import { ServerSettings } from "./server";
 import { SignIns } from "./sign-ins";
 import { Trust } from "./trust";
 
 const PARTS = [
   ["doctor", "Doctor"],
   ["models", "Models and providers"],
+  ["server", "Server settings"],
   ["rules", "Rules"],
   ["trust", "Trusted files and folders"],
   ["tokens", "Access"],
@@ -53,6 +55,7 @@ export function SettingsPage() {
         <div class="stack-5">
           <Doctor onNeed={need} />
           <Models status={status} />
+          <ServerSettings />
           <Rules />
           <Trust />
           <Access status={status} />

@@ -1,0 +1,49 @@
+"""The settings of this server, over v1: where each comes from, changed and put back."""
+
+from pydantic import BaseModel
+
+from airboss.http.description import refused
+from airboss.http.roles import Router
+from airboss.http.services import Use, Who
+from airboss.http.v1.streams import RequestBody
+from airboss.service.setting_changes import Setting, SettingValue
+
+router = Router(prefix="/api/v1/settings", tags=["settings"])
+
+_FIXED = refused(
+    "It cannot be changed here: an option or a variable sets it, or only a start does."
+)
+
+
+class NewValue(RequestBody):
+    """What the setting is to be. Null is “not set”, where a setting may be that."""
+
+    value: SettingValue
+
+
+class SettingList(BaseModel):
+    """Those that people change most come first."""
+
+    items: tuple[Setting, ...]
+
+
+@router.get("")
+async def list_settings(use: Use) -> SettingList:
+    """Each with its meaning, its default and where it is set. No secret is among them."""
+    return SettingList(items=use.settings.all())
+
+
+@router.patch(
+    "/{name}",
+    responses={409: _FIXED, 422: refused("The value cannot be used.")},
+)
+async def change_setting(name: str, asked: NewValue, use: Use, who: Who) -> Setting:
+    """Kept in the database. It holds over the settings file, which is never written, and under
+    options and variables. `effect` says from when on."""
+    return await use.settings.change(name, asked.value, who)
+
+
+@router.delete("/{name}", responses={409: _FIXED})
+async def reset_setting(name: str, use: Use, who: Who) -> Setting:
+    """Back to what the file or the default says. What was not changed stays as it is."""
+    return await use.settings.reset(name, who)
