@@ -188,7 +188,9 @@ async def show_session(session: str, sessions: UseSessions) -> SessionView:
     return await sessions.show(session)
 
 
-@router.patch("/{session}")
+@router.patch(
+    "/{session}", responses={422: refused("Nothing is said, or a name that nobody can read.")}
+)
 async def change_session(
     session: str, asked: ChangeSession, sessions: UseSessions, who: Who
 ) -> SessionView:

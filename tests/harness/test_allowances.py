@@ -1,0 +1,53 @@
+"""What was allowed until the session ends turns a question into a yes, and nothing else."""
+
+from pathlib import Path
+
+from airboss.harness.allowances import ruling_of
+from airboss.harness.permissions import MustAsk, PolicyRule
+from airboss.model.ids import RuleId
+from airboss.model.rules import KeptRule, Rule
+from airboss.model.views import SessionView
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest, permission_request
+from airboss.settings import Policy
+
+LISTING = Rule(verdict="allow", wish="shell", command="ls *")
+
+
+def asks_for(command: str) -> PermissionRequest:
+    parts = [{"fullText": command, "identifier": command.split()[0], "readOnly": False}]
+    said = {"kind": "shell", "fullCommandText": command, "commandSegments": parts}
+    return permission_request({"requestId": "req", "permissionRequest": said})
+
+
+def answer(
+    view: SessionView, command: str, policy: Policy = "ask", *rules: KeptRule
+) -> PermissionAnswer | MustAsk:
+    return ruling_of(PolicyRule(policy, Path("/work")), asks_for(command), rules, view).answer
+
+
+def session(*allowances: Rule) -> SessionView:
+    said: dict[str, str] = {"state": "working", "model": "m", "cwd": "/work", "policy": "ask"}
+    made = {**said, "id": "ses_1", "who": "me", "created_at": 1, "updated_at": 1, "seq": 1}
+    return SessionView.model_validate({**made, "allowances": allowances})
+
+
+def test_without_one_a_person_is_asked() -> None:
+    assert isinstance(answer(session(), "ls -l"), MustAsk)
+
+
+def test_what_it_names_is_allowed_and_the_rest_is_still_asked() -> None:
+    view = session(LISTING)
+    allowed = answer(view, "ls -l")
+    assert isinstance(allowed, PermissionAnswer)
+    assert allowed.allowed
+    assert isinstance(answer(view, "rm -r x"), MustAsk)
+
+
+def test_what_a_rule_or_the_policy_refuses_stays_refused() -> None:
+    view = session(LISTING)
+    denying = KeptRule(
+        id=RuleId("rul_1"), rule=Rule(verdict="deny", wish="shell"), who="me", made_at=1
+    )
+    for refused in (answer(view, "ls -l", "ask", denying), answer(view, "ls -l", "deny-all")):
+        assert isinstance(refused, PermissionAnswer)
+        assert not refused.allowed
