@@ -14,7 +14,7 @@ LISTING = Rule(verdict="allow", wish="shell", command="ls *")
 
 
 def asks_for(command: str) -> PermissionRequest:
-    parts = [{"fullText": command, "identifier": command.split()[0], "readOnly": False}]
+    parts = [{"identifier": command.split()[0], "fullCommandText": command}]
     said = {"kind": "shell", "fullCommandText": command, "commandSegments": parts}
     return permission_request({"requestId": "req", "permissionRequest": said})
 
