@@ -45,6 +45,8 @@ class Setting(BaseModel):
     set_in: str
     effect: Effect
     changeable: bool
+    # An option or a variable sets it, which a change does not outdo.
+    locked: bool
     # Why it cannot be changed here, and what to do instead.
     why_not: str
     # A change of it can delete what nobody brings back.
@@ -205,6 +207,7 @@ class SettingChanges:
             set_in=self.redactor.text(set_in),
             effect=facts.effect,
             changeable=not why_not,
+            locked=source in ("option", "variable") and not facts.fixed,
             why_not=self.redactor.text(why_not),
             deletes=facts.deletes,
             changed_by=kept and kept.who,
@@ -226,13 +229,13 @@ class SettingChanges:
         return "default", "the default"
 
     def _why_not(self, name: str, facts: SettingFacts, source: Source, set_in: str) -> str:
+        if facts.fixed:
+            where = [f"in {self.sources.file}"] if self.sources.file and name != "data" else []
+            where += [f"by {facts.option}"] if facts.option else []
+            return f"{facts.fixed} Set it {' or '.join(where)}, and start the server again."
         if source in ("option", "variable"):
             return f"{set_in} sets it, which counts more. Start the server without it to change it."
-        if not facts.fixed:
-            return ""
-        where = [f"in {self.sources.file}"] if self.sources.file and name != "data" else []
-        where += [f"by {facts.option}"] if facts.option else []
-        return f"{facts.fixed} Set it {' or '.join(where)}, and start the server again."
+        return ""
 
     def _clean(self, value: SettingValue) -> SettingValue:
         if isinstance(value, str):

@@ -1272,6 +1272,7 @@ export type Setting = {
   "set_in": string;
   "effect": "at_once" | "new_sessions" | "within_the_hour" | "next_start";
   "changeable": boolean;
+  "locked": boolean;
   "why_not": string;
   "deletes": boolean;
   "changed_by"?: string | null;

@@ -24,7 +24,7 @@ export function ServerSettings() {
   const { items, trouble, change } = useKept<Setting>(ADDRESS);
   const all = items ?? [];
   const loops = all.filter(({ name }) => name.startsWith(LOOPS));
-  const fixed = all.filter(({ source, why_not }) => why_not !== "" && source !== "option");
+  const fixed = all.filter(({ changeable, locked }) => !changeable && !locked);
   const first = all.filter((one) => !loops.includes(one) && !fixed.includes(one));
   const acts: Acts = {
     change: async (setting, value) => {
@@ -105,7 +105,7 @@ function Row({ setting, acts }: { setting: Setting; acts: Acts }) {
         {setting.source !== "default" && (
           <small>Default: {visible(valueInWords(setting.default))}</small>
         )}
-        {!rulesOverChanges(setting) && (
+        {!setting.locked && (
           <small>
             <Where setting={setting} />
           </small>
@@ -160,9 +160,6 @@ function Row({ setting, acts }: { setting: Setting; acts: Acts }) {
     </li>
   );
 }
-
-/** Then the reason why it is locked names the place. */
-const rulesOverChanges = ({ source }: Setting) => source === "option" || source === "variable";
 
 function Where({ setting: { source, set_in, changed_by, changed_at } }: { setting: Setting }) {
   if (source === "default") return <>Default, nothing else sets it</>;
