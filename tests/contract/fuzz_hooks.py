@@ -27,6 +27,8 @@ _WANTED: Final = {
     "answer": "question",
     "decline": "question",
 }
+# The same of parameters behind the path.
+_ASKED_WITH: Final = {"compare_two_runs": {"a": "ended run", "b": "failed run"}}
 # These end what they are asked about: each takes one that nothing else needs, while there are any.
 _ENDING: Final = {
     *("delete_session", "delete_run", "delete_task_run", "remove_rule"),
@@ -47,6 +49,9 @@ def before_call(
         if known and _is_replaced(value):
             may_end = operation in _ENDING and len(known) > 1
             case.path_parameters[name] = known.pop() if may_end else known[0]
+    for name, kind in _ASKED_WITH.get(operation, {}).items():
+        if case.query and name in case.query and _is_replaced(case.query[name]):
+            case.query[name] = _NAMES[kind][0]
     if isinstance(case.body, dict):
         body = cast("dict[str, object]", case.body)
         for name, value in body.items():
