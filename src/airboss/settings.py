@@ -128,8 +128,9 @@ class Settings(_Frozen):
     test_folder: FullPath | None = None
     # Reading below the working directory needs no permission; all else is asked for.
     permissions: Policy = "ask"
-    # So long somebody who sits in front of a session is waited for; a job waits without an end.
-    approval_seconds: float = Field(default=120.0, gt=0, le=600)
+    # An approval in a person's session counts as a no after so long; without it, it waits for as
+    # long as it takes, as a job's does.
+    approval_seconds: float | None = Field(default=None, gt=0, le=600)
     # Where sessions may work; empty means the home folder, the repository and what lies beside it.
     roots: tuple[FullPath, ...] = ()
     # A script to rehearse with; without any source of models the built-in one is served.

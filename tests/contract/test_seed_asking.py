@@ -105,7 +105,8 @@ async def test_a_query_beside_an_approval_is_a_query(guest: AskedGuest) -> None:
     assert asked["command"] == command
     assert asked["title"].startswith("Run touch")
     assert asked["choices"] == ["allow-once", "allow-always", "deny"]
-    assert asked["expiresAt"] > 0
+    [item] = await guest.waiting(session=session)
+    assert asked["expiresAt"] - item["asked_at"] == pytest.approx(120_000, abs=10_000)
     assert await sent(guest, session, "hello") == {}
     assert [item["id"] for item in await guest.waiting(session=session)] == [asked["itemId"]]
     assert (await guest.say(asked["itemId"], "decision", choice="deny")).status_code == 200

@@ -75,9 +75,8 @@ rules:
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncGenerator[House]:
     (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
-    async with house_in(
-        tmp_path, permissions="ask", rehearsal=tmp_path / "script.yaml", approval_seconds=20
-    ) as house:
+    script = tmp_path / "script.yaml"
+    async with house_in(tmp_path, permissions="ask", rehearsal=script) as house:
         yield house
 
 
@@ -105,7 +104,7 @@ async def test_what_an_agent_wants_waits_until_a_person_allows_it(house: House) 
     assert asked.title.startswith("Run touch")
     assert asked.description.startswith("make it")
     assert asked.choices == ("allow-once", "allow-always", "deny")
-    assert asked.expires_at is not None
+    assert asked.expires_at is None, "it waits for as long as it takes"
     assert not (house.work / "made.txt").exists()
     settled = await house.services.decisions.decide(item.id, "allow-once", "ada")
     assert (settled.outcome, settled.who) == ("allow-once", "ada")
@@ -305,6 +304,28 @@ async def test_nobody_who_comes_too_late_is_heard(house: House) -> None:
     assert ended.error
     assert "Nobody decided in time" in ended.error.message
     assert not (house.work / "made.txt").exists()
+
+
+async def test_a_limit_of_the_settings_holds_over_that_of_a_session(house: House) -> None:
+    """The session keeps its own over a resume; a task's waits for as long as it takes."""
+    sessions = house.sessions
+    script = await sessions.start("rehearsal", str(house.work), ME, approval_seconds=120)
+    assert script.approval_seconds == 120
+    await sessions.prompt(script.id, "touch it", ME)
+    [item] = await waiting(house)
+    assert item.asked.expires_at == pytest.approx(item.asked_at + 120_000, abs=10_000)
+    await sessions.abort(script.id)
+    house.kill_runtime()
+    await house.until(script.id, "interrupted")
+    for given, seconds in ((None, 120), (500, 500)):
+        sessions.approval_seconds = given
+        await sessions.resume(script.id, ME)
+        await sessions.prompt(script.id, "touch it", ME)
+        [item] = await waiting(house)
+        assert item.asked.expires_at == pytest.approx(item.asked_at + seconds * 1000, abs=10_000)
+        await sessions.abort(script.id)
+        house.kill_runtime()
+        await house.until(script.id, "interrupted")
 
 
 async def test_a_second_question_takes_the_place_of_the_first(house: House) -> None:

@@ -67,7 +67,7 @@ class SessionTerms:
     rules: RulesInForce
     open_session: OpenSession
     find_earlier: FindEarlierDecisions
-    # How long somebody who is there is waited for; without it nobody is there.
+    # So long a decision is waited for; without it for as long as it takes.
     approval_seconds: float | None
     quiet_seconds: float
     loop_detection: LoopDetection

@@ -57,8 +57,8 @@ FindEarlierDecisions: TypeAlias = Callable[[SessionId, PromptId], Awaitable[Earl
 
 
 class PendingItems:
-    """What one session asks of people. `seconds` is how long somebody who is there is waited for;
-    without it nobody is there, and it waits for as long as it takes."""
+    """What one session asks of people. An approval counts as a no after `seconds`; without them it
+    waits for as long as it takes."""
 
     def __init__(
         self,

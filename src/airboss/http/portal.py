@@ -42,6 +42,8 @@ _NAMES_BESIDE: dict[type[AirbossError], str] = {
 # How the ids of each begin.
 _PREFIXES = {"Session": "ses_", "Task": "tsk_", "Job": "run_"}
 FORESEEN = (*_NAMES, *_NAMES_BESIDE)
+# The seed has no call for a decision: a script that nobody watches must not hang for ever.
+_SCRIPT_WAITS_SECONDS = 120.0
 
 
 def in_the_seeds_words(error: AirbossError) -> dict[str, str]:
@@ -84,7 +86,9 @@ async def models(use: Use) -> dict[str, Any]:
 async def start_session(model_id: str, request: Request, use: Use, who: Who) -> dict[str, str]:
     folder = await body_text(request)
     try:
-        view = await use.sessions.start(model_id, folder, who)
+        view = await use.sessions.start(
+            model_id, folder, who, approval_seconds=_SCRIPT_WAITS_SECONDS
+        )
     except FORESEEN as error:
         return in_the_seeds_words(error)
     if await request.is_disconnected():

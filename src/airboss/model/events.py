@@ -48,6 +48,8 @@ class SessionOpened(Frozen):
     task: TaskRunId | None = None
     run: RunId | None = None
     limits: UsageLimits = UsageLimits()
+    # An approval in it counts as a no after so long, unless the server's settings say otherwise.
+    approval_seconds: float | None = None
 
 
 class SessionReady(Frozen):

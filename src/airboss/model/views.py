@@ -90,6 +90,7 @@ class SessionView(Frozen):
     # Of the turn that runs, as far as it is known.
     spending: Usage = Usage()
     limits: UsageLimits = UsageLimits()
+    approval_seconds: float | None = None
     granted: tuple[Granted, ...] = ()
     # What is allowed without asking until the session ends.
     allowances: tuple[Rule, ...] = ()
@@ -251,6 +252,7 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
         task=event.task,
         run=event.run,
         limits=event.limits,
+        approval_seconds=event.approval_seconds,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -42,8 +42,8 @@ class OpenSessions:
     inbox: Writer
     rules: RulesInForce
     budgets: SharedBudgets
-    # How long somebody who sits in front of a session is waited for.
-    approval_seconds: float
+    # So long a decision is waited for in a person's session, where somebody set a limit.
+    approval_seconds: float | None
     quiet_seconds: float
     max_sessions: int
     loop_detection: LoopDetection = field(default_factory=LoopDetection)
@@ -106,13 +106,20 @@ class OpenSessions:
             rules=self.rules,
             open_session=self.open_session,
             find_earlier=partial(earlier_decisions_of, self.log),
-            approval_seconds=self.approval_seconds if state.task is None else None,
+            approval_seconds=self._approval_seconds(state),
             quiet_seconds=self.quiet_seconds,
             loop_detection=self.loop_detection,
             max_block=self.max_block,
             images=self.images,
         )
         return Conversation(state, terms, self._forget)
+
+    def _approval_seconds(self, state: SessionState) -> float | None:
+        """What is set for the server holds over what the session was opened with."""
+        if state.task is not None:
+            return None
+        own = state.view.approval_seconds if state.view else None
+        return own if self.approval_seconds is None else self.approval_seconds
 
     def _forget(self, session: SessionId) -> None:
         self._open.pop(session, None)

@@ -65,12 +65,13 @@ class Sessions(OpenSessions):
         task: TaskRunId | None = None,
         run: RunId | None = None,
         limits: UsageLimits | None = None,
+        approval_seconds: float | None = None,
         waits: bool = True,
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
-        this session's own, instead of the server's. Nobody sits in front of one that works for a
-        task, so what it asks waits for as long as it takes. Who asks it at once need not wait
-        until it is shown as ready: that is on disk with the request."""
+        this session's own, instead of the server's. What it asks waits for as long as it takes,
+        or `approval_seconds` where whoever opens it cannot decide. Who asks it at once need not
+        wait until it is shown as ready: that is on disk with the request."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
@@ -84,6 +85,7 @@ class Sessions(OpenSessions):
             task=task,
             run=run,
             limits=limits or UsageLimits(),
+            approval_seconds=approval_seconds,
         )
         async with self.alone(session):
             with self._room():

@@ -1203,6 +1203,7 @@ export type SessionOpened = {
   "task"?: string | null;
   "run"?: string | null;
   "limits": UsageLimits;
+  "approval_seconds"?: number | null;
 };
 
 /** Somebody wants to find the session at the top of lists, or no longer. */
@@ -1250,6 +1251,7 @@ export type SessionView = {
   "usage": Usage;
   "spending": Usage;
   "limits": UsageLimits;
+  "approval_seconds"?: number | null;
   "granted": readonly (Granted)[];
   "allowances": readonly (Rule)[];
   "error"?: string | null;

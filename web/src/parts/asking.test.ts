@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import type { ApprovalAsked, LimitReached, QuestionAsked } from "../api/types.gen";
-import { clock } from "../words";
-import { answerInWords, becameOf, goingOnMeans, ruleInWords, titleOf, untilWhen } from "./asking";
+import {
+  type Asked,
+  answerInWords,
+  becameOf,
+  goingOnMeans,
+  ruleInWords,
+  titleOf,
+  untilWhen,
+} from "./asking";
 
 const approval: ApprovalAsked = {
   kind: "approval.asked",
@@ -39,13 +46,19 @@ test("a title is one line and hides nothing", () => {
   expect(titleOf(limit)).toBe("Go on? 20 of 20 turns of the session are used.");
 });
 
-test("every wait says its end", () => {
-  expect(untilWhen(approval, 0, 0)).toBe(`Waiting since ${clock(0)}`);
-  const soon = { ...approval, expires_at: 94_000 };
-  expect(untilWhen(soon, 0, 0)).toBe("Denied automatically in 1:34");
-  expect(untilWhen(soon, 0, 93_500)).toBe("Denied automatically in 0:01");
-  expect(untilWhen({ ...question, expires_at: 1 }, 0, 5)).toBe("Goes on without an answer now");
-  expect(untilWhen({ ...limit, expires_at: 60_000 }, 0, 0)).toBe("Stopped automatically in 1:00");
+test("every wait says since when, and its end where there is one", () => {
+  const began = new Date(2026, 4, 9, 14, 21).getTime();
+  const waits = (asked: Asked, seconds: number, left?: number) => {
+    const expires = left === undefined ? {} : { expires_at: began + left * 1_000 };
+    return untilWhen({ ...asked, ...expires }, began, began + seconds * 1_000);
+  };
+  expect(waits(approval, 600)).toBe("Waiting since 14:21");
+  expect(waits(question, 86_400)).toBe("Waiting since 9 May, 14:21");
+  const since = "Waiting since 14:21 · ";
+  expect(waits(approval, 0, 120)).toBe(`${since}Denied automatically in 2:00`);
+  expect(waits(approval, 93.5, 94)).toBe(`${since}Denied automatically in 0:01`);
+  expect(waits(question, 5, 1)).toBe(`${since}Goes on without an answer now`);
+  expect(waits(limit, 0, 60)).toBe(`${since}Stopped automatically in 1:00`);
 });
 
 test("going on says what it allows", () => {

@@ -46,9 +46,17 @@ const AT_THE_END: Record<Asked["kind"], string> = {
   "limit.reached": "Stopped automatically",
 };
 
-/** Since when it waits; where somebody set a limit, how long that is still open. */
-export function untilWhen({ kind, expires_at }: Asked, asked_at: number, now: number): string {
-  if (expires_at == null) return `Waiting since ${when(asked_at, now)}`;
+/** Since when it waits, and where somebody set a limit, what comes of it by itself. */
+export function untilWhen(asked: Asked, asked_at: number, now: number): string {
+  const time = clock(asked_at);
+  const day = when(asked_at, now);
+  const since = `Waiting since ${day === time ? time : `${day}, ${time}`}`;
+  const end = endOf(asked, now);
+  return end === "" ? since : `${since} · ${end}`;
+}
+
+function endOf({ kind, expires_at }: Asked, now: number): string {
+  if (expires_at == null) return "";
   if (expires_at <= now) return `${AT_THE_END[kind]} now`;
   // Rounded up: at 0:01 there is still a second.
   return `${AT_THE_END[kind]} in ${duration(expires_at - now + 999)}`;
