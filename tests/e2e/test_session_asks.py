@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.sessions import Person, portal_in
-from tests.e2e.visit import audit, calm
+from tests.e2e.visit import audit, calm, new_session
 from tests.portal import Portal
 
 
@@ -91,3 +91,29 @@ def test_always_allow_shows_what_each_way_writes_and_what_else_it_allows(person:
     person.says("push hard")
     person.is_idle()
     assert len(person.events("approval.asked")) == 1, "it is not asked again in this session"
+
+
+def test_an_edit_behind_anothers_approval_names_it_and_it_is_decided_here(person: Person) -> None:
+    edited = person.portal.work / "hello.py"
+    edited.write_text("1\n", encoding="utf-8")
+    first = Person(person.portal, person.page, new_session(person.portal, "change it"))
+    inbox = person.page.get_by_role("navigation", name="Pages").get_by_role("link", name="Inbox 1")
+    expect(inbox).to_be_visible(timeout=15_000)
+    person.says("change it, too")
+    row = person.call("hello.py")
+    expect(row.locator(".ch")).to_contain_text("Waits for another session", timeout=15_000)
+    expect(row).to_contain_text("Waits for the approval Change hello.py? in session change it.")
+    expect(person.page.locator(".sub .st")).to_have_text("Waiting for another session")
+    where = row.get_by_role("link", name="change it")
+    expect(where).to_have_attribute("href", f"/index.html?session={first.session}")
+    expect(person.log.locator(".ask")).to_have_count(0)
+    row.get_by_role("button", name="Decide it here").click()
+    audit(calm(person.page))
+    row.get_by_role("button", name="Deny", exact=False).first.click()
+    card = person.log.locator(".ask").last
+    expect(row.locator(".ch")).to_contain_text("Waits for you", timeout=15_000)
+    expect(person.log).not_to_contain_text("Waits for the approval")
+    assert settled(first) == [("deny", None)]
+    card.get_by_role("button", name="Deny", exact=False).first.click()
+    person.is_idle()
+    assert settled(person) == [("deny", None)]

@@ -60,7 +60,7 @@ from airboss.model.events import (
     TurnUsage,
     Usage,
 )
-from airboss.model.gate_events import LoopNoticed, ToolVetoed
+from airboss.model.gate_events import LoopNoticed, ToolGoing, ToolVetoed, ToolWaiting
 from airboss.model.ids import ItemId, PromptId, RuleId, SessionId, SignInId, TaskRunId, TurnId
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -196,6 +196,8 @@ ONE_OF_EACH: tuple[Event, ...] = (
     InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
     LoopNoticed(level="warning", detector="repeat", tool="bash", count=10, text="Again?"),
     ToolVetoed(tool="bash", block="t", reason="Not again.", denied="tool-loop"),
+    ToolWaiting(block="t", item=ITEM, title="Change it?", session=SESSION, session_title="One"),
+    ToolGoing(block="t"),
     ServerStarted(
         by=Actor(via="server"),
         version="1",

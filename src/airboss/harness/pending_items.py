@@ -258,6 +258,7 @@ class PendingItems:
     async def _wait(self, waiting: WaitingItem, pause: Pause | None) -> ItemSettled:
         asked = waiting.asked
         self._state.waiting[asked.item] = waiting
+        self._state.files.asked(self._state.writer, asked)
         self._state.watch.hold()
         if pause is not None:
             pause.begin(reason_of(asked))
@@ -268,6 +269,7 @@ class PendingItems:
             raise
         finally:
             self._state.waiting.pop(asked.item, None)
+            self._state.files.settled(asked)
             if not self._state.waiting:
                 self._state.watch.go_on()
         if pause is not None and not self._state.waiting:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from airboss.errors import Conflict
+from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.harness.turn import Outcome, Pause, Request, Turn
 from airboss.log.writer import Writer
@@ -139,7 +140,8 @@ class RequestQueue:
 
 class SessionState:
     """Of one session, from its opening to its end. `writer` is its voice in the log, and `inbox`
-    that of the list of all that waits; `again` is what its queue begins with."""
+    that of the list of all that waits; `again` is what its queue begins with, and `files` knows
+    what all sessions edit."""
 
     def __init__(
         self,
@@ -148,11 +150,13 @@ class SessionState:
         redactor: Redactor,
         budgets: SharedBudgets,
         again: QueuedPrompt | None = None,
+        files: FileWaits | None = None,
     ) -> None:
         self.session = SessionId(writer.stream.name)
         self.writer = writer
         self.inbox = inbox
         self.redactor = redactor
+        self.files = files or FileWaits()
         self.queue = RequestQueue(writer, again)
         self.turn: Turn | None = None
         self.last_turn: Turn | None = None

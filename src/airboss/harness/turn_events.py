@@ -87,6 +87,13 @@ class TurnEvents:
         is_of_task = turn is not None and turn.is_of_task
         is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded)
         self._state.writer.say(said, urgent=not (is_soon_followed or is_of_task))
+        match said:
+            case ToolStarted():
+                self._state.files.begin(self._state.writer, said)
+            case ToolEnded():
+                self._state.files.end(self._state.writer, said.block)
+            case _:
+                pass
 
     def _note(self, recorded: ModelAnswered | UsageSeen | Retrying) -> None:
         """What comes late makes no turn of its own, and what was used counts all the same."""
@@ -152,6 +159,7 @@ class TurnEvents:
         is_cut = "interrupted" in (outcome, turn.outcome)
         if not is_cut:
             self._pending.cancel()
+        self._state.files.end(self._state.writer)
         self._guard.end(turn)
         self._state.end_turn(turn, outcome, is_cut=is_cut)
         self._prompts.turn_ended()

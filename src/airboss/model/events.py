@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from airboss.model.audit_events import AuditEvent
-from airboss.model.gate_events import GateEvent
+from airboss.model.gate_events import GateEvent, WaitEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
 from airboss.model.limits import UsageLimits
@@ -340,6 +340,7 @@ Event: TypeAlias = Annotated[
     | RunEvent
     | InboxEvent
     | GateEvent
+    | WaitEvent
     | AuditEvent,
     Field(discriminator="kind"),
 ]

@@ -1,7 +1,8 @@
-"""What the tool gate says of a session: that its agent repeats itself, and what it refused."""
+"""What stands in the way of a session's calls: the tool gate, and calls of others."""
 
 from typing import Literal, TypeAlias
 
+from airboss.model.ids import ItemId, SessionId
 from airboss.model.words import Frozen, Words
 
 # Why a call was not let through: `tool-loop`, the agent repeats itself; `policy` and `hook`, one of
@@ -33,4 +34,25 @@ class ToolVetoed(Frozen):
     denied: Denied
 
 
+class ToolWaiting(Frozen):
+    """A call waits until an approval is decided that another call waits for, mostly in another
+    session: both edit the same file, and the agent runtime lets one at a time at it."""
+
+    kind: Literal["tool.waiting"] = "tool.waiting"
+    block: Words
+    # What is to be decided, and where it is asked.
+    item: ItemId
+    title: Words
+    session: SessionId
+    session_title: Words = ""
+
+
+class ToolGoing(Frozen):
+    """It waits no longer for that."""
+
+    kind: Literal["tool.going"] = "tool.going"
+    block: Words
+
+
 GateEvent: TypeAlias = LoopNoticed | ToolVetoed
+WaitEvent: TypeAlias = ToolWaiting | ToolGoing

@@ -27,7 +27,8 @@ from airboss.model.events import (
     TurnStarted,
     TurnUsage,
 )
-from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, TurnId
+from airboss.model.gate_events import ToolGoing, ToolWaiting
+from airboss.model.ids import ItemId, PromptId, RunId, SessionId, TaskRunId, TurnId
 from airboss.model.inbox import InboxView, begin_inbox, fold_inbox
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -66,6 +67,16 @@ class QueuedPrompt(Frozen):
     images: tuple[PromptImage, ...] | None = None
 
 
+class WaitingCall(Frozen):
+    """A call that waits until another's approval is decided: both edit the same file."""
+
+    block: str
+    item: ItemId
+    title: str
+    session: SessionId
+    session_title: str = ""
+
+
 class SessionView(Frozen):
     """One session as of `seq`, the last event that this view has seen and that is no delta."""
 
@@ -101,6 +112,8 @@ class SessionView(Frozen):
     items: tuple[InboxItem, ...] = ()
     # The request whose turn asked a person for something and has not gone on since.
     asking: PromptId | None = None
+    # Its calls that wait for what another call, mostly of another session, has asked a person.
+    waiting_calls: tuple[WaitingCall, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -186,6 +199,10 @@ def _granted(view: SessionView, settled: ItemSettled) -> list[Granted]:
     return [granted_by(one) for one in asked if isinstance(one, LimitReached)]
 
 
+def _not_waiting(view: SessionView, block: str) -> tuple[WaitingCall, ...]:
+    return tuple(call for call in view.waiting_calls if call.block != block)
+
+
 def _changes(  # noqa: C901 - one arm a kind
     view: SessionView, at: int, event: Event
 ) -> dict[str, object]:
@@ -211,6 +228,7 @@ def _changes(  # noqa: C901 - one arm a kind
             usage = view.usage + event.usage
             asking = view.asking if event.outcome == "interrupted" else None
             said = {"turns": view.turns + 1, "models": models, "usage": usage}
+            said["waiting_calls"] = ()
             return {**said, "turn": None, "asking": asking, "spending": Usage()}
         case TurnUsage() if event.turn is not None and event.turn == view.turn:
             return {"spending": view.spending + event.usage}
@@ -218,8 +236,16 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"usage": view.usage + event.usage}
         case ApprovalAsked() | QuestionAsked() | LimitReached():
             return {"items": (*view.items, item_of(view, at, event)), "asking": event.prompt}
-        case PermissionDecided() | ToolEnded() if view.asking and not getattr(event, "cut", False):
+        case PermissionDecided() if view.asking:
             return {"asking": None}
+        case ToolEnded():
+            asking = view.asking if event.cut else None
+            return {"asking": asking, "waiting_calls": _not_waiting(view, event.block)}
+        case ToolWaiting():
+            call = WaitingCall(**event.model_dump(exclude={"kind"}))
+            return {"waiting_calls": (*_not_waiting(view, event.block), call)}
+        case ToolGoing():
+            return {"waiting_calls": _not_waiting(view, event.block)}
         case ItemSettled():
             items = tuple(item for item in view.items if item.id != event.item)
             granted = (*view.granted, *_granted(view, event))
@@ -234,9 +260,10 @@ def _changes(  # noqa: C901 - one arm a kind
         case SessionError():
             return {"error": event.message}
         case SessionInterrupted():
-            return {"state": "interrupted", "error": event.reason}
+            return {"state": "interrupted", "error": event.reason, "waiting_calls": ()}
         case SessionClosed():
-            return {"state": "closed", "turn": None, "queue": (), "items": ()}
+            ended = {"turn": None, "queue": (), "items": (), "waiting_calls": ()}
+            return {"state": "closed", **ended}
         case _:
             return {}
 

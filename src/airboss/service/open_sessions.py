@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from airboss.errors import RuntimeUnavailable, TooMuch
 from airboss.harness.conversation import Conversation, OpenSession, SessionTerms
 from airboss.harness.earlier_decisions import earlier_decisions_of
+from airboss.harness.file_waits import FileWaits
 from airboss.harness.models import Catalog, Route
 from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
@@ -52,6 +53,7 @@ class OpenSessions:
     max_block: int = MOST_CHARACTERS
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
+    _files: FileWaits = field(default_factory=FileWaits)
     # A lock is there as long as somebody holds it or waits for it.
     _locks: "WeakValueDictionary[SessionId, asyncio.Lock]" = field(
         default_factory=WeakValueDictionary["SessionId", asyncio.Lock]
@@ -99,7 +101,7 @@ class OpenSessions:
         rule: PolicyRule,
         again: QueuedPrompt | None = None,
     ) -> Conversation:
-        state = SessionState(writer, self.inbox, self.redactor, self.budgets, again)
+        state = SessionState(writer, self.inbox, self.redactor, self.budgets, again, self._files)
         terms = SessionTerms(
             route=route,
             rule=rule,

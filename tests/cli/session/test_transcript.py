@@ -86,6 +86,18 @@ def test_a_loop_is_told_and_a_refusal_is_not_repeated() -> None:
     ]
 
 
+def test_a_call_that_waits_for_anothers_approval_says_which_and_what_to_type() -> None:
+    started = {"kind": "tool.started", "block": "t", "name": "edit", "arguments": "{}"}
+    place = {"session": "ses_1", "session_title": "Tidy\u202e up"}
+    waiting = {"kind": "tool.waiting", "block": "t", "item": "itm_1", "title": "Change a.py?"}
+    said = drawn(started, {**waiting, **place}, {"kind": "tool.going", "block": "t"})[1]
+    assert said.splitlines() == [
+        "Waits for the approval “Change a.py?” in session ses_1 (Tidy⟨U+202E⟩ up): "
+        "both edit one file.",
+        "  Look at it and decide with: airboss inbox itm_1",
+    ]
+
+
 def test_reasoning_is_for_viewers_and_not_for_pipes() -> None:
     thought = {"kind": "reasoning.ended", "block": "r", "text": "Hm."}
     assert drawn(thought) == ("", "")

@@ -4,6 +4,7 @@ import "./conversation.css";
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { WaitingCall } from "../api/types.gen";
 import { type Keys, useKeys } from "../keys";
 import { Icon } from "../parts/icon";
 import type { SessionState } from "../state/types";
@@ -14,7 +15,7 @@ import { Home, Remembered, Remembering } from "./remember";
 import { firstLine, opensItself } from "./said";
 import { Box, TodoList } from "./work/box";
 import { FailureCard } from "./work/failure";
-import { AroundCalls } from "./work/inner";
+import { AroundCalls, WaitingCalls } from "./work/inner";
 import { asksOf, type Piece, piecesOf } from "./work/pieces";
 
 type Props = {
@@ -80,9 +81,11 @@ export function Conversation({
             <div class="conv" ref={box} role="log" aria-label={label} aria-live="off" tabIndex={0}>
               <div class="conv-in" ref={inside}>
                 <Space height={span.above} />
-                {shown.map((piece) => (
-                  <Kept key={piece.id} piece={piece} />
-                ))}
+                <WaitingCalls.Provider value={view?.waiting_calls ?? NOBODY}>
+                  {shown.map((piece) => (
+                    <Kept key={piece.id} piece={piece} />
+                  ))}
+                </WaitingCalls.Provider>
                 <Space height={span.below} />
                 {children}
               </div>
@@ -106,6 +109,7 @@ export function Conversation({
 }
 
 const NO_KEYS: Keys = {};
+const NOBODY: readonly WaitingCall[] = [];
 
 const keysOf = (follow: Follow): Keys => ({
   j: () => follow.step(1),

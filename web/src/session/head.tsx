@@ -27,7 +27,8 @@ type Props = {
 
 export function Head(props: Props) {
   const { view, title, stale, changed, brief, naming, onAside, onChanges } = props;
-  const state = view.items.length > 0 ? "asking" : view.state;
+  const going = view.waiting_calls.length > 0 ? "waiting-for-another-session" : view.state;
+  const state = view.items.length > 0 ? "asking" : going;
   const isOpen = view.state === "idle" || view.state === "working";
   return (
     <div class="sub">

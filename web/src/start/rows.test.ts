@@ -49,6 +49,7 @@ const SESSION: SessionView = {
   granted: [],
   allowances: [],
   items: [],
+  waiting_calls: [],
 };
 const TASK: TaskRunView = {
   id: "tsk_1",

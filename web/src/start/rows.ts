@@ -97,13 +97,14 @@ export function rowOfSession(
   now: number,
 ): Row {
   const asks = session.items.length > 0 && session.state !== "closed";
+  const isBehind = session.waiting_calls.length > 0;
   const goesOn = asks || session.state === "working" || session.state === "opening";
   const model = names.get(session.model) ?? session.model;
   return {
     id: session.id,
     href: `/index.html?${new URLSearchParams({ session: session.id })}`,
     name: visible(session.title) || "Untitled",
-    state: asks ? "asking" : session.state,
+    state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
     about: ["Session", visible(session.cwd), visible(model)].join(" · "),
     at: goesOn ? session.created_at : session.updated_at,
     milliseconds: (goesOn ? now : session.updated_at) - session.created_at,

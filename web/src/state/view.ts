@@ -7,6 +7,7 @@ import type {
   QueuedPrompt,
   Rule,
   SessionView,
+  WaitingCall,
 } from "../api/types.gen";
 import { canonical } from "./digest";
 import { titleOf } from "./text";
@@ -37,6 +38,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     usage: NO_USAGE,
     spending: NO_USAGE,
     limits: event.limits ?? {},
+    approval_seconds: event.approval_seconds ?? null,
     granted: [],
     allowances: [],
     error: null,
@@ -44,6 +46,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     run: event.run ?? null,
     items: [],
     asking: null,
+    waiting_calls: [],
   };
 }
 
@@ -119,8 +122,12 @@ function endOfTurn(view: SessionView, event: Of<"turn.ended">): Partial<SessionV
     turn: null,
     asking: event.outcome === "interrupted" ? (view.asking ?? null) : null,
     spending: NO_USAGE,
+    waiting_calls: [],
   };
 }
+
+const notWaiting = (view: SessionView, block: string): WaitingCall[] =>
+  view.waiting_calls.filter((call) => call.block !== block);
 
 /** What an event changes in the view, but for its `seq` and time. */
 export function changes(view: SessionView, at: number, event: Event): Partial<SessionView> {
@@ -163,7 +170,16 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "permission.decided":
       return view.asking ? { asking: null } : {};
     case "tool.ended":
-      return view.asking && !event.cut ? { asking: null } : {};
+      return {
+        asking: event.cut ? (view.asking ?? null) : null,
+        waiting_calls: notWaiting(view, event.block),
+      };
+    case "tool.waiting": {
+      const { kind: _, ...call } = event;
+      return { waiting_calls: [...notWaiting(view, event.block), call] };
+    }
+    case "tool.going":
+      return { waiting_calls: notWaiting(view, event.block) };
     case "item.settled":
       return {
         items: view.items.filter((item) => item.id !== event.item),
@@ -179,9 +195,9 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "session.error":
       return { error: event.message };
     case "session.interrupted":
-      return { state: "interrupted", error: event.reason };
+      return { state: "interrupted", error: event.reason, waiting_calls: [] };
     case "session.closed":
-      return { state: "closed", turn: null, queue: [], items: [] };
+      return { state: "closed", turn: null, queue: [], items: [], waiting_calls: [] };
     default: // a newer server may say more than we know
       return {};
   }

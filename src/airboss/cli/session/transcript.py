@@ -26,6 +26,8 @@ class Transcript:
     aside: Pen
     is_full: bool = False
     tools: dict[str, Record] = field(default_factory=dict[str, Record])
+    # The calls that wait for what another call asked a person.
+    behind: set[str] = field(default_factory=set[str])
     is_retrying: bool = False
     denials: list[str] = field(default_factory=list[str])
     _shown: dict[str, int] = field(default_factory=dict[str, int])
@@ -39,8 +41,12 @@ class Transcript:
     def doing(self) -> str:
         """What the agent is at, for whoever waits."""
         if self.tools:
-            return ", ".join(_title(record.event) for record in self.tools.values())
+            return ", ".join(self._doing(block, call.event) for block, call in self.tools.items())
         return "Asking the model again" if self.is_retrying else "Working"
+
+    def _doing(self, block: str, call: dict[str, Any]) -> str:
+        end = " (waits for another's approval)" if block in self.behind else ""
+        return f"{_title(call)}{end}"
 
     def draw(self, record: Record) -> None:
         area, _, what = record.kind.partition(".")
@@ -235,6 +241,20 @@ def _draw_veto(page: Transcript, event: Event) -> None:
     page.denials.append(reason)
 
 
+def _draw_waiting(page: Transcript, event: Event) -> None:
+    page.behind.add(str(event.get("block", "")))
+    where = visible_line(str(event.get("session", "")))
+    if title := visible_line(str(event.get("session_title", "")), _SUMMARY_LENGTH):
+        where = f"{where} ({title})"
+    what, item = visible_line(str(event.get("title", ""))), visible_line(str(event.get("item", "")))
+    page.note(f"Waits for the approval “{what}” in session {where}: both edit one file.", "yellow")
+    page.note(f"  Look at it and decide with: airboss inbox {item}", "dim")
+
+
+def _draw_going(page: Transcript, event: Event) -> None:
+    page.behind.discard(str(event.get("block", "")))
+
+
 def _draw_opened(page: Transcript, event: Event) -> None:
     if page.is_full:
         said = f"{event.get('model')} in {event.get('cwd')}, permissions {event.get('policy')}"
@@ -290,6 +310,8 @@ _DRAWN = {
     "permission.decided": _draw_permission,
     "loop.noticed": _draw_loop,
     "tool.vetoed": _draw_veto,
+    "tool.waiting": _draw_waiting,
+    "tool.going": _draw_going,
 }
 
 

@@ -8,6 +8,7 @@ import { Markdown } from "../../parts/markdown";
 import { visible, visibleWhole } from "../../words";
 import { Path } from "../file";
 import { firstLine } from "../said";
+import { Behind, BehindFact, useBehind } from "./behind";
 import { Box } from "./box";
 import { AroundCalls, Inner } from "./inner";
 import { type Call, callOf } from "./kinds";
@@ -104,6 +105,7 @@ function Edit({ entry, call }: Props<"edit">) {
   const [only, more] = call.files;
   const sum = (what: "added" | "removed") => call.files.reduce((all, file) => all + file[what], 0);
   const waits = ask !== null && ask.settled === null;
+  const behind = useBehind(tool.id);
   return (
     <Row
       id={tool.id}
@@ -119,7 +121,8 @@ function Edit({ entry, call }: Props<"edit">) {
       facts={
         <>
           <Standing {...entry} />
-          {!waits && !isBad(tool) && (
+          {behind !== null && <BehindFact call={behind} />}
+          {!waits && behind === null && !isBad(tool) && (
             <>
               <span class="fact plus">+{sum("added")}</span>
               <span class="fact minus">−{sum("removed")}</span>
@@ -132,12 +135,13 @@ function Edit({ entry, call }: Props<"edit">) {
         </>
       }
       time={<Took tool={tool} />}
-      opens={isBad(tool)}
-      flat={waits || tool.receiving}
+      opens={isBad(tool) || behind !== null}
+      flat={(waits || tool.receiving) && behind === null}
     >
       {() => (
         <>
-          {call.diff !== "" && !isBad(tool) && (
+          {behind !== null && <Behind call={behind} />}
+          {call.diff !== "" && behind === null && !isBad(tool) && (
             <Diff diff={call.diff} path={only?.path ?? ""} bare={more === undefined} />
           )}
           <Trouble entry={entry} />
