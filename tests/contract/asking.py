@@ -27,6 +27,10 @@ rules:
     steps:
       - call: {tool: create, arguments: {path: "{cwd}/hello.txt", file_text: "hi \e[31mred"}}
       - say: "Done."
+  - when: "touch more"
+    steps:
+      - call: {tool: bash, arguments: {command: "touch {cwd}/more.txt", description: "make it"}}
+      - say: "Done."
   - when: "which colour"
     steps:
       - call:

@@ -117,6 +117,7 @@ def test_what_is_pressed_twice_does_not_decide_the_next_one(portal: Portal, inbo
     first, second = two_wait(portal, inbox)
     inbox.keyboard.press("j")
     inbox.keyboard.press("k")
+    expect(cards(inbox)).to_contain_text("made.txt")
     readable(inbox)
     for _ in range(12):  # on a slow day, by somebody without patience
         inbox.keyboard.press("a")
@@ -144,11 +145,11 @@ def test_a_double_click_does_not_decide_the_next_one(portal: Portal, inbox: Page
 
 
 def two_wait(portal: Portal, inbox: Page) -> list[str]:
-    """Two that look the same, the first of which is shown."""
+    """Two requests, the first of which is shown."""
     sessions: list[str] = []
-    for count in (1, 2):
-        sessions.append(new_session(portal, "touch it"))
-        expect(inbox.locator(".pick")).to_have_count(count, timeout=20_000)
+    for text in ("touch it", "touch more"):
+        sessions.append(new_session(portal, text))
+        expect(inbox.locator(".pick")).to_have_count(len(sessions), timeout=20_000)
     return sessions
 
 

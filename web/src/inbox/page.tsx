@@ -1,25 +1,31 @@
-/** All that waits for a person, over all sessions and runs: a list, and the one that is looked at. */
+/** All that waits for a person, over all sessions and runs: a list, and what is looked at. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { EventPage, InboxItem } from "../api/types.gen";
 import { useKeys } from "../keys";
-import { now } from "../live/feed";
 import { inbox } from "../live/inbox";
 import { Ask } from "../parts/ask";
-import { becameOf, type Settled, titleOf, untilWhen, wasYes } from "../parts/asking";
+import { becameOf, type Settled, titleOf, wasYes } from "../parts/asking";
 import { Icon } from "../parts/icon";
-import { clock, fully, span, visible } from "../words";
-import { About, originInWords, useOrigin } from "./about";
+import type { Recorded } from "../state/types";
+import { clock, fully, visible } from "../words";
+import { About } from "./about";
 import { lookedAt, neighbour, nextAfter } from "./choice";
+import { GroupCard } from "./group";
+import { countInWords, type Group, groupsOf } from "./groups";
+import { List } from "./list";
+import { useNarrow } from "./narrow";
+import { Notify } from "./notify";
 import { type Past, pastOf } from "./past";
+import { SuggestionLine } from "./suggestion";
 
 const WINDOW = 400;
 
 export function InboxPage() {
   const { state, loaded, trouble } = inbox();
   const { items, seq } = state.value;
-  const past = usePast(loaded.value ? seq : null);
+  const events = useEvents(loaded.value ? seq : null);
   if (!loaded.value) {
     return (
       <div class="page" aria-busy={trouble.value === null}>
@@ -30,29 +36,38 @@ export function InboxPage() {
       </div>
     );
   }
-  return <Inbox items={items} past={past} />;
+  return <Inbox items={items} events={events} />;
 }
 
-function Inbox({ items, past }: { items: readonly InboxItem[]; past: readonly Past[] }) {
-  const [chosen, choose] = useState<InboxItem | null>(null);
-  const decided = useRef(new Set<string>());
-  const before = useRef(items);
+type Props = { items: readonly InboxItem[]; events: readonly Recorded[] };
+
+function Inbox({ items, events }: Props) {
+  const groups = useMemo(() => groupsOf(items), [items]);
+  const past = useMemo(() => pastOf(events, Date.now()), [events]);
+  const [chosen, choose] = useState<Group | null>(null);
+  /** On a narrow page what is open can be closed again. */
+  const [closed, close] = useState(false);
+  const narrow = useNarrow();
+  const [decided, decide] = useState<ReadonlySet<string>>(new Set());
+  const before = useRef(groups);
   const card = useRef<HTMLDivElement>(null);
   // Whose card is to have the focus, once it is drawn; null for the page itself.
   const wanted = useRef<string | null | undefined>(undefined);
-  const shown = lookedAt(items, chosen);
-  const settled = shown === null ? null : settledOf(shown, items, past);
+  const shown = lookedAt(groups, chosen);
+  const waits = shown !== null && groups.some(({ id }) => id === shown.id);
 
-  const look = (item: InboxItem | null) => {
-    wanted.current = item?.id ?? null;
-    choose(item);
+  const look = (group: Group | null) => {
+    wanted.current = group?.id ?? null;
+    close(false);
+    choose(group);
   };
   // Hands the focus on: to the card that was chosen, and after a decision to the next one.
   useEffect(() => {
-    const gone = shown !== null && !items.some(({ id }) => id === shown.id);
-    if (gone && decided.current.has(shown.id)) look(nextAfter(before.current, items, shown.id));
-    before.current = items;
-  }, [items, shown]);
+    if (shown !== null && !waits && shown.items.some(({ id }) => decided.has(id))) {
+      look(nextAfter(before.current, groups, shown.id));
+    }
+    before.current = groups;
+  }, [groups, shown, decided]); // the stream may say it before the answer comes
   useEffect(() => {
     if (wanted.current === undefined || wanted.current !== (shown?.id ?? null)) return;
     wanted.current = undefined;
@@ -60,30 +75,58 @@ function Inbox({ items, past }: { items: readonly InboxItem[]; past: readonly Pa
     (place ?? document.getElementById("content"))?.focus();
   });
   useEffect(() => {
-    if (chosen === null && shown !== null) choose(shown); // what one looks at first, one goes on looking at
+    if (shown !== null && chosen !== shown) choose(shown); // what one looks at, one goes on looking at
   }, [chosen, shown]);
-  const step = (way: 1 | -1) => look(neighbour(items, shown, way));
+  const step = (way: 1 | -1) => look(neighbour(groups, shown, way));
   useKeys({
     j: () => step(1),
     k: () => step(-1),
     ArrowDown: () => step(1),
     ArrowUp: () => step(-1),
   });
+  const pick = (group: Group) => {
+    if (narrow && group.id === shown?.id && !closed) close(true);
+    else look(group);
+  };
+
+  const open = shown !== null && (
+    <div ref={card} class="opened">
+      <Shown
+        group={shown}
+        items={items}
+        past={past}
+        onSent={({ id }) => decide((before) => new Set([...before, id]))}
+      />
+      {!waits && groups.length > 0 && (
+        <button
+          type="button"
+          class="btn sm gap"
+          onClick={() => look(nextAfter(before.current, groups, shown.id))}
+        >
+          Go to the next one
+        </button>
+      )}
+    </div>
+  );
+  const inPlace = narrow && waits;
 
   return (
     <div class="page">
-      <div class="row">
+      <div class="row wrap">
         <h1>Inbox</h1>
         <span class="muted" role="status">
-          {countInWords(items.length)}
+          {countInWords(items.length, groups.length)}
         </span>
         <span class="grow" />
         {items.length > 0 && (
           <span class="small faint inbox-keys">
-            Move with <kbd>J</kbd> <kbd>K</kbd>, decide with <kbd>A</kbd> <kbd>D</kbd>
+            Move with <kbd>J</kbd> <kbd>K</kbd>, choose with <kbd>X</kbd>, decide with <kbd>A</kbd>{" "}
+            <kbd>D</kbd>
           </span>
         )}
+        <Notify />
       </div>
+      <SuggestionLine events={events} items={items} />
       {shown === null ? (
         <div class="panel empty gap">
           <Icon name="inbox" size="big" />
@@ -99,50 +142,53 @@ function Inbox({ items, past }: { items: readonly InboxItem[]; past: readonly Pa
       ) : null}
       <div class={shown === null ? undefined : "inbox"}>
         <div class={shown === null ? "inbox" : undefined}>
-          {items.length > 0 && (
-            <ul class="list panel" aria-label="What waits">
-              {items.map((item) => (
-                <Row
-                  key={item.id}
-                  item={item}
-                  on={item.id === shown?.id}
-                  onPick={() => look(item)}
-                />
-              ))}
-            </ul>
+          {groups.length > 0 && (
+            <List
+              groups={groups}
+              shown={closed ? null : (shown?.id ?? null)}
+              onPick={pick}
+              inPlace={inPlace && open}
+            />
           )}
           {past.length > 0 && <Decided past={past} />}
         </div>
-        {shown !== null && (
-          <div ref={card}>
-            <Ask
-              key={shown.id}
-              item={shown}
-              settled={settled}
-              announced={false}
-              headed
-              onSent={() => decided.current.add(shown.id)}
-            >
-              <About item={shown} />
-            </Ask>
-            {settled !== null && items.length > 0 && (
-              <button
-                type="button"
-                class="btn sm gap"
-                onClick={() => look(nextAfter(before.current, items, shown.id))}
-              >
-                Go to the next one
-              </button>
-            )}
-          </div>
-        )}
+        {!inPlace && open}
       </div>
     </div>
   );
 }
 
-const countInWords = (count: number): string =>
-  count === 0 ? "" : count === 1 ? "1 waits for you" : `${count} wait for you`;
+type ShownProps = {
+  group: Group;
+  items: readonly InboxItem[];
+  past: readonly Past[];
+  onSent: (item: InboxItem) => void;
+};
+
+/** Of several equal ones one card; of those that somebody else decided, what came of each. */
+function Shown({ group, items, past, onSent }: ShownProps) {
+  const [first] = group.items;
+  const waits = items.some(({ id }) => id === first.id);
+  if (waits && group.items.length > 1 && first.asked.kind === "approval.asked") {
+    return <GroupCard key={group.id} items={group.items} asked={first.asked} onSent={onSent} />;
+  }
+  return (
+    <>
+      {group.items.map((item) => (
+        <Ask
+          key={item.id}
+          item={item}
+          settled={settledOf(item, items, past)}
+          announced={false}
+          headed
+          onSent={() => onSent(item)}
+        >
+          <About item={item} />
+        </Ask>
+      ))}
+    </>
+  );
+}
 
 /** Of an item that waits no longer, and that somebody else has decided. */
 function settledOf(
@@ -153,24 +199,6 @@ function settledOf(
   if (items.some(({ id }) => id === item.id)) return null;
   const found = past.find(({ id }) => id === item.id);
   return found === undefined ? null : { ...found.settled, at: found.at };
-}
-
-function Row({ item, on, onPick }: { item: InboxItem; on: boolean; onPick: () => void }) {
-  const origin = useOrigin(item);
-  return (
-    <li class={on ? "sel" : undefined}>
-      <button type="button" class="pick" aria-current={on ? "true" : undefined} onClick={onPick}>
-        <Icon name={item.asked.kind === "question.asked" ? "question" : "hand"} />
-        <span class="grow">
-          <b>{titleOf(item.asked)}</b>
-          <span class="small muted cut block">{originInWords(origin)}</span>
-          <span class="small faint num block" title={fully(item.asked_at)}>
-            {untilWhen(item.asked, item.asked_at, now.value)} · {span(now.value - item.asked_at)}
-          </span>
-        </span>
-      </button>
-    </li>
-  );
 }
 
 function Decided({ past }: { past: readonly Past[] }) {
@@ -197,19 +225,19 @@ function Decided({ past }: { past: readonly Past[] }) {
   );
 }
 
-/** Read anew whenever something came or went. */
-function usePast(seq: number | null): readonly Past[] {
-  const [past, know] = useState<readonly Past[]>([]);
+/** The last ones, read anew whenever something came or went. */
+function useEvents(seq: number | null): readonly Recorded[] {
+  const [events, know] = useState<readonly Recorded[]>([]);
   useEffect(() => {
     if (seq === null) return;
     let gone = false;
     const after = Math.max(0, seq - WINDOW);
     void get<EventPage>(`/api/v1/inbox/events?after=${after}&limit=${WINDOW}`).then((answer) => {
-      if (!gone && answer.kind === "ok") know(pastOf(answer.body.items, Date.now()));
+      if (!gone && answer.kind === "ok") know(answer.body.items);
     });
     return () => {
       gone = true;
     };
   }, [seq]);
-  return past;
+  return events;
 }

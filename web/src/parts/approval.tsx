@@ -143,7 +143,8 @@ const focused = (field: HTMLInputElement | null) => {
   }
 };
 
-function About({ asked: { subject } }: { asked: ApprovalAsked }) {
+/** What is to be done, whole. */
+export function About({ asked: { subject } }: { asked: ApprovalAsked }) {
   const { command, diff, path, address, arguments: all } = subject;
   const said = diff ?? command ?? address ?? path;
   const [open, unfold] = useState(false);

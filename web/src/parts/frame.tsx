@@ -6,7 +6,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { access } from "../api/access";
 import { fresh, stayAwake, tryNow } from "../live/feed";
 import type { Freshness } from "../live/freshness";
-import { inbox, waiting } from "../live/inbox";
+import { waiting } from "../live/inbox";
+import { announceInbox } from "../live/notices";
 import { float, floating } from "./floats";
 import { FreshnessBadge } from "./freshness";
 import { listenToKeys } from "./hotkeys";
@@ -39,7 +40,7 @@ const stopWaiting = effect(() => {
 
 function count(): void {
   stopWaiting();
-  inbox();
+  announceInbox();
 }
 
 export function Frame({ page, title, app = false, freshness, children }: Props) {

@@ -37,6 +37,7 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
       [["A"], "Allow once, or go on"],
       [["D"], "Deny, or stop"],
       [["W"], "Always allow: 1 to 4 chooses what, Enter confirms"],
+      [["X"], "Of equal requests, choose the next one or leave it out"],
       [["1"], "Choose an answer, 1 to 9"],
     ],
   },
