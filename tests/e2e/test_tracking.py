@@ -20,7 +20,7 @@ from tests.e2e.tracked import (
     tracked_portal,
     visit,
 )
-from tests.e2e.visit import fits, is_wide, signed_in, usable_by_all, window
+from tests.e2e.visit import asked, fits, is_wide, signed_in, usable_by_all, window
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -74,12 +74,19 @@ def test_a_preview_is_the_chart_only_over_the_full_width(
     quiet.check()
 
 
-def test_a_preview_says_where_input_is_needed(portal: Portal, page: Page) -> None:
+def test_a_preview_shows_the_prompts_and_where_input_is_needed(portal: Portal, page: Page) -> None:
     visit(page, portal, "input")
-    expect(page.locator(".flow g.node").filter(has_text="input")).to_contain_text(
-        "needs your input"
-    )
-    expect(page.locator(".flow g.node").filter(has_text="design")).not_to_contain_text("needs")
+    task = next(one for one in tasks(portal) if one["name"] == "input")
+    begin = str(task["prompt"])[:8]
+    expect(page.locator(".flow g.node").filter(has_text="input")).to_contain_text(begin)
+    prompts = page.get_by_role("region", name="Prompts")
+    expect(prompts.get_by_text("needs your input")).to_have_count(1)
+    prompts.get_by_text("input", exact=True).click()
+    expect(prompts.locator("pre").filter(visible=True)).to_have_text(str(task["prompt"]))
+
+
+def tasks(portal: Portal) -> list[dict[str, object]]:
+    return asked(portal, "GET", "/api/v1/tasks").json()["items"]
 
 
 def test_a_job_or_a_run_that_is_not_there_is_told_of_with_a_way_on(

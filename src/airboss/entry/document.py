@@ -116,6 +116,7 @@ class Criteria(Part):
 class Task(Part):
     """A prompt with conditions, criteria and retries."""
 
+    description: StrictStr | None = None
     model: Model | None = None
     prompt: Prompt
     require_user_input: StrictBool
@@ -174,6 +175,7 @@ for _kind in (Seq, Par, Loop, Alt):
 class Job(Part):
     """A tree of works. It requires a person's input exactly when one of its tasks does."""
 
+    description: StrictStr | None = None
     work: Work
     require_user_input: StrictBool | None = None
     limits: Limits | None = None

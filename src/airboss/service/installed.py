@@ -1,7 +1,7 @@
 """The entry in use: where it came from, whether it is trusted, and what it allows and offers."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Source = Literal["built-in", "file", "test", "api"]
 P = TypeVar("P", bound="Part")
 _LONGEST_ABOUT = 200
+_LONGEST_PROMPT = 4_000
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class TaskSummary:
     permissions: str
     require_user_input: bool
     criteria: str
+    description: str | None
+    prompt: str
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,13 @@ class Installed:
             model = models[task.model.category] if task.model.category else task.model.id or model
         return TaskSummary(
             name=name,
-            about=_first_line(task.prompt[0]),
+            about=_first_line(task.description or "") or _first_line(task.prompt[0]),
             model=model,
             permissions=self.policy_for(name),
             require_user_input=task.require_user_input,
             criteria=_criteria(task),
+            description=task.description,
+            prompt=_beginning(task.prompt),
         )
 
 
@@ -169,6 +174,11 @@ def _cleaned(part: P, clean: Callable[[str], str]) -> P:
 def _first_line(prompt: str) -> str:
     line = next((line.strip() for line in prompt.splitlines() if line.strip()), "")
     return line if len(line) <= _LONGEST_ABOUT else f"{line[: _LONGEST_ABOUT - 1]}…"
+
+
+def _beginning(prompt: Sequence[str]) -> str:
+    text = "\n".join(prompt)
+    return text if len(text) <= _LONGEST_PROMPT else f"{text[: _LONGEST_PROMPT - 1]}…"
 
 
 def _criteria(task: "Task") -> str:

@@ -508,6 +508,7 @@ export type ItemSettled = {
 export type JobItem = {
   "name": string;
   "requireUserInput": boolean;
+  "description"?: string | null;
   "work": Record<string, unknown>;
   "chart": Record<string, unknown>;
   "stats": JobStats;
@@ -1480,10 +1481,12 @@ export type TaskGoing = {
   "kind": "task.going";
 };
 
-/** A task. `permissions` is the policy that holds for it; `model` is its own, or the driving one, which a job may override. */
+/** A task. `prompt` is the beginning of what is asked; `permissions` is the policy that holds for it; `model` is its own, or the driving one, which a job may override. */
 export type TaskItem = {
   "name": string;
   "requireUserInput": boolean;
+  "description"?: string | null;
+  "prompt": string;
   "about": string;
   "model": string;
   "permissions": string;

@@ -6,15 +6,17 @@ import { now } from "../live/feed";
 import { Note } from "../parts/note";
 import { Status } from "../parts/status";
 import { runAddress } from "../start/rows";
-import { cost, duration, fully, span, visible, when } from "../words";
+import { cost, duration, fully, span, visible, visibleLines, when } from "../words";
 import type { Cell } from "./grid";
 import { inOneSentence, policiesOf, tasksOf } from "./works";
 
 export function About({ cell }: { cell: Cell }) {
   const told = inOneSentence(cell.job.work);
+  const { description } = cell.job;
   return (
     <div>
       <h2 class="name">{visible(cell.name)}</h2>
+      {description && <p class="description">{visibleLines(description)}</p>}
       {told !== null && <p class="muted">{visible(told)}</p>}
     </div>
   );
@@ -32,12 +34,16 @@ export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
       <Tile name="Tasks" small={looped > 0 ? `${looped} of them in loops` : "each at most once"}>
         {names.length}
       </Tile>
-      <Tile name="Usual time" small={range(runs) ?? WHENCE}>
-        {job.stats.usual_ms == null ? "Not known yet" : span(job.stats.usual_ms)}
-      </Tile>
-      <Tile name="Usual calls of models" small={WHENCE}>
-        {job.stats.usual_requests ?? "Not known yet"}
-      </Tile>
+      {job.stats.usual_ms != null && (
+        <Tile name="Usual time" small={range(runs) ?? WHENCE}>
+          {span(job.stats.usual_ms)}
+        </Tile>
+      )}
+      {job.stats.usual_requests != null && (
+        <Tile name="Usual calls of models" small={WHENCE}>
+          {job.stats.usual_requests}
+        </Tile>
+      )}
       <Tile name="Permissions" small={policies.length === 1 ? briefly(policies[0]) : "by its task"}>
         {policies.map(visible).join(", ") || "…"}
       </Tile>

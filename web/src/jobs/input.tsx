@@ -7,7 +7,7 @@ import type { Cell } from "./grid";
 import { readersOf } from "./works";
 
 type Props = {
-  cell: Cell | null;
+  cell: Cell;
   tasks: readonly TaskItem[];
   text: string;
   onWrite: (text: string) => void;
@@ -15,15 +15,13 @@ type Props = {
 };
 
 export function Input({ cell, tasks, text, onWrite, onStart }: Props) {
-  const takes = cell?.job.requireUserInput ?? false;
   return (
     <div class="field fill">
       <label for="user-input">User input</label>
       <textarea
         id="user-input"
         class="area"
-        disabled={!takes}
-        placeholder={placeholder(cell)}
+        placeholder="Say what it is to do."
         aria-describedby="user-input-for"
         value={text}
         onInput={(event) => onWrite(event.currentTarget.value)}
@@ -32,15 +30,10 @@ export function Input({ cell, tasks, text, onWrite, onStart }: Props) {
         }}
       />
       <p class="hint" id="user-input-for">
-        {takes && cell !== null ? <Readers names={readersOf(cell.job.work, tasks)} /> : "\u00a0"}
+        <Readers names={readersOf(cell.job.work, tasks)} />
       </p>
     </div>
   );
-}
-
-function placeholder(cell: Cell | null): string {
-  if (cell === null) return "Select a job that needs your input.";
-  return cell.job.requireUserInput ? "Say what it is to do." : "This job needs no input.";
 }
 
 function Readers({ names }: { names: readonly string[] }) {

@@ -45,14 +45,17 @@ function JobButton({ cell, pressed, onChoose }: ButtonProps) {
       onClick={() => onChoose(cell.job.name)}
     >
       <b>{visible(cell.name)}</b>
+      {cell.job.description && (
+        <span class="about">{visible(firstLine(cell.job.description))}</span>
+      )}
       <Last stats={stats} />
-      <span class="ft">
-        {stats.usual_ms == null ? "no figures yet" : `usually ${span(stats.usual_ms)}`}
-      </span>
+      {stats.usual_ms != null && <span class="ft">usually {span(stats.usual_ms)}</span>}
       <Now stats={stats} />
     </button>
   );
 }
+
+const firstLine = (text: string): string => text.trim().split("\n")[0] ?? "";
 
 const LOOKS: Record<string, { look: string; icon: IconName }> = {
   succeeded: { look: "ok", icon: "tick" },

@@ -17,24 +17,9 @@ export function Outcome({ begun }: { begun: Begun }) {
       </Note>
     );
   }
-  if (begun.kind === "blocked") {
-    return (
-      <Note kind="info" title="The job has started.">
-        The browser did not open a window for it.{" "}
-        <a href={begun.address} target="_blank" rel="noreferrer">
-          Open it here
-        </a>
-        , or allow this page to open windows.
-      </Note>
-    );
-  }
   return (
     <p class="small muted" role="status">
-      It has started, and is shown in{" "}
-      <a href={begun.address} target="_blank" rel="noreferrer">
-        its own window
-      </a>
-      .
+      It has started: <a href={begun.address}>open its run</a>.
     </p>
   );
 }

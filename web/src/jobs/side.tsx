@@ -29,15 +29,19 @@ export function Side({ cell, folder }: Props) {
     setStarting(true);
     setBegun(null);
     const input = cell.job.requireUserInput ? text : "";
-    const came = await begin({ job: cell.job.name, input, cwd: folder }, visible(cell.name));
+    const came = await begin({ job: cell.job.name, input, cwd: folder });
     setStarting(false);
     setBegun({ ...came, job: cell.job.name });
-    if (came.kind !== "not") write("");
+    if (came.kind === "not") return;
+    write("");
+    location.assign(came.address);
   }
 
   const input = (
     <>
-      <Input cell={cell} tasks={tasks} text={text} onWrite={write} onStart={() => void start()} />
+      {cell?.job.requireUserInput && (
+        <Input cell={cell} tasks={tasks} text={text} onWrite={write} onStart={() => void start()} />
+      )}
       <Barred needs="operate" />
       {begun !== null && begun.job === cell?.job.name && <Outcome begun={begun} />}
     </>
@@ -46,15 +50,12 @@ export function Side({ cell, folder }: Props) {
     <section class="side" aria-label="User input">
       <div class="in">
         {cell === null ? (
-          <>
-            <div>
-              <h2 class="name">Select a job</h2>
-              <p class="muted">
-                What it does, how long it usually takes and how its last runs went is shown here.
-              </p>
-            </div>
-            {input}
-          </>
+          <div>
+            <h2 class="name">Select a job</h2>
+            <p class="muted">
+              What it does, how long it usually takes and how its last runs went is shown here.
+            </p>
+          </div>
         ) : (
           <Selected key={cell.job.name} cell={cell} tasks={tasks}>
             {input}
@@ -91,10 +92,6 @@ function Foot({ cell, starting, onStart }: FootProps) {
   if (cell === null) {
     return (
       <div class="foot">
-        <button type="button" class="btn big" disabled title="Select a job first">
-          <Icon name="job" />
-          Preview
-        </button>
         <span class="grow" />
         <button type="button" class="btn primary big" disabled title="Select a job first">
           Job Not Selected
@@ -104,12 +101,12 @@ function Foot({ cell, starting, onStart }: FootProps) {
   }
   return (
     <div class="foot">
-      <a class="btn big" href={runAddress(cell.job.name, null)} target="_blank" rel="noreferrer">
+      <a class="btn big" href={runAddress(cell.job.name, null)}>
         <Icon name="job" />
         Preview
       </a>
       <span class="grow" />
-      <span class="small faint">{starting ? "Starting …" : "Opens in a new window"}</span>
+      {starting && <span class="small faint">Starting …</span>}
       <button
         type="button"
         class="btn primary big"

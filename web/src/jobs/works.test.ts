@@ -20,6 +20,7 @@ const task = (name: string, more: Partial<TaskItem> = {}): TaskItem => ({
   name,
   requireUserInput: false,
   about: "",
+  prompt: "",
   model: "m",
   permissions: "ask",
   criteria: "",

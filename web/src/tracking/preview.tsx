@@ -1,11 +1,11 @@
 /** A job that does not run: its chart alone, over the full width. */
 
 import { useEffect } from "preact/hooks";
-import type { RunJob, TaskList } from "../api/types.gen";
+import type { RunJob, TaskItem, TaskList } from "../api/types.gen";
 import { watchList } from "../live/list";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { visible } from "../words";
+import { visible, visibleLines } from "../words";
 import { Drawing, useDrawing } from "./drawing";
 import { JobState } from "./head";
 import { badge, headline, useSteps } from "./page";
@@ -47,11 +47,14 @@ function Previewed({ job }: { job: RunJob }) {
   const drawn = useDrawing(job, NOTHING_RAN);
   const steps = useSteps(job);
   const known = useWatched("/api/v1/tasks", watchList<TaskList>)?.state.value?.items ?? [];
-  const needsInput = new Set(
-    known.filter((task) => task.requireUserInput).map((task) => task.name),
+  const byName = new Map(known.map((task) => [task.name, task]));
+  const hint = ({ of, width }: Box): string => {
+    const task = of?.kind === "step" ? byName.get(taskOf(of.label)) : undefined;
+    return task === undefined ? "" : begins(task, width);
+  };
+  const used = [...new Set([...steps.values()].map(({ task }) => taskOf(task)))].flatMap(
+    (name) => byName.get(name) ?? [],
   );
-  const hint = ({ of }: Box): string =>
-    of?.kind === "step" && needsInput.has(taskOf(of.label)) ? "needs your input" : "";
   return (
     <div class="previewed">
       <div class="jobhead">
@@ -78,7 +81,37 @@ function Previewed({ job }: { job: RunJob }) {
         onChoose={null}
         hint={hint}
       />
+      <Prompts tasks={used} />
     </div>
+  );
+}
+
+const LETTER = 6.2;
+
+/** How a task's prompt begins, as far as its node is wide. */
+function begins({ prompt }: TaskItem, width: number): string {
+  const words = visible(prompt.trim().split("\n")[0] ?? "");
+  const most = Math.max(8, Math.floor(width / LETTER) - 1);
+  return words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words;
+}
+
+/** What each node asks for, whole. */
+function Prompts({ tasks }: { tasks: readonly TaskItem[] }) {
+  if (tasks.length === 0) return null;
+  return (
+    <section class="prompts" aria-labelledby="prompts">
+      <h2 id="prompts">Prompts</h2>
+      {tasks.map(({ name, description, prompt, requireUserInput }) => (
+        <details key={name}>
+          <summary>
+            <span class="mono">{visible(name)}</span>
+            {requireUserInput && <span class="muted"> · needs your input</span>}
+            {description != null && <span class="muted"> · {visible(description)}</span>}
+          </summary>
+          <pre class="code">{visibleLines(prompt)}</pre>
+        </details>
+      ))}
+    </section>
   );
 }
 

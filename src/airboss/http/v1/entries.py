@@ -116,11 +116,13 @@ class CheckedEntry(BaseModel):
 
 
 class TaskItem(BaseModel):
-    """A task. `permissions` is the policy that holds for it; `model` is its own, or the driving
-    one, which a job may override."""
+    """A task. `prompt` is the beginning of what is asked; `permissions` is the policy that holds
+    for it; `model` is its own, or the driving one, which a job may override."""
 
     name: str
     requireUserInput: bool
+    description: str | None = None
+    prompt: str
     about: str
     model: str
     permissions: str
@@ -138,6 +140,7 @@ class JobItem(BaseModel):
 
     name: str
     requireUserInput: bool
+    description: str | None = None
     work: dict[str, Any]
     chart: dict[str, Any]
     stats: JobStats
@@ -254,6 +257,8 @@ def _tasks(used: Installed) -> list[TaskItem]:
         TaskItem(
             name=task.name,
             requireUserInput=task.require_user_input,
+            description=task.description,
+            prompt=task.prompt,
             about=task.about,
             model=task.model,
             permissions=task.permissions,
@@ -269,6 +274,7 @@ def _jobs(used: Installed, stats: dict[str, JobStats]) -> JobList:
         JobItem(
             name=name,
             requireUserInput=job["requireUserInput"],
+            description=job.get("description"),
             work=job["work"],
             chart=wire["chart"][name],
             stats=stats[name],
