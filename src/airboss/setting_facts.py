@@ -51,7 +51,8 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         choices=("ask", "approve-all", "read-only", "deny-all"),
     ),
     "approval_seconds": SettingFacts(
-        "How many seconds a chat session waits for a decision.", "number", "new_sessions"
+        "How many seconds a chat session waits for a decision. Empty: as long as it takes.",
+        *("number", "new_sessions"),
     ),
     "quiet_seconds": SettingFacts(
         "After so many seconds without a sign of life the runtime is asked how the turn is.",
