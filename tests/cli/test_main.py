@@ -61,7 +61,7 @@ def test_a_client_loads_nothing_of_the_server(nowhere: Portal, words: list[str])
 def test_a_server_loads_neither_a_client_nor_what_the_first_task_needs(nowhere: Portal) -> None:
     loaded = modules_of(nowhere, "serve", "--host", "192.0.2.1")  # refused, once all is loaded
     assert "airboss.server" in loaded
-    late = {"httpx2", "copilot", "yaml", "airboss.engine", "airboss.entry.document"}
+    late = {"httpx2", "copilot", "yaml", "dbos", "airboss.engine.durable", "airboss.entry.document"}
     assert loaded.isdisjoint(late)
 
 

@@ -46,7 +46,8 @@ def before_call(
     for name, value in case.path_parameters.items():
         is_task = case.path.startswith("/api/v1/task-runs")
         known = _NAMES.get(_WANTED.get(operation, "task_run" if is_task else name), [])
-        if known and _is_replaced(value):
+        # Of what can be done once for each, there are too few tries to leave any to chance.
+        if known and (operation in _ENDING or _is_replaced(value)):
             may_end = operation in _ENDING and len(known) > 1
             case.path_parameters[name] = known.pop() if may_end else known[0]
     for name, kind in _ASKED_WITH.get(operation, {}).items():

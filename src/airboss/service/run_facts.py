@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from airboss.engine.run_story import events_until
-from airboss.entry.work_places import WorkPlace, places_of
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.model.events import Recorded
@@ -18,6 +17,7 @@ from airboss.service.run_times import WorkTimes, times_of
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
+    from airboss.entry.work_places import WorkPlace
 
 _ROUND: Final = re.compile(r"\.it(\d+)")
 _MOST_SESSIONS: Final = 5_000
@@ -37,7 +37,7 @@ class RunFacts:
 
     view: RunView
     story: RunStory
-    places: list[WorkPlace]
+    places: "list[WorkPlace]"
     times: dict[str, WorkTimes]
     sessions: list[OpenedSession]
     culprits: tuple[str, ...]
@@ -57,7 +57,7 @@ class RunFacts:
         return {work.task_run: work for work in self.story.works}
 
     @cached_property
-    def place_of(self) -> dict[int, WorkPlace]:
+    def place_of(self) -> "dict[int, WorkPlace]":
         return {place.work: place for place in self.places}
 
     @cached_property
@@ -88,6 +88,7 @@ def round_of(path: str) -> int:
 
 async def read_facts(log: EventLog, view: RunView, entry: "Entry") -> RunFacts:
     from airboss.engine.walk import tree_of
+    from airboss.entry.work_places import places_of
 
     events = await events_until(log, view.id, view.seq)
     story = tell_run(events)

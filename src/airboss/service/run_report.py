@@ -2,10 +2,9 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from airboss.engine.conclusions import conclude, first_paragraph, said_in
-from airboss.entry.work_places import Decider, WorkPlace
 from airboss.log.log import EventLog
 from airboss.model.ids import SessionId, TaskRunId
 from airboss.model.run_titles import clipped
@@ -19,6 +18,9 @@ from airboss.service.run_changes import RunDiff, diff_of_run
 from airboss.service.run_decisions import decisions_of
 from airboss.service.run_facts import RunFacts, read_facts
 from airboss.service.runs import Runs
+
+if TYPE_CHECKING:
+    from airboss.entry.work_places import Decider, WorkPlace
 
 _TASK_EVENTS: Final = 1_000
 _LONGEST_CHECK: Final = 240
@@ -188,7 +190,7 @@ async def _lines(log: EventLog, facts: RunFacts) -> list[TaskLine]:
 
 def _line(
     facts: RunFacts,
-    place: WorkPlace,
+    place: "WorkPlace",
     executions: list[WorkRecord],
     conclusion: str,
     session: str | None,
@@ -228,7 +230,7 @@ def _answer(work: WorkRecord) -> bool | None:
     return work.state == "succeeded"
 
 
-def _unrun(facts: RunFacts, place: WorkPlace) -> TaskLine:
+def _unrun(facts: RunFacts, place: "WorkPlace") -> TaskLine:
     state, why = _why_unrun(facts, place)
     return TaskLine(
         work=place.work,
@@ -240,7 +242,7 @@ def _unrun(facts: RunFacts, place: WorkPlace) -> TaskLine:
     )
 
 
-def _why_unrun(facts: RunFacts, place: WorkPlace) -> tuple[LineState, str]:
+def _why_unrun(facts: RunFacts, place: "WorkPlace") -> tuple[LineState, str]:
     for decider in place.deciders:
         said = _said_by(facts, decider)
         if said is not None and said is not decider.says:
@@ -254,7 +256,7 @@ def _why_unrun(facts: RunFacts, place: WorkPlace) -> tuple[LineState, str]:
     return "not-run", "Not run: the run ended before."
 
 
-def _said_by(facts: RunFacts, decider: Decider) -> bool | None:
+def _said_by(facts: RunFacts, decider: "Decider") -> bool | None:
     """What a condition came to, by all of its works; None where it was not asked to the end."""
     answers = [
         _answer(executions[-1]) for work in decider.works if (executions := facts.by_work.get(work))

@@ -333,12 +333,12 @@ def test_deleting_is_for_good_and_wants_a_yes(stage: Portal) -> None:
     assert refused.returncode == 2
     assert "Say --yes" in refused.stderr
     with Terminal(stage, "delete", run) as terminal:
-        terminal.see("for good? [y/N] ")
+        terminal.see("for good. Delete it? [y/N] ")
         terminal.type("\n")
         terminal.see("Nothing was deleted.")
         assert terminal.leave() == 3
     with Terminal(stage, "delete", run) as terminal:
-        terminal.see("for good? [y/N] ")
+        terminal.see("for good. Delete it? [y/N] ")
         terminal.type("y\n")
         terminal.see("is deleted.")
         assert terminal.leave() == 0
@@ -356,9 +356,9 @@ def test_a_session_is_deleted_too(stage: Portal) -> None:
     asked(stage, "POST", f"/api/v1/sessions/{session}/close")
     assert "Say --yes" in stage.run("delete", session).stderr
     with Terminal(stage, "delete", session) as terminal:
-        terminal.see(f"Delete {session} on rehearsal, begun")
+        terminal.see(f"{session} on rehearsal, begun")
         terminal.type("y\n")
         terminal.see(f"The session {session} is deleted.")
         assert terminal.leave() == 0
     assert stage.run("delete", session, "--yes").returncode == 2
-    assert "airboss delete RUN" in stage.run("delete", "tsk_x", "--yes").stderr
+    assert "There is no task run tsk_x." in stage.run("delete", "tsk_x", "--yes").stderr

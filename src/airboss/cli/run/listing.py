@@ -1,11 +1,11 @@
 """Runs in the terminal: list, show, stop, delete."""
 
-import sys
 import time
 from contextlib import suppress
 from typing import Final, cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.confirming import confirmed
 from airboss.cli.feed import address_of
 from airboss.cli.frame import styled
 from airboss.cli.inbox.deciding import waiting
@@ -41,7 +41,7 @@ def show_runs(
     if not items:
         aside().line("No runs. Start one with: airboss run JOB")
         return
-    heads = ("Run", "Job", "Title", "State", "Done", "Failed", "Began", "Took", "Folder", "Reason")
+    heads = ("Run", "Job", "State", "Done", "Failed", "Began", "Took", "Reason", "Title", "Folder")
     print_table(heads, [_row(item) for item in items], out())
 
 
@@ -49,14 +49,14 @@ def _row(item: Json) -> tuple[str, ...]:
     return (
         item["id"],
         item["job"],
-        _title(item),
         state_words(item["state"]),
         str(item["works_succeeded"]),
         str(item["works_failed"]),
         moment(item["created_at"]),
         duration(_seconds(item)),
-        item["cwd"],
         _doing(item),
+        _title(item),
+        item["cwd"],
     )
 
 
@@ -175,19 +175,19 @@ def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
     before."""
     kind = _KINDS.get(name.partition("_")[0], "run")
     address = f"{RUNS}/{name}" if kind == "run" else address_of(name)
-    if not is_sure:
-        view = client.get(address)
-        if not sys.stdin.isatty():
-            raise CommandRefused("Deleting is for good. Say --yes to do it without being asked.")
-        said = f"{name} {_words_of(kind, view)}, begun {moment(view['created_at'])}"
-        more = "" if kind == "session" else ", with its sessions"
-        aside().write(f"Delete {visible_line(said)}{more}, for good? [y/N] ")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            aside().line("Nothing was deleted.")
-            return Exit.STOPPED
+    losing = "" if is_sure else _what_is_lost(name, kind, client.get(address))
+    if not confirmed("Delete it?", losing=losing, is_sure=is_sure):
+        aside().line("Nothing was deleted.")
+        return Exit.STOPPED
     client.delete(address)
     aside().line(f"The {kind} {visible_line(name)} is deleted.")
     return Exit.DONE
+
+
+def _what_is_lost(name: str, kind: str, view: Json) -> str:
+    more = "" if kind == "session" else ", with its sessions"
+    began = f"begun {moment(view['created_at'])}"
+    return f"{name} {_words_of(kind, view)}, {began}{more}, is deleted for good."
 
 
 def _words_of(kind: str, view: Json) -> str:
