@@ -11,9 +11,16 @@ from airboss.harness.limit_guard import LimitGuard
 from airboss.harness.prompts import Prompts
 from airboss.harness.turn import Outcome, Request
 from airboss.harness.turn_events import TurnEvents
+from airboss.log import flusher as flusher_module
 from airboss.log.log import EventLog
-from airboss.model.events import MessageEnded, MessageStarted, PromptSteered, TurnEnded
-from airboss.model.ids import PromptId
+from airboss.model.events import (
+    MessageEnded,
+    MessageStarted,
+    PromptSteered,
+    ToolStarted,
+    TurnEnded,
+)
+from airboss.model.ids import PromptId, TaskRunId
 from airboss.runtime.signals import (
     ModelAnswered,
     RequestRead,
@@ -68,6 +75,20 @@ async def test_the_runtime_may_begin_a_turn_by_itself(log: EventLog, hearing: He
         "message.ended",
         "turn.usage",
     ]
+
+
+async def test_a_tasks_turn_is_written_in_batches_but_a_tool_at_once(
+    log: EventLog, hearing: Hearing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flusher_module, "BATCH_SECONDS", 30.0)
+    async with log.follow(hearing.desk.state.session, 1) as follower:
+        hearing.events.start_turn(PROMPT, Request(task=TaskRunId("tsk_1")))
+        assert [one.event.kind for one in await follower.next(10)] == ["turn.started"]
+        hearing.events.hear(MessageStarted(block="words"))
+        assert await follower.next(0.2) == []
+        hearing.events.hear(ToolStarted(block="tool", name="bash", arguments="{}"))
+        shown = [one.event.kind for one in await follower.next(10)]
+    assert shown == ["message.started", "tool.started"]
 
 
 async def test_a_failure_while_nothing_runs_is_a_turn_of_its_own(

@@ -80,13 +80,15 @@ class TurnEvents:
 
     def _say(self, said: Event) -> None:
         turn = self._state.turn
-        if turn is not None and isinstance(said, ToolStarted | ToolEnded):
+        is_tool = isinstance(said, ToolStarted | ToolEnded)
+        if turn is not None and is_tool:
             turn.note_tool(said)
         # Behind the end of a text comes another block or the turn's end. A task's turn is shown a
-        # batch later, and costs a write less for each block.
+        # batch later, and costs a write less for each block; but what a tool does in the world
+        # lasts, and so must the word of it, even where the server is killed a moment later.
         is_of_task = turn is not None and turn.is_of_task
         is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded)
-        self._state.writer.say(said, urgent=not (is_soon_followed or is_of_task))
+        self._state.writer.say(said, urgent=is_tool or not (is_soon_followed or is_of_task))
         match said:
             case ToolStarted():
                 self._state.files.begin(self._state.writer, said)
