@@ -4,6 +4,7 @@ A real server, the real agent and a real browser; only the models are played, by
 this. `--check` says whether the pictures are older than the pages that they show.
 """
 
+import contextlib
 import hashlib
 import re
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from scripts.chromium import FLAGS, MISSING, chromium
 
@@ -202,8 +203,9 @@ def photograph(camera: Camera, portal: Portal) -> None:
         "tracking", tracking, "JOB: RUNNING", nights=True, phone=True, prepare=_select("build-web")
     )
     camera.take("tracking-events", tracking, "JOB: RUNNING", prepare=_events)
-    camera.take("tracking-definition", tracking, "JOB: RUNNING")
+    camera.take("tracking-definition", tracking, "JOB: RUNNING", prepare=_definition)
     races = f"/jobTracking.html?jobName=races&jobId={failed}"
+    camera.take("tracking-report", races, "JOB: FAILED", nights=True, phone=True)
     camera.take("tracking-failed", races, "JOB: FAILED", prepare=_select("hunt"))
     camera.take("tracking-preview", "/jobTracking.html?jobName=ship", "JOB: PREVIEW")
     camera.take("inbox", "/inbox.html", "Allow once", nights=True, phone=True)
@@ -230,8 +232,17 @@ def _choose(page: Page) -> None:
 
 def _select(node: str) -> Prepare:
     def select(page: Page) -> None:
-        page.get_by_role("button", name=re.compile(f"^{node}")).first.click()
-        page.get_by_role("tab", name="Driving").wait_for()
+        driving = page.get_by_role("tab", name="Driving")
+        # A second click, since the first one clears what was selected when the page opened.
+        for _ in range(2):
+            chart = page.get_by_role("tab", name="Chart")
+            if chart.is_visible():  # on a phone it is a view of its own
+                chart.click()
+            page.get_by_role("button", name=re.compile(f"^{node}")).first.click()
+            with contextlib.suppress(TimeoutError):
+                driving.wait_for(timeout=2_000)
+                return
+        driving.wait_for()
 
     return select
 
@@ -247,6 +258,10 @@ def _events(page: Page) -> None:
     page.get_by_role("button", name="Events").or_(
         page.get_by_role("tab", name="Events")
     ).first.click()
+
+
+def _definition(page: Page) -> None:
+    page.get_by_role("tab", name="Definition").click()
 
 
 def main() -> int:
