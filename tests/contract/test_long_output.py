@@ -16,6 +16,7 @@ from airboss.model.excerpt import MOST_CHARACTERS, mark_of
 from airboss.model.states import STATES
 from tests.contract.guest import Guest
 from tests.portal import Portal
+from tests.trials import share, trial
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -93,8 +94,9 @@ def on_disk(portal: Portal) -> int:
     return sum(file.stat().st_size for file in portal.data.glob("airboss.sqlite*"))
 
 
+@trial
 @pytest.mark.alone
-@pytest.mark.parametrize("what", ["one line", "many lines"])
+@pytest.mark.parametrize("what", ["one line", "many lines"][: share(1, 2)])
 async def test_a_hundred_megabytes_leave_the_server_small_and_its_loop_free(
     portal: Portal, what: str
 ) -> None:

@@ -97,6 +97,8 @@ async def test_the_projects_own_entry_is_followed_and_said_to_be_bad(own_portal:
             {
                 "name": "plan",
                 "requireUserInput": True,
+                "description": None,
+                "prompt": "Plan $user-input\nBe brief.",
                 "about": "Plan $user-input",
                 "model": "house/grand-model",
                 "permissions": "read-only",
@@ -105,6 +107,8 @@ async def test_the_projects_own_entry_is_followed_and_said_to_be_bad(own_portal:
             {
                 "name": "build",
                 "requireUserInput": False,
+                "description": None,
+                "prompt": "Build it.",
                 "about": "Build it.",
                 "model": "rehearsal",
                 "permissions": "read-only",
@@ -114,7 +118,7 @@ async def test_the_projects_own_entry_is_followed_and_said_to_be_bad(own_portal:
         jobs = await got(guest, "jobs")
         assert jobs["grid"] == entry()["grid"]
         assert [list(job) for job in jobs["items"]] == [
-            ["name", "requireUserInput", "work", "chart", "stats"]
+            ["name", "requireUserInput", "description", "work", "chart", "stats"]
         ] * 2
         good = told["digest"]
         wrong = entry()

@@ -55,6 +55,8 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "limits": NO_LIMITS,
         "granted": [],
         "allowances": [],
+        "approval_seconds": None,
+        "waiting_calls": [],
         "error": None,
         "task": None,
         "run": None,

@@ -13,6 +13,7 @@ from playwright.sync_api import Error, Page, Response, Route, expect
 from tests.e2e.visit import asked, calm, link, new_session, signed_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import share, trial
 
 PATHS = (
     "/",
@@ -122,7 +123,8 @@ def test_a_page_that_signs_in_by_its_address_asks_for_everything_once(
     quiet.check()
 
 
-@pytest.mark.parametrize("path", PATHS)
+@trial
+@pytest.mark.parametrize("path", PATHS[: share(2, len(PATHS))])
 def test_a_page_that_nobody_is_signed_in_to_asks_only_whether_one_is(
     visits: Visits, page: Page, quiet: Quiet, path: str
 ) -> None:

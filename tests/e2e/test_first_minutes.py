@@ -1,6 +1,7 @@
 """A person's first minutes: getting in, not getting in, and what to do first."""
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,7 +143,10 @@ def test_an_entry_that_cannot_be_used_is_told_of_and_the_last_good_one_stays(
         calm(page)
         expect(page.get_by_role("alert")).to_have_count(0)
         entry.write_text(GOOD.replace("taskId: greet", "taskId: gone"), encoding="utf-8")
-        asked(portal, "GET", "/api/v1/entry")
+        until = time.monotonic() + 15
+        while not asked(portal, "GET", "/api/v1/entry").json().get("problem"):
+            assert time.monotonic() < until, "the server has not read it"
+            time.sleep(0.1)
         page.reload()
         expect(page.get_by_role("alert")).to_contain_text("The entry needs a look.", timeout=15_000)
         expect(page.get_by_role("alert")).to_contain_text("What it held when it was last good")

@@ -144,7 +144,7 @@ def test_run_again_opens_the_page_of_a_new_run(portal: Portal, page: Page, quiet
     run = begun(portal, "input", input="the dishes")
     over(portal, run)
     visit(page, portal, "input", run)
-    page.get_by_role("button", name="Run again").click()
+    page.get_by_role("button", name="Run again").first.click()
     page.wait_for_url(lambda url: "jobId=" in url and run not in url)
     expect(state(page)).to_have_text("JOB: SUCCEEDED", timeout=SLOWLY)
     again = page.url.rpartition("jobId=")[2]

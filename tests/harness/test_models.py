@@ -65,9 +65,11 @@ async def test_each_model_is_reached_by_its_own_way() -> None:
     scripted = {"type": "openai", "base_url": "http://rehearsal/v1", "api_key": "rk"}
     house = {"type": "openai", "base_url": "http://house/v1", "api_key": "k1"}
     assert await found.route("rehearsal") == Route("rehearsal", scripted)
-    assert await found.route("house/b/c") == Route("b/c", house)
+    assert await found.route("house/b/c") == Route(
+        "b/c", house, provider_name="house", key_variable="HOUSE_KEY"
+    )
     assert await found.route("open/a") == Route(
-        "a", {"type": "anthropic", "base_url": "http://open"}
+        "a", {"type": "anthropic", "base_url": "http://open"}, provider_name="open"
     )
     assert await found.route("gpt-5.2") == Route("gpt-5.2", github_token="gho_x")
     for model in ("", "a", "house/", "house/x", "other/a", "GPT-5.2", "gpt-5.2 "):

@@ -258,6 +258,7 @@ async def test_migrating_twice_is_harmless(database: Database) -> None:
         "origins",
         "rules",
         "run_keys",
+        "settings",
         "sign_ins",
         "trust",
     ]

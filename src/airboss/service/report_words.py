@@ -116,13 +116,10 @@ def next_steps(
         return [again, compared]
     kept = sum(1 for line in lines if line.state == "succeeded")
     begins = f"{facts.name(failed.work)} begins again." if failed else "What was cut off is done."
-    retry = NextStep(
-        act="retry", words=f"This run goes on: {begins} The {tasks(kept)} that succeeded are kept."
+    stays = {0: "", 1: " The task that succeeded is kept."}.get(
+        kept, f" The {tasks(kept)} that succeeded are kept."
     )
-    if kept == 1:
-        retry = retry.model_copy(
-            update={"words": f"This run goes on: {begins} The task that succeeded is kept."}
-        )
+    retry = NextStep(act="retry", words=f"This run goes on: {begins}{stays}")
     steps = [retry]
     sent = [one for one in failed.story.attempts if one.mission.kind == "prompt"] if failed else []
     if sent:

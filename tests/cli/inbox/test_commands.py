@@ -46,8 +46,8 @@ def test_the_inbox_lists_what_waits(asking: Portal) -> None:
         (approval["id"], "approval", approval["asked"]["title"], approval["session"]),
         (question["id"], "question", "Which colour?", question["session"]),
     ]
-    assert re.fullmatch(r"0:\d\d, \d:\d\d left", rows[0][3])
-    assert re.fullmatch(r"0:\d\d", rows[1][3])
+    for row in rows:  # nobody has set a limit
+        assert re.fullmatch(r"0:\d\d", row[3])
     told = json.loads(asking.run("inbox", "--kind", "question", "--json").stdout)
     assert told == {"items": [question]}
     lines = asking.run("inbox", "--session", approval["session"]).stdout.splitlines()
