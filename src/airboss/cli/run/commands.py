@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Patience, Permissions, reach
+from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, reach
 
 app = typer.Typer()
 
@@ -160,7 +160,7 @@ def delete(
     name: Annotated[
         str, typer.Argument(metavar="ID", help="A run; or a task run by itself, or a session.")
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
     data: Data = None,
 ) -> None:
     """Delete a run or a task that has ended, with its sessions, or a session that is not open."""
