@@ -100,8 +100,9 @@ async def test_an_agents_shell_finds_no_secret_in_server_and_runtime(portal: Por
     assert {who: ways for who, pid in pids.items() if (ways := found["open"][str(pid)])} == {}
 
 
+# It goes on until it is killed, because it is told where the server is.
 WATCH = """
-AIRBOSS_TOKEN=$(cat given) {python} -P -m airboss watch {session} >/dev/null 2>&1 &
+AIRBOSS_URL={url} AIRBOSS_TOKEN=$(cat given) {python} -P -m airboss watch {session} >/dev/null 2>&1 &
 for turn in $(seq 50); do cat /proc/$!/environ >/dev/null 2>&1 || break; sleep 0.1; done
 {python} {intruder} found.json $!
 kill $! && touch watched
@@ -112,7 +113,9 @@ async def test_a_command_of_ours_that_was_given_the_token_does_not_show_it(porta
     (portal.work / "given").write_text(SECRETS["AIRBOSS_TOKEN"], "utf-8")
     async with client_of(portal) as client:
         session = await start_session(client, portal.work)
-        watch = WATCH.format(python=sys.executable, session=session, intruder=INTRUDER)
+        watch = WATCH.format(
+            url=portal.url, python=sys.executable, session=session, intruder=INTRUDER
+        )
         (portal.work / "watch.sh").write_text(watch, "utf-8")
         await done(client, session, "sh watch.sh")
     found: dict[str, Any] = json.loads((portal.work / "found.json").read_text("utf-8"))
