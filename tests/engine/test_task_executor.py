@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from airboss.engine.acts import ActRefused, Close, Crashed, Done, OpenAct, Opened, Put
+from airboss.engine.conclusions import conclude
 from airboss.engine.own_sessions import OwnSessions
 from airboss.engine.task_executor import RESTARTED, TaskExecutor
 from airboss.log.writer import Writer
@@ -64,6 +65,28 @@ async def test_what_is_asked_for_again_is_answered_and_not_done_again(house: Tas
         *("task.mission.ended", "task.session.stopped"),
     ]
     assert len(await house.story_of(session, PromptAccepted)) == 1
+
+
+async def test_the_end_of_a_mission_is_on_disk_when_its_session_is_closed(
+    house: TaskHouse,
+) -> None:
+    task = await begin(house)
+    session = await opened(task)
+    await task.do(2, Put(session, MISSION, "Is it so?"))
+    await task.do(3, Close(session, succeeded=True))
+    said = await house.services.log.after(task.agents.task_run, 0)
+    assert "task.mission.ended" in [one.event.kind for one in said]
+
+
+async def test_what_the_prompt_came_to_is_what_the_log_says(house: TaskHouse) -> None:
+    task = await begin(house)
+    session = await opened(task)
+    await task.do(2, Put(session, MISSION, "Is it so?"))
+    asked = Mission(kind="criteria", round=0, attempt=1)
+    await task.do(3, Put(session, asked, "Talk about it"))
+    await task.do(4, Close(session, succeeded=True))
+    assert task.conclusion
+    assert task.conclusion == await conclude(house.services.log, task.agents.task_run)
 
 
 async def test_a_model_that_is_not_there_is_refused_the_same_each_time(house: TaskHouse) -> None:

@@ -60,6 +60,14 @@ async def test_who_waits_is_told_of_the_sessions_end_and_not_of_the_turns_own() 
     assert await told(turn) == end
 
 
+async def test_the_last_message_with_words_is_reported() -> None:
+    turn = begun()
+    for text in ("I look at it.", "It is done.", " \n"):
+        turn.note_message(text)
+    turn.end(None)
+    assert (await told(turn)).message == "It is done."
+
+
 async def test_models_and_retries_are_noted() -> None:
     turn = begun(None)
     for model in ("m-1", "m-2", "m-1"):

@@ -60,6 +60,33 @@ async def test_lines_of_two_streams_are_on_disk_when_the_call_answers(
     assert transactions(tmp_path) == [(SESSION, 1), (TASK, 1), (TASK, 2)]
 
 
+async def test_what_is_begun_to_be_written_has_its_place_and_is_on_disk_when_that_is_answered(
+    log: EventLog, tmp_path: Path
+) -> None:
+    task = log.new_writer(TASK)
+    await task.commit(ACCEPTED)
+    written = task.begin_commit(decided("first"), "one")
+    task.say(decided("second"), urgent=False)
+    assert task.said_from("one") == decided("first")
+    assert not written.done()
+    await written
+    assert (TASK, 2) in transactions(tmp_path)
+    await task.settle()
+    said = [one.event for one in await log.after(TASK, 1)]
+    assert said == [decided("first"), decided("second")]
+
+
+async def test_what_was_begun_and_cannot_be_written_was_not_said(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_fault_in_our_own_fold(monkeypatch)
+    task = log.new_writer(TASK)
+    await task.commit(ACCEPTED)
+    with pytest.raises(StoreUnavailable, match="a fault of ours"):
+        await task.begin_commit(FAULTY, "one")
+    assert task.said_from("one") is None
+
+
 async def test_a_line_that_cannot_be_written_takes_those_of_other_streams_with_it(
     log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 from airboss.log.log import EventLog
 from airboss.model.events import MessageEnded, PromptSteered, TurnStarted
 from airboss.model.run_titles import clipped
+from airboss.model.task_events import ToolCall
 from airboss.model.task_runs import Attempt, TaskRunStory, tell_story
 
 _LONGEST: Final = 400
@@ -28,7 +29,7 @@ def first_paragraph(text: str) -> str:
 
 
 async def conclude(log: EventLog, task_run: str) -> str:
-    """The conclusion of a task whose last mission has ended."""
+    """The conclusion of a task whose last mission has ended, read from the log."""
     said = await log.after(task_run, 0, _PAGE)
     return await conclusion_of(log, tell_story(said))
 
@@ -41,10 +42,14 @@ async def conclusion_of(log: EventLog, story: TaskRunStory) -> str:
 
 
 async def said_in(log: EventLog, attempt: Attempt) -> str:
-    said = first_paragraph(await _last_message(log, attempt))
-    if said or not attempt.calls:
+    return conclusion_from(await _last_message(log, attempt), attempt.calls)
+
+
+def conclusion_from(message: str, calls: tuple[ToolCall, ...]) -> str:
+    said = first_paragraph(message)
+    if said or not calls:
         return said
-    return first_paragraph(attempt.calls[-1].argument)
+    return first_paragraph(calls[-1].argument)
 
 
 async def _last_message(log: EventLog, attempt: Attempt) -> str:

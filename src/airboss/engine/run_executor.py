@@ -143,6 +143,7 @@ class RunExecutor:
     async def _end_task(self, run: RunId, attempt: int, task: TaskAtWork, verdict: Verdict) -> None:
         own, path = task.executor.writer, task.started.path
         # What missions used is in the view by their ends.
+        await task.executor.written()
         usage, untold = await self._used(task.executor, waits=False)
         stopped = WorkStopped(
             work=task.started.work,
@@ -151,7 +152,7 @@ class RunExecutor:
             succeeded=verdict.succeeded,
             unasked=verdict.unasked,
             usage=usage + untold,
-            conclusion=await conclude(self.log, task.id),
+            conclusion=task.executor.conclusion or await conclude(self.log, task.id),
         )
         outcome = "succeeded" if verdict.succeeded else "failed"
         reason = self.redactor.text(verdict.reason)

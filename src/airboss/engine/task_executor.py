@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-from airboss.background import Background
+from airboss.background import Background, ignore_failure
 from airboss.engine.acts import (
     ActRefused,
     Answer,
@@ -15,6 +15,7 @@ from airboss.engine.acts import (
     Opened,
     Put,
 )
+from airboss.engine.conclusions import conclusion_from
 from airboss.engine.own_sessions import OwnSessions
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone, StoreUnavailable
 from airboss.harness.crashes import is_crash, is_stop
@@ -62,6 +63,10 @@ class TaskExecutor:
     _is_aborted: bool = False
     # What comes of the last one, also when nobody waits for it any more.
     _report: AcceptedPrompt | None = None
+    # What the task's prompt came to; nothing where that was not heard here.
+    conclusion: str = ""
+    # The end of the last mission, on its way to the disk.
+    _writing: "asyncio.Future[None] | None" = None
     # What must not be cut short, such as the closing of a session.
     _ending: Background = field(default_factory=lambda: Background("task's sessions"))
 
@@ -73,7 +78,10 @@ class TaskExecutor:
         self.writer.say_from(str(number), self._clean(event))
 
     async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
-        """The answer is on disk when it is given; asked again, it is the same."""
+        """Asked again, the answer is the same. It is on disk before the next session is opened or
+        asked; and where the next is to close one, that need not wait for it."""
+        if not isinstance(act, Close):
+            await self.written()
         match act:
             case OpenAct():
                 return await self._enter(str(number), act)
@@ -86,6 +94,12 @@ class TaskExecutor:
         """Whether this mission was put to its session before, or ended without it."""
         origins = (str(number), f"{number}/sent")
         return any(self.writer.said_from(origin) is not None for origin in origins)
+
+    async def written(self) -> None:
+        """Until the end of the last mission is on disk."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            await asyncio.shield(writing)
 
     async def clean_up(self) -> list[BaseException]:
         """Close the sessions of the task's own, and take back what a borrowed one was asked. What
@@ -156,7 +170,9 @@ class TaskExecutor:
                 ended = ended or _ended(act, Crashed(RESTARTED, is_restart=True))
             else:
                 ended = await self._ask(begun, act)
-            ended = (await self.writer.commit(ended, origin=origin)).event
+            self._writing = self.writer.begin_commit(ended, origin)
+            # Cut short, nobody waits for it any more.
+            self._writing.add_done_callback(ignore_failure)
         if not isinstance(ended, MissionEnded):
             raise TypeError(f"{origin} of {act.session} is no mission's end.")
         if ended.outcome == "done":
@@ -203,6 +219,8 @@ class TaskExecutor:
             await self.agents.withdraw(act.session, prompt)
         report = await asked.report()
         self._asked = self._report = None
+        if act.mission.kind == "prompt":
+            self.conclusion = conclusion_from(report.message, report.calls)
         is_cut = report.outcome == "interrupted" and act.session in self._open
         if is_cut and (ended := await self._go_on(act, prompt)):
             return ended
@@ -216,6 +234,7 @@ class TaskExecutor:
         if self.writer.said_from(origin) is None:
             # Cut short, it would stay half closed: `clean_up` waits for this.
             await asyncio.shield(self._ending.call(self._close(act.session), act.session))
+            await self.written()
             stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
             self.writer.say_from(origin, stopped)
 

@@ -53,6 +53,8 @@ class TurnReport:
     error: Failure | None = None
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage, compare=False)
+    # The last message that has any words.
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ class Turn:
     # Set when the turn is over, and when it failed and ought to be over soon.
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     must_stop: bool = False
+    # The last message that has any words.
+    message: str = ""
     # Where the session ends in the middle of it: what the one who asked is told.
     _fate: TurnReport | None = None
     _called: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
@@ -151,6 +155,10 @@ class Turn:
                 if said.block in self._called and said.error is None and not said.cut:
                     self._completed.add(said.block)
 
+    def note_message(self, text: str) -> None:
+        if text.strip():
+            self.message = text
+
     def cut_short(self, outcome: Outcome, said: TurnReport) -> None:
         """The session ends; a failure that was told before stays the reason."""
         self.outcome, self._fate = outcome, said
@@ -161,8 +169,8 @@ class Turn:
         if self.request is not None:
             report = self._fate or TurnReport(ended)
             error = self.error or report.error
-            said = replace(report, error=error, calls=self._calls(), usage=self.usage)
-            self.request.settle(said)
+            told = {"calls": self._calls(), "usage": self.usage, "message": self.message}
+            self.request.settle(replace(report, error=error, **told))
         self.over.set()
         self.stirred.set()
         models = tuple(self.models)

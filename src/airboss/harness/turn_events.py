@@ -94,6 +94,8 @@ class TurnEvents:
                 self._state.files.begin(self._state.writer, said)
             case ToolEnded():
                 self._state.files.end(self._state.writer, said.block)
+            case MessageEnded() if turn is not None:
+                turn.note_message(said.text)
             case _:
                 pass
 

@@ -39,6 +39,12 @@ class Writer:
         lines = [*(self.line(event) for event in others), self.line(last, origin)]
         return (await commit(*lines))[-1]
 
+    def begin_commit(self, event: Event, origin: str) -> "asyncio.Future[None]":
+        """The same of what nobody has said from this origin, for who goes on meanwhile: it has its
+        place in the stream now, and is on disk when the answer comes."""
+        self.flusher.must_run()
+        return _begin_commit([self.line(event, origin)], now_ms())[2]
+
     def say(self, *events: Event, urgent: bool = True) -> None:
         """Without waiting: in order, on disk within a batch, deltas shown at once. What is not
         urgent begins no write: who commits next would have to wait for that one first. After the
@@ -95,15 +101,22 @@ async def commit(*lines: LogLine, at: int | None = None) -> list[Recorded]:
     it was said first. `at` is now, for who tells the time in an event as well."""
     flusher = lines[0].writer.flusher
     flusher.must_run()
-    done = asyncio.get_running_loop().create_future()
-    said, fresh = _say_together(lines, done, at or now_ms())
+    said, fresh, done = _begin_commit(lines, at or now_ms())
     if fresh:
-        _touch(flusher, fresh, urgent=True)
         await done
     for line in lines:  # one that was said before may still be on its way
         if line.origin is not None and line.writer.stream not in fresh:
             await flusher.settle(line.writer.stream)
     return said
+
+
+def _begin_commit(
+    lines: Sequence[LogLine], at: int
+) -> "tuple[list[Recorded], list[LiveStream], asyncio.Future[None]]":
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    said, fresh = _say_together(lines, done, at)
+    _touch(lines[0].writer.flusher, fresh, urgent=True)
+    return said, fresh, done
 
 
 def say(*lines: LogLine) -> list[Recorded]:
