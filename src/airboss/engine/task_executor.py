@@ -78,17 +78,22 @@ class TaskExecutor:
         self.writer.say_from(str(number), self._clean(event))
 
     async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
-        """Asked again, the answer is the same. It is on disk before the next session is opened or
-        asked; and where the next is to close one, that need not wait for it."""
-        if not isinstance(act, Close):
-            await self.written()
+        """Asked again, the answer is the same. It is on disk no later than what the next act writes
+        first, so that act need not wait for it to begin."""
+        earlier, self._writing = self._writing, None
+        answer = await self._do(str(number), act)
+        if earlier is not None:
+            await asyncio.shield(earlier)
+        return answer
+
+    async def _do(self, origin: str, act: OpenAct | Put | Close) -> Answer:
         match act:
             case OpenAct():
-                return await self._enter(str(number), act)
+                return await self._enter(origin, act)
             case Put():
-                return await self._put(str(number), act)
+                return await self._put(origin, act)
             case Close():
-                return await self._leave(str(number), act)
+                return await self._leave(origin, act)
 
     def has_begun(self, number: int) -> bool:
         """Whether this mission was put to its session before, or ended without it."""
@@ -234,7 +239,6 @@ class TaskExecutor:
         if self.writer.said_from(origin) is None:
             # Cut short, it would stay half closed: `clean_up` waits for this.
             await asyncio.shield(self._ending.call(self._close(act.session), act.session))
-            await self.written()
             stopped = TaskSessionStopped(session=act.session, succeeded=act.succeeded)
             self.writer.say_from(origin, stopped)
 
