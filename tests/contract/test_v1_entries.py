@@ -78,6 +78,8 @@ async def test_the_built_in_entry_is_told_with_its_tasks_and_jobs(guest: Guest) 
         "tasks": len(tasks["items"]),
         "jobs": len(jobs["items"]),
         "problem": None,
+        "mistakes": 0,
+        "mistaken_path": None,
     }
     assert [task["name"] for task in tasks["items"]] == list(told["document"]["tasks"])
     assert [job["name"] for job in jobs["items"]] == list(told["document"]["jobs"])
@@ -133,8 +135,26 @@ async def test_the_projects_own_entry_is_followed_and_said_to_be_bad(own_portal:
                 "hint": None,
                 "line": 38,
                 "column": 17,
+                "advice": "The tasks of this entry are: build.",
+                "example": None,
+                "is_around": False,
+                "excerpt": told["violations"][0]["excerpt"],
             }
         ]
+        excerpt = told["violations"][0]["excerpt"]
+        assert [line["line"] for line in excerpt] == [36, 37, 38, 39, 40]
+        assert excerpt[2] == {
+            "line": 38,
+            "before": '      "taskId": ',
+            "marked": '"plan"',
+            "after": "",
+        }
+        assert await got(guest, "entry/mistakes") == {
+            "path": str(file),
+            "mistakes": 1,
+            "violations": told["violations"],
+        }
+        assert (told["mistakes"], told["mistaken_path"]) == (1, str(file))
         checks = {check["id"]: check for check in (await got(guest, "doctor"))["checks"]}
         assert checks["entry"]["state"] == "warn"
         assert checks["entry"]["detail"] == told["problem"]
@@ -194,6 +214,7 @@ async def test_more_mistakes_than_anybody_reads_are_counted(guest: Guest) -> Non
     told = await posted(guest, "entry/check", text=text, format="json")
     assert told["mistakes"] > 3000
     assert len(told["violations"]) == 1000
+    assert sum(1 for said in told["violations"] if said["excerpt"]) == 50
 
 
 async def test_a_file_is_checked_below_the_roots_only(guest: Guest, tmp_path: Path) -> None:

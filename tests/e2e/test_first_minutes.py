@@ -148,10 +148,12 @@ def test_an_entry_that_cannot_be_used_is_told_of_and_the_last_good_one_stays(
             assert time.monotonic() < until, "the server has not read it"
             time.sleep(0.1)
         page.reload()
-        expect(page.get_by_role("alert")).to_contain_text("The entry needs a look.", timeout=15_000)
+        expect(page.get_by_role("alert")).to_contain_text(
+            "airboss.yaml has 1 mistake.", timeout=15_000
+        )
         expect(page.get_by_role("alert")).to_contain_text("What it held when it was last good")
         page.goto(f"{portal.url}/jobs.html?wb={portal.work}")
-        expect(page.get_by_role("alert")).to_contain_text("The entry needs a look.")
+        expect(page.get_by_role("alert")).to_contain_text("airboss.yaml has 1 mistake.")
         expect(page.get_by_role("button", name="Greet")).to_be_visible()
         quiet.check()
     finally:

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from airboss.entry.document import Entry, Job, Task
-from airboss.entry.load import Format, check_text, in_order_of_text
+from airboss.entry.load import Format, check_text
 from airboss.entry.python_file import entry_of_output
 from airboss.entry.shape import MAX_PARTS
 from airboss.entry.validate import check_entry
-from airboss.entry.violations import ROOT, EntryInvalid, EntryUnparsed, Violation
+from airboss.entry.violations import (
+    ROOT,
+    EntryInvalid,
+    EntryUnparsed,
+    Violation,
+    in_order_of_text,
+)
 
 # `request` is the body that installs an entry, `program` what a Python entry wrote, and `stored` a
 # finished entry as the server keeps it.
@@ -41,9 +47,10 @@ def find(
         if form == "stored":
             return FoundViolations(Entry.model_validate_json(content))
         if form == "program":
-            checked = check_entry(entry_of_output(content, code), most_parts=most_parts)
+            given = entry_of_output(content, code)
+            checked = check_entry(given, most_parts=most_parts, writing="python")
         elif form == "request":
-            checked = check_entry(_requested(content), most_parts=most_parts)
+            checked = check_entry(_requested(content), most_parts=most_parts, writing="json")
         else:
             text = content.decode("utf-8-sig", "surrogatepass")
             checked = check_text(text, form, most_parts=most_parts)

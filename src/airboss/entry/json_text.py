@@ -7,6 +7,7 @@ from collections.abc import Callable
 from json import decoder
 from typing import Any, Final, cast
 
+from airboss.entry.advice import of_text
 from airboss.entry.source import Growing, Source, Spot
 from airboss.entry.violations import ROOT, EntryUnparsed, Violation
 
@@ -65,9 +66,8 @@ class _JsonReader:
     def _refuse(self, reason: str, spot: Spot | None = None) -> EntryUnparsed:
         line, column = self._position(self._at if spot is None else spot)
         where = self._prefix + ROOT
-        return EntryUnparsed(
-            [Violation(where, f"Is not JSON: {reason}.", line=line, column=column)]
-        )
+        text, advice = f"Is not JSON: {reason}.", of_text("json", reason)
+        return EntryUnparsed([Violation(where, text, line=line, column=column, advice=advice)])
 
     def _next(self) -> str:
         """The next character that is no space; none at the end."""

@@ -2,16 +2,23 @@
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias
 
 from airboss.entry.document import Entry
+from airboss.entry.excerpts import with_excerpts
 from airboss.entry.json_text import parse_json, quick_json
 from airboss.entry.python_file import run_python
 from airboss.entry.shape import MAX_PARTS
 from airboss.entry.validate import Checked, check_entry
-from airboss.entry.violations import EntryInvalid, EntryUnparsed, EntryUnreadable, Violation
+from airboss.entry.violations import (
+    EntryInvalid,
+    EntryUnparsed,
+    EntryUnreadable,
+    Writing,
+)
 from airboss.entry.yaml_text import parse_yaml
 from airboss.tuning import unsearched
 
@@ -43,21 +50,37 @@ def check_file(path: Path, *, trusted: bool = False, prefix: str = "") -> Checke
         raise EntryUnreadable(
             f"{path}: is a Python program, and runs only after a person has trusted it."
         )
-    content = read_content(path)  # the same words for what cannot be read
-    _decoded(path, content)
-    return check_entry(run_python(path, prefix), prefix)
+    text = decoded(path, read_content(path))  # the same words for what cannot be read
+    with _excerpts_of(text, "python"):
+        return check_entry(run_python(path, prefix), prefix, writing="python")
 
 
 def check_content(path: Path, content: bytes, prefix: str = "") -> Checked:
     """The same for what was read from a JSON or YAML file."""
-    return check_text(_decoded(path, content), format_of(path, content), prefix)
+    text, form = decoded(path, content), format_of(path, content)
+    with _excerpts_of(text, form):
+        checked = check_text(text, form, prefix)
+    return Checked(checked.entry, with_excerpts(checked.violations, text, form))
+
+
+@contextmanager
+def _excerpts_of(text: str, writing: Writing) -> Generator[None]:
+    """What cannot be read at all has its lines too."""
+    try:
+        yield
+    except EntryInvalid as error:
+        raise type(error)(with_excerpts(error.violations, text, writing)) from None
+
+
+def writing_of(path: Path) -> Writing:
+    return _FORMATS.get(path.suffix.lower(), "python")
 
 
 def format_of(path: Path, content: bytes) -> Format:
     """The format that a file's name says, if what was read from it can be text at all."""
     if path.suffix.lower() not in _FORMATS:
         raise EntryUnreadable(f"{path}: should be a .yaml, .json or .py file.")
-    _decoded(path, content)
+    decoded(path, content)
     return _FORMATS[path.suffix.lower()]
 
 
@@ -75,7 +98,7 @@ def check_text(
 def _checked(text: str, form: Format, prefix: str, most_parts: int) -> Checked:
     quick = quick_json(text) if form == "json" else None
     if quick:
-        checked = check_entry(quick[0], prefix, most_parts=most_parts)
+        checked = check_entry(quick[0], prefix, most_parts=most_parts, writing=form)
         if checked.entry:
             return checked  # nobody asks for places
     try:
@@ -85,13 +108,9 @@ def _checked(text: str, form: Format, prefix: str, most_parts: int) -> Checked:
         raise
     except EntryInvalid as too_deep:
         return Checked(None, too_deep.violations)
-    checked = check_entry(source.data, prefix, most_parts=most_parts)
+    checked = check_entry(source.data, prefix, most_parts=most_parts, writing=form)
     violations = (*source.faults, *(source.placed(said) for said in checked.violations))
     return Checked(None if violations else checked.entry, violations)
-
-
-def in_order_of_text(violations: tuple[Violation, ...]) -> list[Violation]:
-    return sorted(violations, key=lambda said: (said.line or 0, said.column or 0))
 
 
 def read_content(path: Path) -> bytes:
@@ -119,7 +138,7 @@ def _opened(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def decoded(path: Path, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
+from airboss.entry.advice import ASK, listed
 from airboss.entry.document import Prompt
 from airboss.entry.tools import BOOLEAN_TOOLS
 from airboss.entry.violations import At, EntryInvalid, Hints, Loc, Violation, wrong
@@ -28,6 +29,7 @@ MISSING: Final = "<MISSING>"
 MAX_NESTED: Final = 100
 MAX_CHARACTERS: Final = 1_000_000
 MAX_CHARACTERS_TOGETHER: Final = 50_000_000
+_SHORTER: Final = "Let the prompt name files that the agent reads."
 
 
 def lines_of(value: object) -> Sequence[str] | None:
@@ -66,25 +68,35 @@ class Expander:
         if text is not None:
             self._together += len(text)
             if self._together > MAX_CHARACTERS_TOGETHER:
-                self._tell(place, f"Prompts are longer than {MAX_CHARACTERS_TOGETHER:,} together.")
+                reason = f"Prompts are longer than {MAX_CHARACTERS_TOGETHER:,} together."
+                self._tell(place, reason, advice=_SHORTER)
                 text = None
         if text is not None and boolean and not any(tool in text for tool in BOOLEAN_TOOLS):
             tools = " or ".join(BOOLEAN_TOOLS)
-            self._tell(place, f"Boolean tool ({tools}) must be mentioned.")
+            advice = f"Say when each is called, for example with this line: {ASK}"
+            self._tell(place, f"Boolean tool ({tools}) must be mentioned.", advice=advice)
         if text is not None:
             self.texts[place.loc] = text
         return text, self._found
 
-    def _tell(self, place: At, reason: str, hint: str | None = None) -> None:
-        said = wrong(place, reason, hint)
+    def _tell(
+        self, place: At, reason: str, hint: str | None = None, advice: str | None = None
+    ) -> None:
+        said = wrong(place, reason, hint, advice)
         if said not in self._found:
             self._found.append(said)
+
+    def _known_names(self) -> str:
+        own, always = listed(self._variables or (), "$"), listed(RUNTIME_VARIABLES, "$")
+        said = f"This entry has {own}; every prompt" if own else "Every prompt"
+        return f"{said} has {always}. Add others below `promptVariables`."
 
     def _expand(
         self, lines: Sequence[str], place: At, loc: Loc, reached: tuple[str, ...]
     ) -> str | None:
         if not lines:
-            self._tell(place, "Prompt is empty.")
+            advice = "Write at least one line, as text in the list."
+            self._tell(place, "Prompt is empty.", advice=advice)
             return None
         parts: list[str | None] = []
         for number, line in enumerate(lines):
@@ -92,7 +104,8 @@ class Expander:
             parts += self._line(line, place.from_file((*loc, number)), reached)
         texts = [part for part in parts if part is not None]
         if sum(map(len, texts)) > MAX_CHARACTERS:
-            self._tell(place, f"Prompt is longer than {MAX_CHARACTERS:,} characters.")
+            reason = f"Prompt is longer than {MAX_CHARACTERS:,} characters."
+            self._tell(place, reason, advice=_SHORTER)
             return None
         return "".join(texts) if len(texts) == len(parts) else None
 
@@ -110,13 +123,14 @@ class Expander:
         if name in reached:
             cycle = (*reached[reached.index(name) :], name)
             shown = " -> ".join(f"${step}" for step in cycle)
-            self._tell(place, f"Prompt variable reaches itself: {shown}.")
+            advice = f"Take ${cycle[-1]} out of the variable ${cycle[-2]}."
+            self._tell(place, f"Prompt variable reaches itself: {shown}.", advice=advice)
             return None
         if self._variables is None:
             return None  # nobody can say which there are
         if name not in self._variables:
             hint = self._hints.near(name, (*self._variables, *RUNTIME_VARIABLES), "$")
-            self._tell(place, f"Cannot find prompt variable: ${name}.", hint)
+            self._tell(place, f"Cannot find prompt variable: ${name}.", hint, self._known_names())
             return None
         if name not in self._known:
             lines = lines_of(self._variables[name])
@@ -127,7 +141,8 @@ class Expander:
         self, name: str, lines: Sequence[str] | None, place: At, reached: tuple[str, ...]
     ) -> str | None:
         if len(reached) == MAX_NESTED:
-            self._tell(place, f"Prompt variables are nested more than {MAX_NESTED} deep.")
+            reason = f"Prompt variables are nested more than {MAX_NESTED} deep."
+            self._tell(place, reason, advice="Write what the inner ones hold where it is used.")
             return None
         if lines is None:
             return None  # the shape's fault, told there

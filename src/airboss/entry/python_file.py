@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from airboss.entry.advice import of_text
 from airboss.entry.shape import measure, plain_data
 from airboss.entry.violations import ROOT, EntryInvalid, EntryUnparsed, Violation
 
@@ -66,26 +67,29 @@ def run_python(path: Path, prefix: str = "", seconds: float = SECONDS) -> object
 
 
 def unended(seconds: float, prefix: str = "") -> EntryUnparsed:
-    reason = f"The program did not end within {seconds:g} seconds."
-    return EntryUnparsed([Violation(prefix + ROOT, reason)])
+    return _refused(prefix, f"The program did not end within {seconds:g} seconds.")
 
 
 def too_long(most: int, prefix: str = "") -> EntryUnparsed:
-    reason = f"The program's entry is larger than {most >> 20} MiB."
-    return EntryUnparsed([Violation(prefix + ROOT, reason)])
+    return _refused(prefix, f"The program's entry is larger than {most >> 20} MiB.")
+
+
+def _refused(prefix: str, reason: str, line: int | None = None) -> EntryUnparsed:
+    column = 1 if line is not None else None
+    advice = of_text("python", reason)
+    where = prefix + ROOT
+    return EntryUnparsed([Violation(where, reason, line=line, column=column, advice=advice)])
 
 
 def entry_of_output(output: bytes, code: int | None, prefix: str = "") -> object:
     """What the process found: the entry, or an error that says why there is none."""
-    where = prefix + ROOT
     try:
         said = json.loads(output)
     except ValueError:
         reason = f"The program ended with exit code {code}, without an entry."
-        raise EntryUnparsed([Violation(where, reason)]) from None
+        raise _refused(prefix, reason) from None
     if "reason" in said:
-        place = said.get("line")
-        raise EntryUnparsed([Violation(where, said["reason"], line=place, column=place and 1)])
+        raise _refused(prefix, said["reason"], said.get("line"))
     return said["entry"]
 
 

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from airboss.entry.advice import of_shape, unknown_field
 from airboss.entry.document import (
     ONE_OF_TWO,
     Alt,
@@ -40,6 +41,7 @@ from airboss.entry.violations import (
 # Far more than people write, and few enough for everything that walks an entry later.
 MAX_DEPTH: Final = 200
 MAX_PARTS: Final = 2_000_000
+FLATTER: Final = "Split the job into several, or nest its works less deeply."
 
 WORKS: Final[Mapping[str, type[Part]]] = {
     "Ref": Ref,
@@ -48,6 +50,10 @@ WORKS: Final[Mapping[str, type[Part]]] = {
     "Loop": Loop,
     "Alt": Alt,
 }
+KINDS: Final = (
+    "Ref runs a task, Seq its works one after the other, Par all at the same time, Loop again and "
+    "again, Alt one or the other."
+)
 _RECORDS: Final[Mapping[str, type[Part]]] = {"tasks": Task, "jobs": Job}
 _PARTS: Final[Mapping[str, type[Part]]] = {
     "model": Model,
@@ -114,7 +120,9 @@ class TooManyParts(Exception):
 def too_many(most: int, prefix: str) -> EntryInvalid | TooManyParts:
     if most < MAX_PARTS:
         return TooManyParts()
-    return EntryInvalid([wrong(at((), prefix), f"Has more than {most:,} parts.")])
+    advice = "Make it smaller, or write it with fewer aliases and `<<`."
+    reason = f"Has more than {most:,} parts."
+    return EntryInvalid([wrong(at((), prefix), reason, advice=advice)])
 
 
 def measure(data: object, prefix: str, most_parts: int = MAX_PARTS) -> Measured:
@@ -126,7 +134,7 @@ def measure(data: object, prefix: str, most_parts: int = MAX_PARTS) -> Measured:
         value, loc, depth = waiting.pop()
         if depth > MAX_DEPTH:
             reason = f"Is nested more than {MAX_DEPTH} levels deep."
-            raise EntryInvalid([wrong(at(loc, prefix), reason)])
+            raise EntryInvalid([wrong(at(loc, prefix), reason, advice=FLATTER)])
         if count > most_parts:
             raise too_many(most_parts, prefix)
         for step, part in parts_of(value):
@@ -202,10 +210,12 @@ def _violation(fault: ErrorDetails, data: object, prefix: str, hints: Hints) -> 
         loc = (*loc, "kind")
     said = wrong(at(loc, prefix), _reason(fault))
     if kind != "extra_forbidden":
-        return said
-    known = _owner(fault["loc"], loc).model_fields.values()
-    hint = hints.near(str(loc[-1]), (field.alias or "" for field in known))
-    return replace(said, hint=hint, of_name=True)
+        fix = of_shape(kind, loc, fault["input"], hints.writing)
+        return replace(said, advice=fix.advice, example=fix.example)
+    owner = _owner(fault["loc"], loc)
+    known = (field.alias or "" for field in owner.model_fields.values())
+    hint = hints.near(str(loc[-1]), known)
+    return replace(said, hint=hint, of_name=True, advice=unknown_field(owner))
 
 
 def _reason(fault: ErrorDetails) -> str:
@@ -218,9 +228,10 @@ def _reason(fault: ErrorDetails) -> str:
 def _unknown_kind(loc: Loc, work: object, prefix: str, hints: Hints) -> Violation:
     kind = cast("Mapping[str, object]", work).get("kind") if isinstance(work, Mapping) else None
     if not isinstance(kind, str):
-        return wrong(at(loc, prefix), "Should be text.")
+        fix = of_shape("union_tag_not_found", loc, kind, hints.writing)
+        return wrong(at(loc, prefix), "Should be text.", None, KINDS, fix.example)
     reason = f'"{kind}" is not a kind of work: {", ".join(WORKS)}.'
-    return wrong(at(loc, prefix), reason, hints.near(kind, WORKS))
+    return wrong(at(loc, prefix), reason, hints.near(kind, WORKS), KINDS)
 
 
 def _steps(loc: tuple[int | str, ...], data: object) -> Loc:

@@ -1,10 +1,10 @@
 """The text of an entry: its data, and where each part begins. What it means is not known here."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from airboss.entry.shape import MAX_DEPTH
+from airboss.entry.shape import FLATTER, MAX_DEPTH
 from airboss.entry.violations import EntryInvalid, Violation, at, wrong
 
 # Where something begins, as a number that only the parser can read.
@@ -48,22 +48,25 @@ class Source:
         """With its line and column, or those of the nearest thing around it that exists."""
         if violation.line is not None:
             return violation
-        return violation.placed(*self.position(self._spot(violation)))
+        spot, is_itself = self._spot(violation)
+        return replace(violation.placed(*self.position(spot)), is_around=not is_itself)
 
-    def _spot(self, violation: Violation) -> Spot:
-        marks = self.marks
+    def _spot(self, violation: Violation) -> tuple[Spot, bool]:
+        """Where it begins, or what is nearest around it, and which of the two it is."""
+        marks, is_itself = self.marks, True
         for number, step in enumerate(violation.loc):
             if isinstance(marks, FieldMarks) and step in marks.inside:
                 if violation.of_name and number + 1 == len(violation.loc):
-                    return marks.names.get(str(step), marks.spot)
+                    return marks.names.get(str(step), marks.spot), True
                 marks = marks.inside[step]
             elif (
                 isinstance(marks, ItemMarks) and isinstance(step, int) and step < len(marks.inside)
             ):
                 marks = marks.inside[step]
             else:
+                is_itself = False
                 break
-        return marks if isinstance(marks, int) else marks.spot
+        return marks if isinstance(marks, int) else marks.spot, is_itself
 
 
 @dataclass(slots=True)
@@ -103,7 +106,7 @@ class Growing:
         if len(self._open) > MAX_DEPTH:
             steps = [around.step for around in self._open[:3]]
             reason = f"Is nested more than {MAX_DEPTH} levels deep."
-            said = wrong(at(steps, self._prefix), reason)
+            said = wrong(at(steps, self._prefix), reason, advice=FLATTER)
             raise EntryInvalid([said.placed(*self._position(spot))])
         self._open.append(_Open(container, marks))
         return marks
@@ -116,7 +119,9 @@ class Growing:
             return
         if name in around.marks.names:
             steps = [parent.step for parent in self._open]
-            said = wrong(at(steps, self._prefix), TWICE)
+            line, _ = self._position(around.marks.names[name])
+            advice = f"It is in line {line} already. Remove one of the two, or rename it."
+            said = wrong(at(steps, self._prefix), TWICE, advice=advice)
             self._faults.append(said.placed(*self._position(spot)))
         around.marks.names[name] = spot
 

@@ -4,14 +4,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from airboss.entry.advice import WORK, existing, pair
 from airboss.entry.document import DRIVING, Entry, Job, Prompt, Task
 from airboss.entry.prompts import USER_INPUT, Expander, lines_of, variables_in
 from airboss.entry.shape import MAX_PARTS, measure, plain_data, read_shape
 from airboss.entry.tools import JOB_TOOLS
-from airboss.entry.violations import ROOT, At, EntryInvalid, Hints, Loc, Violation, wrong
+from airboss.entry.violations import (
+    ROOT,
+    At,
+    EntryInvalid,
+    Hints,
+    Loc,
+    Violation,
+    Writing,
+    quoted,
+    wrong,
+)
 from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
 
 _NOTHING: Final[Raw] = {}
+_PLURALS: Final = {
+    "a valid model key": "models",
+    "a valid job name": "jobs",
+    "a valid task name": "tasks",
+    "an available tool": "tools",
+}
 
 
 def validate_entry(data: object, prefix: str = "") -> Entry:
@@ -30,10 +47,12 @@ class Checked:
     violations: tuple[Violation, ...]
 
 
-def check_entry(data: object, prefix: str = "", *, most_parts: int = MAX_PARTS) -> Checked:
+def check_entry(
+    data: object, prefix: str = "", *, most_parts: int = MAX_PARTS, writing: Writing = "yaml"
+) -> Checked:
     """Every violation at once, in the order of the rules, or the finished entry."""
     try:
-        examined = _Examined(data, prefix, most_parts)
+        examined = _Examined(data, prefix, most_parts, writing)
     except EntryInvalid as refused:
         return Checked(None, refused.violations)
     found = tuple(examined.violations())
@@ -43,9 +62,15 @@ def check_entry(data: object, prefix: str = "", *, most_parts: int = MAX_PARTS) 
 class _Examined:
     """An entry under examination: first its shape, then the rules."""
 
-    def __init__(self, data: object, prefix: str, most_parts: int = MAX_PARTS) -> None:
+    def __init__(
+        self,
+        data: object,
+        prefix: str,
+        most_parts: int = MAX_PARTS,
+        writing: Writing = "yaml",
+    ) -> None:
         seen = measure(data, prefix, most_parts)
-        hints = Hints()
+        hints = Hints(writing=writing)
         raw = data if seen.is_plain else plain_data(data)
         self._entry, self._faults = read_shape(raw, prefix, hints, has_null=seen.has_null)
         # Where Python gave more than JSON has, the rules read what it became.
@@ -120,17 +145,33 @@ class _Rules:
 
     def _driving(self) -> Iterator[Violation]:
         if self._models is not None and DRIVING not in self._models:
-            yield wrong(self._root.field("models").field(DRIVING), "Should exist.")
+            yield self._undriven(self._models)
         driving = fields(self._models).get(DRIVING)
         retries = self._root.field("drivingSessionRetries").item(0).field("modelId")
         for first in elements(self._entry.get("drivingSessionRetries"))[:1]:
             given = fields(first).get("modelId")
             if isinstance(driving, str) and isinstance(given, str) and given != driving:
-                yield wrong(retries, f'Should be "{driving}".')
+                advice = "The first retry is on the driving model:"
+                yield wrong(
+                    retries, f'Should be "{driving}".', None, advice, self._pair("modelId", driving)
+                )
+
+    def _undriven(self, models: Raw) -> Violation:
+        place = self._root.field("models").field(DRIVING)
+        hint = self._hints.near(DRIVING, (str(name) for name in models))
+        near = hint.removeprefix("Did you mean ").removesuffix("?") if hint else ""
+        advice = f"Rename {near} to {DRIVING}." if near else "Add it, for example:"
+        example = None if near else self._pair(DRIVING, "gpt-5-mini")
+        return wrong(place, "Should exist.", None, advice, example)
+
+    def _pair(self, name: str, value: object) -> str:
+        return pair(name, value, self._hints.writing)
 
     def _name(self, value: object, names: Raw | None, place: At, what: str) -> Iterator[Violation]:
         if isinstance(value, str) and names is not None and value not in names:
-            yield wrong(place, f'"{value}" is not {what}.', self._hints.near(value, names))
+            hint = self._hints.near(value, names)
+            advice = existing(_PLURALS[what], names)
+            yield wrong(place, f'"{value}" is not {what}.', hint, advice)
 
     def _model(self, value: object, place: At) -> Iterator[Violation]:
         category = fields(value).get("category")
@@ -172,7 +213,10 @@ class _Rules:
         if required != (USER_INPUT in variables_in(text)):
             use, state = ("use", "true") if required else ("not use", "false")
             reason = f"Prompt should {use} ${USER_INPUT} when requireUserInput is {state}."
-            yield wrong(place.field("requireUserInput"), reason)
+            other = f"put ${USER_INPUT} into" if required else f"take ${USER_INPUT} out of"
+            advice = f"Either {other} the prompt, or write this:"
+            example = self._pair("requireUserInput", not required)
+            yield wrong(place.field("requireUserInput"), reason, None, advice, example)
 
     def _condition(self, part: Raw, place: At) -> Iterator[Violation]:
         lines = lines_of(part.get("condition"))
@@ -187,7 +231,16 @@ class _Rules:
                 yield from self._ref(work, spot)
                 needs.add(self._need(work.get("taskId")))
             elif kind in GROUPS and is_empty_raw(work):
-                yield wrong(spot.field("works"), "should have at least one element.")
+                yield wrong(
+                    spot.field("works"),
+                    "should have at least one element.",
+                    None,
+                    "Add a work, or leave the group out. For example:",
+                    self._pair("works", [{**WORK, "taskId": self._any_task()}]),
+                )
+
+    def _any_task(self) -> str:
+        return next(iter(self._tasks or ()), str(WORK["taskId"]))
 
     def _need(self, name: object) -> bool | None:
         task = self._tasks.get(name) if self._tasks and isinstance(name, str) else None
@@ -198,7 +251,9 @@ class _Rules:
         computed = True in needs
         if isinstance(given, bool) and given != computed and (computed or None not in needs):
             said = f"Should be {_js(computed)} but is {_js(given)}."
-            yield wrong(place.field("requireUserInput"), said)
+            advice = "Leave it out: it follows from the tasks of the job. Or write this:"
+            example = self._pair("requireUserInput", computed)
+            yield wrong(place.field("requireUserInput"), said, None, advice, example)
 
     def _ref(self, ref: Raw, place: At) -> Iterator[Violation]:
         name = ref.get("taskId")
@@ -208,7 +263,10 @@ class _Rules:
         task = self._tasks.get(name) if self._tasks and isinstance(name, str) else None
         if isinstance(task, Mapping) and "model" not in task and "modelOverride" not in ref:
             said = f'must be defined because task "{name}" has no specified model.'
-            yield wrong(override, said)
+            advice = f"Add it here, or give the task {quoted(str(name))} a `model`. For example:"
+            category = next(iter(self._models or ()), DRIVING)
+            example = self._pair("modelOverride", {"category": category})
+            yield wrong(override, said, None, advice, example)
 
 
 def _js(value: bool) -> str:

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from airboss.errors import Invalid
 
 Loc: TypeAlias = tuple[str | int, ...]
+# How the reader writes: an example has to be right where it is put.
+Writing: TypeAlias = Literal["yaml", "json", "python"]
 
 ROOT: Final = "entry"
 # Parts whose fields are named by people: `entry.tasks["design"]`, not `entry.tasks.design`.
@@ -69,6 +71,19 @@ def at(loc: Iterable[str | int], prefix: str = "") -> At:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the file near a mistake, in three parts where something on it is marked."""
+
+    line: int
+    before: str
+    marked: str = ""
+    after: str = ""
+
+    def to_wire(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("line", "before", "marked", "after")}
+
+
+@dataclass(frozen=True, slots=True)
 class Violation:
     """One mistake. As text it is exactly `{where}: {reason}`."""
 
@@ -80,6 +95,12 @@ class Violation:
     column: int | None = None
     # The name of the field is wrong, not what it holds.
     of_name: bool = False
+    # What to write instead, in words and as one writes it.
+    advice: str | None = None
+    example: str | None = None
+    # The place is that of the nearest thing around it: what is wrong is that it is missing.
+    is_around: bool = False
+    excerpt: tuple[SourceLine, ...] = ()
 
     def __str__(self) -> str:
         return without_halves(f"{self.where}: {self.reason}")
@@ -94,12 +115,26 @@ class Violation:
             "hint": without_halves(self.hint) if self.hint else None,
             "line": self.line,
             "column": self.column,
+            "advice": without_halves(self.advice) if self.advice else None,
+            "example": without_halves(self.example) if self.example else None,
+            "is_around": self.is_around or None,
+            "excerpt": [line.to_wire() for line in self.excerpt] or None,
         }
         return {name: value for name, value in said.items() if value is not None}
 
 
-def wrong(place: At, reason: str, hint: str | None = None) -> Violation:
-    return Violation(place.where, reason, place.loc, hint)
+def wrong(
+    place: At,
+    reason: str,
+    hint: str | None = None,
+    advice: str | None = None,
+    example: str | None = None,
+) -> Violation:
+    return Violation(place.where, reason, place.loc, hint, advice=advice, example=example)
+
+
+def in_order_of_text(violations: Iterable[Violation]) -> list[Violation]:
+    return sorted(violations, key=lambda said: (said.line or 0, said.column or 0))
 
 
 class EntryInvalid(Invalid):
@@ -132,6 +167,7 @@ class Hints:
     """Names that are nearly right. Looking for them costs, so there is an end to it."""
 
     left: int = field(default=_MOST_HINTS)
+    writing: Writing = "yaml"
 
     def near(self, name: str, names: Iterable[str], sign: str = "") -> str | None:
         """A question that offers the nearest name; names of variables have their `$`."""

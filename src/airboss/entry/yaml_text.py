@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 import yaml
 from yaml import events
 
+from airboss.entry.advice import of_text
 from airboss.entry.shape import MAX_PARTS, too_many
 from airboss.entry.source import (
     Container,
@@ -60,12 +61,17 @@ class _YamlReader:
         self._merging: list[bool] = []
         self._documents = 0
 
-    def _refuse(self, reason: str, spot: Spot | None) -> EntryUnparsed:
+    def _refuse(self, reason: str, spot: Spot | None, begun: int | None = None) -> EntryUnparsed:
+        """`begun` is the line in which the part began that has no end."""
         line, column = _position(spot) if spot is not None else (1, 1)
-        where = self._prefix + ROOT
-        return EntryUnparsed(
-            [Violation(where, f"Is not YAML: {reason}.", line=line, column=column)]
+        said = Violation(
+            self._prefix + ROOT,
+            f"Is not YAML: {reason}.",
+            line=line,
+            column=column,
+            advice=of_text("yaml", reason, begun if begun != line else None),
         )
+        return EntryUnparsed([said])
 
     def read(self, text: str) -> Source:
         if has_half(text):
@@ -76,7 +82,8 @@ class _YamlReader:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             reason = str(error.problem or error.context)
-            raise self._refuse(reason, _spot(mark) if mark else None) from None
+            begun = int(error.context_mark.line) + 1 if error.context_mark else None
+            raise self._refuse(reason, _spot(mark) if mark else None, begun) from None
         except yaml.YAMLError as error:
             raise self._refuse(" ".join(str(error).split()), None) from None
         return self._growing.done()

@@ -94,6 +94,15 @@ class Redactor:
     def text(self, text: str) -> str:
         return self._whole.sub(self._masked, text) if self._may_hold(text) else text
 
+    def lines(self, text: str) -> str:
+        """The same for a text whose lines are counted: each of them stays where it is."""
+
+        def masked(found: re.Match[str]) -> str:
+            said = self._masked(found)
+            return said + "\n" * (found[0].count("\n") - said.count("\n"))
+
+        return self._whole.sub(masked, text) if self._may_hold(text) else text
+
     def _masked(self, found: re.Match[str]) -> str:
         """What stands in its place. What says that a secret follows stays."""
         if self.spared is not None and found["shape"]:

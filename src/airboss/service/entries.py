@@ -221,13 +221,11 @@ class Entries:
             notes.append(reading.trouble)
             last = await self._last_good(file, reading)
             if last:
-                said = _with_notes(last, [*notes, _USES_LAST])
-                return replace(said, violations=reading.violations)
+                return _with_mistakes(_with_notes(last, [*notes, _USES_LAST]), reading)
             if not reading.needs_trust:
                 if is_start and self.settings.entry:
                     raise SettingsInvalid(reading.trouble)
-                built_in = await self._builtin(*notes, _USES_BUILTIN)
-                return replace(built_in, violations=reading.violations)
+                return _with_mistakes(await self._builtin(*notes, _USES_BUILTIN), reading)
         if (present := self._installed) and _is_left_without_file(present, files):
             gone = self.files.said(f"The entry {present.path} is gone.")
             return _with_notes(present, [*notes, gone, _USES_LAST])
@@ -281,7 +279,13 @@ class Entries:
         made = await self._builtin()
         await self._keep_if_possible(made)
         if self._installed is now:
-            same = replace(made, problem=now.problem, violations=now.violations)
+            same = replace(
+                made,
+                problem=now.problem,
+                mistaken_path=now.mistaken_path,
+                mistakes=now.mistakes,
+                violations=now.violations,
+            )
             self._put(same, self._note)
 
     async def _made(
@@ -334,7 +338,18 @@ class Entries:
 
 
 def _with_notes(installed: Installed, notes: list[str]) -> Installed:
-    return replace(installed, problem=" ".join(notes) or None, violations=())
+    said = " ".join(notes) or None
+    return replace(installed, problem=said, mistaken_path=None, mistakes=0, violations=())
+
+
+def _with_mistakes(installed: Installed, reading: FileReading) -> Installed:
+    path = reading.path if reading.violations else None
+    return replace(
+        installed,
+        mistaken_path=path,
+        mistakes=reading.mistakes,
+        violations=reading.violations,
+    )
 
 
 def _is_left_without_file(present: Installed, files: list[Path]) -> bool:

@@ -54,8 +54,15 @@ class EntryChecks:
         try:
             found = await self.entries.files.reader.find(content, form)
         except EntryInvalid as error:
-            return await self._checkup(None, error.violations, len(error.violations))
-        return await self._checkup(found.entry, found.violations, found.mistakes)
+            recorded = await self._shown(error.violations, text, form)
+            return await self._checkup(None, recorded, len(error.violations))
+        recorded = await self._shown(found.violations, text, form)
+        return await self._checkup(found.entry, recorded, found.mistakes)
+
+    async def _shown(
+        self, violations: "tuple[Violation, ...]", text: str, form: Literal["json", "yaml"]
+    ) -> "tuple[Violation, ...]":
+        return await in_thread(lambda: self.entries.files.shown(violations, text, form))
 
     async def check_path(self, text: str) -> Checkup:
         reading = await self._read(text)
@@ -76,13 +83,12 @@ class EntryChecks:
         from airboss.entry.bounds import ungranted
 
         def look() -> Checkup:
-            said = self.entries.files.shown(violations)
             if entry is None:
-                return Checkup(said, mistakes, (), trusted, 0, 0)
+                return Checkup(violations, mistakes, (), trusted, 0, 0)
             server = self.entries.settings.permissions
             requests = () if trusted else tuple(ungranted(entry, server))
             texts = tuple(self.entries.files.said(str(request)) for request in requests)
-            return Checkup(said, 0, texts, trusted, len(entry.tasks), len(entry.jobs))
+            return Checkup((), 0, texts, trusted, len(entry.tasks), len(entry.jobs))
 
         return await in_thread(look)
 
@@ -95,13 +101,14 @@ class EntryChecks:
         files = self.entries.files
         found = await files.reader.find(body, "request")
         entry = await in_thread(lambda: files.without_secrets(found.entry))
-        return await self._install(FileReading(_DOCUMENT, entry, violations=found.violations))
+        recorded = files.shown(found.violations)
+        return await self._install(FileReading(_DOCUMENT, entry, violations=recorded))
 
     async def _install(self, reading: FileReading) -> Installed:
         from airboss.entry.violations import EntryInvalid
 
         if reading.violations:
-            raise EntryInvalid(self.entries.files.shown(reading.violations))
+            raise EntryInvalid(reading.violations)
         if reading.entry is None:
             raise Invalid(reading.trouble)
         return await self.entries.install(reading, "api")

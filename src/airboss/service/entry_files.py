@@ -18,7 +18,7 @@ from airboss.service.trust import Look, LookedFile, Trust, digest_of
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
     from airboss.entry.found import FoundViolations
-    from airboss.entry.violations import Violation
+    from airboss.entry.violations import Violation, Writing
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class EntryFiles:
         from airboss.entry.load import read_content
         from airboss.entry.violations import EntryInvalid, EntryUnreadable
 
+        content = b""
         try:
             content = await in_thread(lambda: read_content(path))
             digest = digest_of(content)
@@ -57,14 +58,16 @@ class EntryFiles:
                 return self._untrusted(path, digest)
             found = await self._find(path, content, digest)
         except EntryInvalid as error:
-            return self._invalid(FileReading(path), error.violations, len(error.violations))
+            recorded = await self._shown(path, content, error.violations)
+            return self._invalid(FileReading(path), recorded, len(error.violations))
         except EntryUnreadable as error:
             return FileReading(path, trouble=self.said(f"The entry cannot be used: {error}"))
         if found.entry is None:
             what = (
                 FileReading(path) if found.is_unparsed else FileReading(path, None, digest, trusted)
             )
-            return self._invalid(what, found.violations, found.mistakes)
+            recorded = await self._shown(path, content, found.violations)
+            return self._invalid(what, recorded, found.mistakes)
         entry = await in_thread(lambda: self.without_secrets(found.entry))
         return FileReading(path, entry, digest, trusted)
 
@@ -93,9 +96,8 @@ class EntryFiles:
         return FileReading(path, None, digest, False, self.said(trouble), needs_trust=True)
 
     def _invalid(
-        self, found: FileReading, violations: "tuple[Violation, ...]", count: int
+        self, found: FileReading, recorded: "tuple[Violation, ...]", count: int
     ) -> FileReading:
-        recorded = self.shown(violations)
         line = f"line {recorded[0].line}: " if recorded[0].line is not None else ""
         many = "a mistake" if count == 1 else f"{count} mistakes, the first"
         trouble = f"The entry {found.path} has {many}: {line}{recorded[0]}"
@@ -104,22 +106,43 @@ class EntryFiles:
             found.path, None, found.file_digest, found.trusted, said, recorded, count
         )
 
-    def shown(self, violations: "tuple[Violation, ...]") -> "tuple[Violation, ...]":
-        """In the order of the text, as many as somebody reads, and without secrets."""
+    async def _shown(
+        self, path: Path, content: bytes, violations: "tuple[Violation, ...]"
+    ) -> "tuple[Violation, ...]":
+        from airboss.entry.load import writing_of
+
+        def look() -> "tuple[Violation, ...]":
+            text = content.decode("utf-8-sig", "replace")
+            return self.shown(violations, text, writing_of(path))
+
+        return await in_thread(look)
+
+    def shown(
+        self,
+        violations: "tuple[Violation, ...]",
+        text: str = "",
+        writing: "Writing" = "yaml",
+    ) -> "tuple[Violation, ...]":
+        """In the order of the text, as many as somebody reads, with the lines around the first of
+        them where there is a text, and without secrets."""
+        from airboss.entry.excerpts import with_excerpts
         from airboss.entry.found import MOST_VIOLATIONS
-        from airboss.entry.load import in_order_of_text
+        from airboss.entry.violations import in_order_of_text
 
         clean = self.redactor.text
-        return tuple(
+        told = tuple(
             replace(
                 said,
                 where=clean(said.where),
                 reason=clean(said.reason),
                 hint=clean(said.hint) if said.hint else None,
+                advice=clean(said.advice) if said.advice else None,
+                example=clean(said.example) if said.example else None,
                 loc=(),
             )
             for said in in_order_of_text(violations)[:MOST_VIOLATIONS]
         )
+        return with_excerpts(told, text, writing, self.redactor.lines) if text else told
 
     def said(self, text: str) -> str:
         """A sentence that may leave the house."""

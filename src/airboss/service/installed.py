@@ -46,6 +46,9 @@ class Installed:
     file_digest: str = ""
     trusted: bool = False
     problem: str | None = None
+    # Of the file that should be used and cannot be: how many mistakes there are, the first of them.
+    mistaken_path: Path | None = None
+    mistakes: int = 0
     violations: "tuple[Violation, ...]" = ()
     # Of the built-in one: the models that there were to choose from.
     on_models: tuple[str, ...] = ()
@@ -72,9 +75,11 @@ class Installed:
 
     @property
     def shown_path(self) -> str | None:
-        from airboss.entry.violations import without_halves
+        return _as_text(self.path)
 
-        return without_halves(str(self.path)) if self.path else None
+    @property
+    def shown_mistaken_path(self) -> str | None:
+        return _as_text(self.mistaken_path)
 
     @cached_property
     def body(self) -> str:
@@ -123,6 +128,12 @@ class Installed:
             description=task.description,
             prompt=_beginning(task.prompt),
         )
+
+
+def _as_text(path: Path | None) -> str | None:
+    from airboss.entry.violations import without_halves
+
+    return without_halves(str(path)) if path else None
 
 
 # Task by task and job by job: to write ten thousand at once would hold the event loop up.

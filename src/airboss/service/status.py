@@ -90,6 +90,9 @@ class EntryState(_StatusPart):
     tasks: int
     jobs: int
     problem: str | None
+    # Of the file that should be used and cannot be.
+    mistakes: int = 0
+    mistaken_path: str | None = None
 
 
 class Status(_StatusPart):
@@ -188,6 +191,8 @@ class ServerStatus:
             tasks=len(used.entry.tasks),
             jobs=len(used.entry.jobs),
             problem=used.problem,
+            mistakes=used.mistakes,
+            mistaken_path=used.shown_mistaken_path,
         )
 
     def _runtime(self) -> RuntimeState:

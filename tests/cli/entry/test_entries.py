@@ -97,11 +97,16 @@ def file_with(portal: Portal, text: str, name: str = "airboss.yaml") -> str:
     return name
 
 
+def messages(text: str) -> list[str]:
+    """The line of each mistake that tools read, without the lines around the place."""
+    return [line for line in text.splitlines() if line.startswith("airboss.yaml:")]
+
+
 def test_ten_mistakes_are_named_with_their_places(nowhere: Portal) -> None:
     done = nowhere.run("check", file_with(nowhere, TEN_MISTAKES))
     assert done.returncode == 1
     assert done.stderr == "10 mistakes.\n"
-    assert done.stdout.splitlines() == [
+    assert messages(done.stdout) == [
         "airboss.yaml:1:9: entry.models.driving: Should exist.",
         'airboss.yaml:3:11: entry.tasks["design"].prompt/$board: '
         "Cannot find prompt variable: $everybody.",
@@ -121,10 +126,42 @@ def test_ten_mistakes_are_named_with_their_places(nowhere: Portal) -> None:
     ]
 
 
+def test_each_mistake_comes_with_its_lines_and_with_what_to_write_instead(
+    nowhere: Portal,
+) -> None:
+    text = TEN_MISTAKES.replace("retry: 3", "\u202eretry: 3")
+    done = nowhere.run("check", file_with(nowhere, text), PYTHONUTF8="1")
+    for said in (
+        """\
+airboss.yaml:8:23: entry.tasks["design"].requireUserInput: Should be true or false.
+   6 |     model: {category: codin}
+   7 |     prompt: ["Design it. $board"]
+>  8 |     requireUserInput: yes
+     |                       ^^^
+   9 |     ⟨U+202E⟩retry: 3
+  10 |   build:
+  Write this:
+    requireUserInput: true
+""",
+        """\
+>  9 |     ⟨U+202E⟩retry: 3
+     |     ^^^^^^^^^^^^^
+""",
+        """\
+> 22 |         - {kind: Ref, taskId: desing}
+     |                               ^^^^^^
+  23 |         - {kind: Ref, taskId: build}
+  24 | grid:
+  The tasks of this entry are: design, build.
+""",
+    ):
+        assert said in done.stdout
+
+
 def test_what_a_beginner_gets_wrong_is_told_all_at_once(nowhere: Portal) -> None:
     done = nowhere.run("check", file_with(nowhere, BY_A_BEGINNER))
     assert (done.returncode, done.stderr) == (1, "15 mistakes.\n")
-    assert done.stdout.replace("airboss.yaml:", "").splitlines() == [
+    assert [line.removeprefix("airboss.yaml:") for line in messages(done.stdout)] == [
         '3:11: entry.models["coding"]: Should be text.',
         '6:10: entry.tasks["greet"].prompt/$loop: Prompt variable reaches itself: $loop -> $loop.',
         '9:13: entry.tasks["look"].model.categry: There is no such field. Did you mean "category"?',
@@ -164,6 +201,14 @@ def test_a_script_gets_the_mistakes_as_json(nowhere: Portal) -> None:
         "hint": 'Did you mean "coding"?',
         "line": 6,
         "column": 23,
+        "advice": "The models of this entry are: drivin, coding.",
+        "excerpt": [
+            {"line": 4, "before": "tasks:", "marked": "", "after": ""},
+            {"line": 5, "before": "  design:", "marked": "", "after": ""},
+            {"line": 6, "before": "    model: {category: ", "marked": "codin", "after": "}"},
+            {"line": 7, "before": '    prompt: ["Design it. $board"]', "marked": "", "after": ""},
+            {"line": 8, "before": "    requireUserInput: yes", "marked": "", "after": ""},
+        ],
     }
 
 
@@ -189,6 +234,9 @@ def test_a_text_that_is_no_yaml_has_its_place_too(nowhere: Portal) -> None:
     assert done.returncode == 1
     assert done.stdout == (
         "airboss.yaml:1:5: entry: Is not YAML: mapping values are not allowed in this context.\n"
+        "> 1 | a: b: c\n"
+        "    |     ^\n"
+        '  Put a text that has ": " in it in quotes, and check the indentation.\n'
     )
 
 

@@ -322,6 +322,8 @@ export type EntryInUse = {
   "trusted": boolean;
   "loaded_at": number;
   "problem"?: string | null;
+  "mistakes": number;
+  "mistaken_path"?: string | null;
   "violations": readonly (Mistake)[];
   "ungranted": readonly (string)[];
   "document": Record<string, unknown>;
@@ -336,6 +338,13 @@ export type EntryInstalled = {
   "path"?: string | null;
 };
 
+/** What is wrong with the file that should be used. `mistakes` counts all of them, `path` is the file; without mistakes there is none. */
+export type EntryMistakes = {
+  "path"?: string | null;
+  "mistakes": number;
+  "violations": readonly (Mistake)[];
+};
+
 /** The entry in use, and what a person should know about it. */
 export type EntryState = {
   "source": string;
@@ -344,6 +353,8 @@ export type EntryState = {
   "tasks": number;
   "jobs": number;
   "problem"?: string | null;
+  "mistakes": number;
+  "mistaken_path"?: string | null;
 };
 
 /** A page of a stream: go on with `after=next_after` as long as there is more. */
@@ -650,13 +661,25 @@ export type MissionSent = {
   "text": string;
 };
 
-/** One violation: `{where}: {reason}`, with its place in the text where that is known. */
+/** One violation: `{where}: {reason}`, with its place in the text where that is known. `advice` and `example` say what to write instead. `excerpt` has the lines around the place; the first 50 mistakes have one. Where `is_around`, the place is that of the nearest thing around it. */
 export type Mistake = {
   "where": string;
   "reason": string;
   "hint"?: string | null;
   "line"?: number | null;
   "column"?: number | null;
+  "advice"?: string | null;
+  "example"?: string | null;
+  "is_around": boolean;
+  "excerpt": readonly (MistakeLine)[];
+};
+
+/** A line of the file near a mistake, in three parts where something on it is marked. */
+export type MistakeLine = {
+  "line": number;
+  "before": string;
+  "marked": string;
+  "after": string;
 };
 
 /** All models, and why some may be missing. */

@@ -37,7 +37,7 @@ export function JobsPage({ folder }: { folder: string }) {
             <h1>Available Jobs</h1>
           </div>
           <p class="small faint mono where">{about(folder, status?.entry ?? null)}</p>
-          <EntryNote entry={status?.entry ?? null} />
+          <EntryNote entry={status?.entry ?? null} open />
           {jobs.trouble.value !== null && (
             <Note kind="err" title="The jobs cannot be listed.">
               {visible(jobs.trouble.value)}

@@ -2,15 +2,28 @@
 
 import type { EntryState } from "../api/types.gen";
 import { visible } from "../words";
+import { fileName, inAll, Mistakes } from "./mistakes";
 import { Note } from "./note";
 
-export function EntryNote({ entry }: { entry: EntryState | null }) {
+/** `open`: the mistakes are in sight at once. */
+type Props = { entry: EntryState | null; open?: boolean };
+
+export function EntryNote({ entry, open = false }: Props) {
   if (entry?.problem == null) return null;
+  const file = fileName(entry.mistaken_path ?? null);
   return (
     <div class="gap">
-      <Note kind="err" title="The entry needs a look.">
+      <Note
+        kind="err"
+        title={
+          file === null
+            ? "There is a problem with the entry."
+            : `${visible(file)} has ${inAll(entry.mistakes)}.`
+        }
+      >
         {visible(entry.problem)}
       </Note>
+      {file !== null && <Mistakes open={open} />}
     </div>
   );
 }

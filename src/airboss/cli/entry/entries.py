@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from airboss.cli.client import Client, find
+from airboss.cli.entry.mistakes import tell_mistake
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, out, print_json, visible, visible_line
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
@@ -13,10 +14,10 @@ from airboss.entry.document import Entry, Policy, Work
 from airboss.entry.drawing.mermaid import mermaid
 from airboss.entry.drawing.svg import svg
 from airboss.entry.drawing.terminal import terminal
-from airboss.entry.load import check_file, in_order_of_text
+from airboss.entry.load import check_file
 from airboss.entry.places import NAMES, find_repo_root, own_entries
 from airboss.entry.validate import Checked
-from airboss.entry.violations import EntryInvalid, Hints, Violation
+from airboss.entry.violations import EntryInvalid, Hints, in_order_of_text
 
 
 def own_entry() -> Path:
@@ -97,15 +98,9 @@ def _examine(file: Path, *, trusted: bool) -> Checked:
 def _tell(file: Path, checked: Checked) -> None:
     pen = out()
     for violation in in_order_of_text(checked.violations):
-        pen.line(visible_line(_line(file, violation)))
+        tell_mistake(violation, str(file), pen)
     count = len(checked.violations)
     aside().line("1 mistake." if count == 1 else f"{count} mistakes.")
-
-
-def _line(file: Path, violation: Violation) -> str:
-    places = (str(place) for place in (violation.line, violation.column) if place is not None)
-    hint = f" {violation.hint}" if violation.hint else ""
-    return f"{':'.join((str(file), *places))}: {violation}{hint}"
 
 
 def _report(file: Path, checked: Checked, requests: list[Ungranted]) -> dict[str, object]:

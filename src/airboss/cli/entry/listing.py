@@ -40,6 +40,8 @@ def _tell_problems(said: Json) -> None:
         place = f"line {mistake['line']}: " if mistake.get("line") else ""
         hint = f" {mistake['hint']}" if mistake.get("hint") else ""
         pen.line(visible_line(f"{place}{mistake['where']}: {mistake['reason']}{hint}"))
+    if said["violations"]:
+        pen.line("`airboss check` shows each with its lines, and what to write instead.")
     for request in said["ungranted"]:
         pen.line(f"note: {visible_line(str(request))}")
 

@@ -21,6 +21,8 @@ from airboss.service.job_stats import JobStats
 router = Router(prefix="/api/v1", tags=["entry"])
 
 _LARGEST_PARSED_HERE = 64 * 1024
+# As many as have their lines: more would flood a page.
+_MOST_SHOWN = 50
 FilePath = Annotated[
     Annotated[AbsolutePath, Field(min_length=1)] | None,
     Field(description="On the server's machine."),
@@ -79,14 +81,40 @@ _INSTALL_BODY = {
 }
 
 
+class MistakeLine(BaseModel):
+    """A line of the file near a mistake, in three parts where something on it is marked."""
+
+    line: int
+    before: str
+    marked: str
+    after: str
+
+
 class Mistake(BaseModel):
-    """One violation: `{where}: {reason}`, with its place in the text where that is known."""
+    """One violation: `{where}: {reason}`, with its place in the text where that is known.
+
+    `advice` and `example` say what to write instead. `excerpt` has the lines around the place; the
+    first 50 mistakes have one. Where `is_around`, the place is that of the nearest thing around it.
+    """
 
     where: str
     reason: str
     hint: str | None = None
     line: int | None = None
     column: int | None = None
+    advice: str | None = None
+    example: str | None = None
+    is_around: bool = False
+    excerpt: list[MistakeLine] = []
+
+
+class EntryMistakes(BaseModel):
+    """What is wrong with the file that should be used. `mistakes` counts all of them, `path` is
+    the file; without mistakes there is none."""
+
+    path: str | None
+    mistakes: int
+    violations: list[Mistake]
 
 
 class EntryInUse(BaseModel):
@@ -98,6 +126,8 @@ class EntryInUse(BaseModel):
     trusted: bool
     loaded_at: int
     problem: str | None
+    mistakes: int = 0
+    mistaken_path: str | None = None
     violations: list[Mistake]
     ungranted: list[str]
     document: dict[str, Any]
@@ -160,6 +190,14 @@ async def show_entry(entries: UseEntries) -> Response:
     if used is None:
         raise NotFound("entry", "in use yet")
     return await _json(lambda: _in_use(used))
+
+
+@router.get("/entry/mistakes", response_model=EntryMistakes)
+async def show_entry_mistakes(entries: UseEntries) -> Response:
+    """The mistakes that keep the project's file from being used: the first of them, and how many
+    there are."""
+    used = await entries.current()
+    return await _json(lambda: _mistakes(used))
 
 
 @router.post("/entry/check", response_model=CheckedEntry, responses=_NOT_USABLE)
@@ -246,9 +284,21 @@ def _in_use(used: Installed) -> EntryInUse:
         trusted=used.trusted,
         loaded_at=used.loaded_at,
         problem=used.problem,
+        mistakes=used.mistakes,
+        mistaken_path=used.shown_mistaken_path,
         violations=[Mistake(**said.to_wire()) for said in used.violations],
         ungranted=list(used.ungranted),
         document=used.entry.to_wire(),
+    )
+
+
+def _mistakes(used: Installed | None) -> EntryMistakes:
+    if used is None:
+        return EntryMistakes(path=None, mistakes=0, violations=[])
+    return EntryMistakes(
+        path=used.shown_mistaken_path,
+        mistakes=used.mistakes,
+        violations=[Mistake(**said.to_wire()) for said in used.violations[:_MOST_SHOWN]],
     )
 
 

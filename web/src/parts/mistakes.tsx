@@ -1,0 +1,77 @@
+/** Every mistake of the entry's file: where it is, the lines around it, what to write instead. */
+
+import type { EntryMistakes, Mistake, MistakeLine } from "../api/types.gen";
+import { useList } from "../live/use";
+import { visible, visibleLines } from "../words";
+
+export const inAll = (count: number): string => (count === 1 ? "1 mistake" : `${count} mistakes`);
+
+export const fileName = (path: string | null): string | null => path?.split(/[\\/]/).at(-1) ?? null;
+
+/** The file with line and column, as editors and terminals take it. */
+export function placeOf(file: string, { line, column }: Mistake): string {
+  return [file, line, column].filter((part) => part != null).join(":");
+}
+
+export function Mistakes({ open }: { open: boolean }) {
+  const { state, trouble } = useList<EntryMistakes>("/api/v1/entry/mistakes");
+  const found = state.value;
+  if (found === null)
+    return trouble.value === null ? null : <p class="muted">{visible(trouble.value)}</p>;
+  const file = fileName(found.path ?? null) ?? "";
+  const left = found.mistakes - found.violations.length;
+  if (found.mistakes === 0) return null;
+  return (
+    <details class="mistakes" open={open}>
+      <summary>{`What to correct in ${visible(file)}`}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
+      <div class="list" role="region" tabIndex={0} aria-label={`Mistakes in ${visible(file)}`}>
+        <ol>
+          {found.violations.map((mistake, number) => (
+            <OneMistake key={number} mistake={mistake} file={file} />
+          ))}
+        </ol>
+        {left > 0 && (
+          <p class="muted">
+            These are the first {found.violations.length} of {found.mistakes} mistakes. Correct
+            them, and the next ones appear here; <code>airboss check</code> lists all of them.
+          </p>
+        )}
+      </div>
+    </details>
+  );
+}
+
+function OneMistake({ mistake, file }: { mistake: Mistake; file: string }) {
+  return (
+    <li>
+      <p>
+        <b class="mono">{visible(placeOf(file, mistake))}</b>{" "}
+        <span class="mono muted">{visible(mistake.where)}</span>
+      </p>
+      <p>{visible([mistake.reason, mistake.hint ?? ""].join(" "))}</p>
+      {mistake.excerpt.length > 0 && (
+        <pre class="code">
+          {mistake.excerpt.map((line) => (
+            <Line key={line.line} line={line} here={line.line === mistake.line} />
+          ))}
+        </pre>
+      )}
+      {mistake.advice != null && <p>{visible(mistake.advice)}</p>}
+      {mistake.example != null && <pre class="code example">{visible(mistake.example)}</pre>}
+    </li>
+  );
+}
+
+function Line({ line, here }: { line: MistakeLine; here: boolean }) {
+  return (
+    <span class={here ? "at here" : "at"}>
+      <span class="no">{line.line}</span>
+      <span>
+        {visibleLines(line.before)}
+        {line.marked !== "" && <mark>{visibleLines(line.marked)}</mark>}
+        {visibleLines(line.after)}
+      </span>
+    </span>
+  );
+}
