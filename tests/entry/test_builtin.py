@@ -11,7 +11,7 @@ import pytest
 from airboss.entry.bounds import ungranted
 from airboss.entry.builtin import FILE, PREFERRED, REVIEWERS, builtin_entry
 from airboss.entry.chart import generate_chart_nodes
-from airboss.entry.document import Alt, Loop, Par, Ref, Seq, Task, Work
+from airboss.entry.document import Alt, Job, Loop, Par, Ref, Seq, Task, Work
 from airboss.entry.load import check_file
 from airboss.entry.prompts import REPORTED_FALSE_REASON, USER_INPUT, variables_in
 from airboss.entry.tools import BOOLEAN_TOOLS, BOOLEAN_TRUE, JOB_TOOLS
@@ -442,3 +442,15 @@ def test_a_rehearsal_of_the_sample_uses_real_tools() -> None:
 def test_the_page_names_every_job_and_task_and_category() -> None:
     names = (*ENTRY.jobs, *ENTRY.tasks, *ENTRY.models)
     assert [name for name in names if f"`{name}`" not in PAGE] == []
+
+
+@pytest.mark.parametrize("kind", ["jobs", "tasks"])
+def test_every_job_and_task_says_what_it_is_for_and_the_page_says_the_same(kind: str) -> None:
+    """In a sentence that fits on the button of a job."""
+    parts: dict[str, Job] | dict[str, Task] = getattr(ENTRY, kind)
+    rows = [row for row in PAGE.splitlines() if row.startswith("| `")]
+    for name, part in parts.items():
+        said = part.description
+        assert said, name
+        assert (said[-1], "\n" in said, len(said) <= 120) == (".", False, True), name
+        assert any(row.startswith(f"| `{name}` |") and f"| {said} |" in row for row in rows), name
