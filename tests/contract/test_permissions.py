@@ -34,6 +34,7 @@ async def test_reading_below_the_working_directory_is_allowed(guest: Guest) -> N
         "allowed": True,
         "by": "policy read-only",
         "reason": "The policy read-only allows reading below the folder.",
+        "call": ended["block"],
     }
     assert "Read me." in ended["result"]["content"]
 

@@ -227,6 +227,7 @@ def test_an_edit_is_one_diff_shown_once(person: Person) -> None:
     person.says("change it")
     person.is_idle()
     row = person.call("Edited")
+    expect(row.locator(".ch")).to_contain_text("Allowed by policy approve-all")
     expect(row.locator(".ch .plus")).to_have_text("+1")
     expect(row.locator(".ch .minus")).to_have_text("\N{MINUS SIGN}1")
     expect(row.get_by_role("link", name="hello.py")).to_be_visible()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.sessions import Person, portal_in
-from tests.e2e.visit import audit, calm, new_session
+from tests.e2e.visit import asked, audit, calm, new_session
 from tests.portal import Portal
 
 
@@ -91,6 +91,20 @@ def test_always_allow_shows_what_each_way_writes_and_what_else_it_allows(person:
     person.says("push hard")
     person.is_idle()
     assert len(person.events("approval.asked")) == 1, "it is not asked again in this session"
+    expect(person.call("git push").locator(".ch")).to_contain_text("Allowed for this session")
+
+
+def test_a_call_that_a_rule_allowed_says_so_in_its_row(person: Person) -> None:
+    rule = {"verdict": "allow", "wish": "write", "path": "hello.*"}
+    made = asked(person.portal, "POST", "/api/v1/rules", {"rule": rule}).json()
+    person.says("write it")
+    person.is_idle()
+    asked(person.portal, "DELETE", f"/api/v1/rules/{made['id']}")
+    row = person.call("Created")
+    expect(row.locator(".ch")).to_contain_text("Allowed by rule write hello.*")
+    row.locator(".tog").click()
+    expect(row).to_contain_text(f"Allowed by the rule {made['id']}: write hello.* → allow")
+    expect(person.log.locator(".call")).to_have_count(1)
 
 
 def test_an_edit_behind_anothers_approval_names_it_and_it_is_decided_here(person: Person) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from airboss.harness.permissions import MustAsk, PolicyRule, unread
+from airboss.harness.permissions import MustAsk, PolicyRule, Ruling, unread
 from airboss.model.excerpt import Gapped
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
@@ -184,7 +184,7 @@ def test_what_was_too_long_to_be_read_whole_is_decided_by_nobody(
     """A file as it will be is no part of it: the change itself is shown."""
     asked = request_of({"requestId": "r", "permissionRequest": request_})
     answer = unread(asked, PolicyRule(policy, folder).decide(asked))
-    assert answer == (PermissionAnswer(False, TOO_LARGE) if is_refused else None)
+    assert answer == (Ruling(PermissionAnswer(False, TOO_LARGE), "size") if is_refused else None)
 
 
 @pytest.mark.parametrize("kind", ["read", "write"])

@@ -115,7 +115,8 @@ class PendingItems:
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
             rules, view = self._rules.current, self._state.writer.view
             ruling = await asyncio.to_thread(ruling_of, self._rule, request, rules, view)
-        answer, by = unread(request, ruling) or ruling.answer, ruling.by
+        ruling = unread(request, ruling) or ruling
+        answer, by, rule = ruling.answer, ruling.by, ruling.rule
         if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
             why = answer.why if isinstance(answer, MustAsk) else ""
             try:
@@ -123,11 +124,11 @@ class PendingItems:
             except TooLarge as refused:
                 return self._refuse(request, refused)
             answer = answer_of(settled)
-            by = f"person {settled.who}" if settled.who else "nobody"
+            by, rule = f"person {settled.who}" if settled.who else "nobody", None
         else:
             self._asked_again()
         if not self._is_left:
-            self._state.writer.say(record(request, answer, by, self._state.redactor))
+            self._state.writer.say(record(request, answer, by, self._state.redactor, rule))
         return answer
 
     def _refuse(self, request: PermissionRequest, refused: TooLarge) -> PermissionAnswer:
@@ -140,8 +141,7 @@ class PendingItems:
         return answer
 
     async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
-        prompt, pause = self._state.prompt, self._state.pause
-        redactor = self._state.redactor
+        prompt, pause, redactor = self._state.prompt, self._state.pause, self._state.redactor
         options = await asyncio.to_thread(rule_options, requested, self._rule, redactor)
         risk = await asyncio.to_thread(risk_of, requested, self._rule.cwd)
         fresh = await asyncio.to_thread(
@@ -152,7 +152,7 @@ class PendingItems:
             risk=risk,
             prompt=prompt,
             expires_at=self._expires_at(),
-            redactor=self._state.redactor,
+            redactor=redactor,
         )
         self._withdraw_cut(requested.call)
         kept = self._kept.pop(call_mark(requested.call, fresh.fingerprint), None)

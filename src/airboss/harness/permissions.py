@@ -44,6 +44,7 @@ class Ruling:
 
     answer: PermissionAnswer | MustAsk
     by: str
+    rule: Rule | None = None
 
 
 Rules: TypeAlias = Sequence[KeptRule]
@@ -76,7 +77,7 @@ class PolicyRule:
         if kept is not None:
             spoken = self._by_rule(kept)
             if spoken is not None:
-                return Ruling(_with_links(spoken, about), f"rule {kept.id}")
+                return Ruling(_with_links(spoken, about), f"rule {kept.id}", kept.rule)
         return Ruling(_with_links(self._by_policy(about), about), by)
 
     def suggest(self, request: PermissionRequest, redactor: Redactor) -> Rule | None:
@@ -166,15 +167,19 @@ def _with_links(answer: PermissionAnswer | MustAsk, about: _About) -> Permission
     return MustAsk(f"A link leads to {places}. {answer.why}")
 
 
-def unread(request: PermissionRequest, ruling: Ruling) -> PermissionAnswer | None:
-    """The answer to a request that was too long to be read whole: nobody decides about what is not
+def unread(request: PermissionRequest, ruling: Ruling) -> Ruling | None:
+    """What holds for a request that was too long to be read whole: nobody decides about what is not
     seen. What a file becomes may be, where nobody looks at it, or the change itself is there."""
     seen = _UNSEEN | {"diff"} if ruling.by == "policy approve-all" else _UNSEEN
-    return PermissionAnswer(False, TOO_LARGE) if request.gaps - seen else None
+    return Ruling(PermissionAnswer(False, TOO_LARGE), "size") if request.gaps - seen else None
 
 
 def record(
-    requested: PermissionRequest, answer: PermissionAnswer, by: str, redactor: Redactor
+    requested: PermissionRequest,
+    answer: PermissionAnswer,
+    by: str,
+    redactor: Redactor,
+    rule: Rule | None = None,
 ) -> PermissionDecided:
     """What was decided, as it is written down."""
     return PermissionDecided(
@@ -184,4 +189,6 @@ def record(
         allowed=answer.allowed,
         by=by,
         reason=answer.reason,
+        call=requested.call,
+        rule=rule,
     )

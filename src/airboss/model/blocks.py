@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from airboss.model.events import PromptImage
 from airboss.model.inbox_events import InboxItem, ItemOutcome
+from airboss.model.rules import Rule
 
 Tone: TypeAlias = Literal["info", "warning", "error"]
 
@@ -41,6 +42,16 @@ class TextBlock(_Received):
     images: tuple[PromptImage, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Whether a call was allowed, and by whom or what: `policy approve-all`, `rule rul_…`."""
+
+    allowed: bool
+    by: str
+    reason: str
+    rule: Rule | None
+
+
 @dataclass(slots=True, kw_only=True)
 class ToolBlock(_Received):
     kind: Literal["tool"] = "tool"
@@ -53,6 +64,8 @@ class ToolBlock(_Received):
     error: str | None = None
     # Why the gate did not let it through.
     vetoed: str | None = None
+    # None also where nobody had to be asked, and in what earlier versions wrote.
+    permission: Permission | None = None
     # The tool that called it, and those that it called, in order.
     parent: str | None = None
     children: list[str] = field(default_factory=list[str])
@@ -96,8 +109,11 @@ def block_json(block: Block) -> dict[str, Any]:
     if isinstance(block, AskBlock):
         plain["item"] = block.item.model_dump(mode="json")
         plain["settled"] = block.settled and _fields(block.settled)
+    elif isinstance(block, ToolBlock) and (permission := block.permission):
+        rule = permission.rule and permission.rule.model_dump(mode="json")
+        plain["permission"] = {**_fields(permission), "rule": rule}
     return plain
 
 
-def _fields(value: Block | Settled) -> dict[str, Any]:
+def _fields(value: Block | Settled | Permission) -> dict[str, Any]:
     return {part.name: getattr(value, part.name) for part in fields(value)}

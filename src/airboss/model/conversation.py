@@ -3,12 +3,21 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from airboss.model.blocks import AskBlock, Block, NoteBlock, Settled, TextBlock, ToolBlock
+from airboss.model.blocks import (
+    AskBlock,
+    Block,
+    NoteBlock,
+    Permission,
+    Settled,
+    TextBlock,
+    ToolBlock,
+)
 from airboss.model.events import (
     BlockDelta,
     BlockStarted,
     Event,
     MessageEnded,
+    PermissionDecided,
     PromptSteered,
     ReasoningDelta,
     ReasoningEnded,
@@ -88,6 +97,8 @@ class FoldedConversation:
                 self._settle(recorded.at, event)
             case ToolVetoed():
                 self._veto(recorded, event)
+            case PermissionDecided():
+                self._permit(recorded, event)
             case _:
                 self._note(recorded, event)
 
@@ -215,6 +226,13 @@ class FoldedConversation:
         block = self._receiver(event.block) if event.block else None
         if isinstance(block, ToolBlock):
             block.vetoed = event.reason
+        else:
+            self._note(recorded, event)
+
+    def _permit(self, recorded: Recorded, event: PermissionDecided) -> None:
+        block = self._receiver(event.call) if event.call else None
+        if isinstance(block, ToolBlock):
+            block.permission = Permission(event.allowed, event.by, event.reason, event.rule)
         else:
             self._note(recorded, event)
 

@@ -10,6 +10,7 @@ from airboss.model.gate_events import GateEvent, WaitEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
 from airboss.model.limits import UsageLimits
+from airboss.model.rules import Rule
 from airboss.model.run_events import RunEvent
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
@@ -228,6 +229,10 @@ class PermissionDecided(Frozen):
     allowed: bool
     by: Words
     reason: Words
+    # The tool call that it is about; events of earlier versions do not say.
+    call: Words | None = None
+    # The rule that spoke, as it was then: it may be changed or deleted since.
+    rule: Rule | None = None
 
 
 class BlockStarted(Frozen):

@@ -730,6 +730,8 @@ export type PermissionDecided = {
   "allowed": boolean;
   "by": string;
   "reason": string;
+  "call"?: string | null;
+  "rule"?: Rule | null;
 };
 
 /** Something that somebody was asked, and said. */

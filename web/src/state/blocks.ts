@@ -45,6 +45,7 @@ const TOOL: Omit<ToolBlock, "id" | "seq" | "at"> = {
   detail: null,
   error: null,
   vetoed: null,
+  permission: null,
   receiving: true,
   cut: false,
   left_out: null,
@@ -183,6 +184,13 @@ function veto(draft: Draft, recorded: Recorded, event: Of<"tool.vetoed">): void 
   else note(draft, recorded);
 }
 
+function permit(draft: Draft, recorded: Recorded, event: Of<"permission.decided">): void {
+  const block = event.call ? receiver(draft, event.call) : undefined;
+  const { allowed, by, reason, rule } = event;
+  if (block?.kind === "tool") block.permission = { allowed, by, reason, rule: rule ?? null };
+  else note(draft, recorded);
+}
+
 function note(draft: Draft, { seq, at, event }: Recorded): void {
   const told = noteOf(event);
   if (told) add(draft, { kind: "note", id: `note-${seq}`, seq, at, ...told });
@@ -223,6 +231,9 @@ export function tell(draft: Draft, recorded: Recorded, view: SessionView | null,
       break;
     case "tool.vetoed":
       veto(draft, recorded, event);
+      break;
+    case "permission.decided":
+      permit(draft, recorded, event);
       break;
     default:
       note(draft, recorded);

@@ -3,8 +3,10 @@
 import type {
   InboxItem,
   ItemSettled,
+  PermissionDecided,
   PromptImage,
   RecordedEvent,
+  Rule,
   SessionView,
   TaskRunDetail,
 } from "../api/types.gen";
@@ -37,6 +39,10 @@ export type TextBlock = Placed & {
   images: readonly PromptImage[] | null;
 };
 
+export type Permission = Pick<PermissionDecided, "allowed" | "by" | "reason"> & {
+  rule: Rule | null;
+};
+
 export type ToolBlock = Placed & {
   kind: "tool";
   name: string;
@@ -50,6 +56,8 @@ export type ToolBlock = Placed & {
   error: string | null;
   /** Why the gate did not let it through. */
   vetoed: string | null;
+  /** By whom or what it was allowed or denied; null also in what earlier versions wrote. */
+  permission: Permission | null;
   receiving: boolean;
   cut: boolean;
   /** So many characters of it were too many; a mark stands for them in the text. */

@@ -64,7 +64,7 @@ function Shell({ entry, call, last }: Props<"shell">) {
         <>
           {lines > 1 && <Fact words={`${lines} lines`} />}
           <Standing {...entry} />
-          <Decision ask={ask} />
+          <Decision {...entry} />
           {call.exit !== null && (
             <Fact
               look={call.exit === 0 ? "ok" : "bad"}
@@ -128,7 +128,7 @@ function Edit({ entry, call }: Props<"edit">) {
               <span class="fact minus">−{sum("removed")}</span>
             </>
           )}
-          <Decision ask={ask} />
+          <Decision {...entry} />
           {tool.error !== null && ask?.settled?.outcome !== "deny" && (
             <Fact look="bad" words="failed" />
           )}
@@ -174,7 +174,7 @@ function Agent({ entry, call }: Props<"agent">) {
               Working
             </span>
           )}
-          <Decision ask={entry.ask} />
+          <Decision {...entry} />
           {calls.length > 0 && (
             <Fact look="opt" words={calls.length === 1 ? "1 call" : `${calls.length} calls`} />
           )}
@@ -216,7 +216,7 @@ function Asked({ entry, call }: Props<"question">) {
       facts={
         <>
           <Standing {...entry} />
-          <Decision ask={ask} />
+          <Decision {...entry} />
         </>
       }
       time={<Took tool={tool} />}
@@ -253,7 +253,7 @@ function Other({ entry, call }: { entry: CallEntry; call: Call }) {
       facts={
         <>
           <Standing {...entry} />
-          <Decision ask={entry.ask} />
+          <Decision {...entry} />
           {tool.error !== null && <Fact look="bad" words="failed" />}
         </>
       }

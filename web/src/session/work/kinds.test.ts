@@ -15,6 +15,7 @@ const tool = (name: string, given: unknown, more: Partial<ToolBlock> = {}): Tool
   detail: null,
   error: null,
   vetoed: null,
+  permission: null,
   receiving: false,
   cut: false,
   left_out: null,

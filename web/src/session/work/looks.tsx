@@ -30,7 +30,7 @@ export function Search({ entry, call }: Props<"search">) {
       facts={
         <>
           <Standing {...entry} />
-          <Decision ask={entry.ask} />
+          <Decision {...entry} />
           {!tool.receiving && !isBad(tool) && <Fact words={hitsInWords(call, files)} />}
           {tool.error !== null && <Fact look="bad" words="failed" />}
         </>
@@ -122,7 +122,7 @@ export function Read({ entry, call }: Props<"read">) {
       facts={
         <>
           <Standing {...entry} />
-          <Decision ask={entry.ask} />
+          <Decision {...entry} />
           {lines !== null && !call.isFolder && <Fact words={lines} />}
           {tool.error !== null && <Fact look="bad" words="failed" />}
         </>

@@ -9,6 +9,7 @@ import { fully } from "../../words";
 import { useChoice } from "../remember";
 import { took } from "../said";
 import { Inner } from "./inner";
+import { isPlainLook, permittedInFull, permittedInWords } from "./permitted";
 import type { CallEntry } from "./pieces";
 
 type Props = {
@@ -91,8 +92,9 @@ export function Standing({ tool, ask }: CallEntry) {
 }
 
 /** Who allowed it, or did not. */
-export function Decision({ ask }: Pick<CallEntry, "ask">) {
-  if (ask === null || ask.settled === null) return null;
+export function Decision({ tool, ask }: CallEntry) {
+  if (ask === null) return <Permitted tool={tool} />;
+  if (ask.settled === null) return null;
   const yes = wasYes(ask.settled.outcome);
   return (
     <Fact
@@ -103,10 +105,25 @@ export function Decision({ ask }: Pick<CallEntry, "ask">) {
   );
 }
 
-type FactProps = { words: string; icon?: IconName; look?: string };
+/** Nobody was asked about it in this session: a rule, the policy or an earlier decision spoke. */
+function Permitted({ tool }: Pick<CallEntry, "tool">) {
+  const { permission } = tool;
+  if (permission === null || isPlainLook(tool)) return null;
+  const { allowed } = permission;
+  return (
+    <Fact
+      look={allowed ? "opt" : "bad"}
+      icon={allowed ? "tick" : "slashed"}
+      words={permittedInWords(permission)}
+      title={permittedInFull(permission)}
+    />
+  );
+}
 
-export const Fact = ({ words, icon, look = "" }: FactProps) => (
-  <span class={`fact ${look}`}>
+type FactProps = { words: string; icon?: IconName; look?: string; title?: string };
+
+export const Fact = ({ words, icon, look = "", title }: FactProps) => (
+  <span class={`fact ${look}`} title={title}>
     {icon !== undefined && <Icon name={icon} size="s" />}
     {words}
   </span>

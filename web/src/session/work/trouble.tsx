@@ -4,6 +4,7 @@ import { becameOf } from "../../parts/asking";
 import { Fold } from "../../parts/fold";
 import type { ToolBlock } from "../../state/types";
 import { leftOut, visible } from "../../words";
+import { isPlainLook, permittedInFull } from "./permitted";
 import type { CallEntry } from "./pieces";
 
 export const isBad = ({ error, vetoed, cut }: ToolBlock): boolean =>
@@ -12,8 +13,14 @@ export const isBad = ({ error, vetoed, cut }: ToolBlock): boolean =>
 export function Trouble({ entry: { tool, ask } }: { entry: CallEntry }) {
   const answer = ask?.settled?.answer;
   const why = tool.vetoed ?? tool.error;
+  const permission = ask === null && !isPlainLook(tool) ? tool.permission : null;
   return (
     <>
+      {permission !== null && (
+        <p class={permission.rule === null ? "said-by phone-only" : "said-by"}>
+          {permittedInFull(permission)}
+        </p>
+      )}
       {ask !== null && ask.settled !== null && (
         <p class="said-by phone-only">{becameOf(ask.item.asked.kind, ask.settled)}</p>
       )}
