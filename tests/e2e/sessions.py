@@ -14,6 +14,7 @@ from tests.portal import Portal
 SCRIPT = r"""
 models:
   - {id: rehearsal, name: Rehearsal, multiplier: 0}
+  - {id: spare, name: Spare, multiplier: 1}
 rules:
   - when: "say hello"
     steps:
@@ -128,6 +129,10 @@ rules:
       - call: {tool: view, arguments: {path: "{cwd}"}}
       - sleep: 1
       - say: "That was the second step."
+  - when: "unlucky"
+    model: spare
+    steps:
+      - say: "Luck is back."
   - when: "unlucky"
     steps: [{fail: {status: 400}}]
   - when: "cut off"

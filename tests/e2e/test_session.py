@@ -1,6 +1,7 @@
 """The conversation of a session in a real browser: its blocks, and how one reads them."""
 
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -278,11 +279,29 @@ def test_a_model_that_fails_is_one_card_that_says_why_and_asks_again(person: Per
     expect(card).to_contain_text("so a retry is safe")
     expect(card.locator("q")).to_contain_text("400")
     expect(person.log.locator(".note")).to_have_count(0)
-    card.get_by_role("button", name="Retry").click()
+    card.get_by_role("button", name="Retry", exact=True).click()
     expect(card).to_have_count(2)
-    expect(card.first.get_by_role("button", name="Retry")).to_have_count(0)
+    expect(card.first.get_by_role("button", name="Retry", exact=True)).to_have_count(0)
     accepted = [event["text"] for event in person.events("prompt.accepted")]
     assert accepted == ["unlucky", "unlucky"]
+
+
+def test_a_request_that_failed_is_retried_with_another_model_in_a_new_session(
+    person: Person,
+) -> None:
+    person.says("unlucky")
+    person.is_idle()
+    card = person.log.get_by_role("region", name="The model is not answering")
+    card.get_by_role("button", name="Retry with another model").click()
+    expect(card).to_contain_text("this opens a new one in the same folder with the same request")
+    models = card.get_by_role("combobox", name="Model").get_by_role("option")
+    expect(models).to_have_text(["Spare"])  # the one that failed is not among them
+    card.get_by_role("button", name="Retry in a new session").click()
+    expect(person.block("Message")).to_contain_text("Luck is back.", timeout=30_000)
+    new = dict(parse_qsl(urlsplit(person.page.url).query))["session"]
+    assert new != person.session
+    view = Person(person.portal, person.page, new).view
+    assert (view["model"], view["cwd"]) == ("spare", person.view["cwd"])
 
 
 def test_a_block_that_was_cut_off_says_so(person: Person) -> None:

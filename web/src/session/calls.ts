@@ -1,7 +1,7 @@
 /** What a person may do to a session, beyond asking it something. Each says what went wrong, or nothing. */
 
 import { type Answer, patch, post, remove, whyNot } from "../api/client";
-import type { QueuedPrompt } from "../api/types.gen";
+import type { QueuedPrompt, SessionView } from "../api/types.gen";
 
 /** Null: it was done. */
 export type Trouble = string | null;
@@ -33,6 +33,24 @@ export const pin = async (session: string, pinned: boolean): Promise<Trouble> =>
 /** The same request, once more. */
 export const askAgain = async (session: string, text: string): Promise<Trouble> =>
   trouble(await post(at(session, "prompts"), { text }));
+
+/** The same request to another model, in a new session of the same folder, whose page is opened. */
+export async function askElsewhere(
+  { cwd, limits }: SessionView,
+  model: string,
+  text: string,
+): Promise<Trouble> {
+  const wanted = { model, cwd, limits };
+  const opened = await post<SessionView>("/api/v1/sessions", wanted, {}, PATIENCE_MS);
+  if (opened.kind !== "ok") return whyNot(opened);
+  const sent = await askAgain(opened.body.id, text);
+  if (sent !== null) return `A new session was opened, but the request was not sent: ${sent}`;
+  location.assign(`/index.html?${new URLSearchParams({ session: opened.body.id })}`);
+  return null;
+}
+
+/** The runtime may have to start first. */
+const PATIENCE_MS = 60_000;
 
 export const rewrite = async (session: string, prompt: string, text: string): Promise<Trouble> =>
   trouble(await patch(at(session, `queue/${prompt}`), { text }));

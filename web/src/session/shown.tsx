@@ -13,7 +13,7 @@ import { Note } from "../parts/note";
 import { closePage } from "../parts/stop";
 import { visible } from "../words";
 import { AskAside } from "./aside";
-import { abort, askAgain, close, pin, rename, type Trouble } from "./calls";
+import { abort, askAgain, askElsewhere, close, pin, rename, type Trouble } from "./calls";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import type { FilePlace } from "./file";
@@ -86,6 +86,10 @@ export function Shown({ parts, view, title, at, opens }: Props) {
           trouble.value = await askAgain(id, text);
         }
       : null,
+    others: (models.value?.items ?? []).filter((each) => each.id !== view.model),
+    retryOn: async (other: string, text: string) => {
+      trouble.value = await askElsewhere(view, other, text);
+    },
   };
   const commands: readonly SlashCommand[] = [
     { name: "help", about: "All keys and commands", run: () => float("shortcuts") },

@@ -1,18 +1,30 @@
 /** A model that does not answer: one card for all tries, and what the service said. */
 
 import { createContext } from "preact";
-import { useContext, useState } from "preact/hooks";
+import { useContext, useId, useState } from "preact/hooks";
 import { barred } from "../../api/role";
+import type { OfferedModel } from "../../api/types.gen";
 import { Fold } from "../../parts/fold";
 import { Icon } from "../../parts/icon";
 import { ASKED_AGAIN, FAILED } from "../../state/notes";
 import { clock, fully, span, visible } from "../../words";
 import type { Failure } from "./pieces";
 
-/** Of the session that is shown: its model's name, and what asks the same again, where that can be. */
-export type Again = { model: string; retry: ((text: string) => Promise<void>) | null };
+/** Of the session that is shown: its model's name, and what asks the same again, where that can be:
+ *  here, or of one of the `others` in a new session. */
+export type Again = {
+  model: string;
+  others: readonly Pick<OfferedModel, "id" | "name">[];
+  retry: ((text: string) => Promise<void>) | null;
+  retryOn: (model: string, text: string) => Promise<void>;
+};
 
-export const AskAgain = createContext<Again>({ model: "The model", retry: null });
+export const AskAgain = createContext<Again>({
+  model: "The model",
+  others: [],
+  retry: null,
+  retryOn: async () => {},
+});
 
 export function FailureCard({ failure }: { failure: Failure }) {
   const { notes, over } = failure;
@@ -40,7 +52,8 @@ export function FailureCard({ failure }: { failure: Failure }) {
 const counted = (tries: number): string => (tries === 1 ? "1 try" : `${tries} tries`);
 
 function Failed({ failure, tries, said }: { failure: Failure; tries: number; said: string }) {
-  const { model, retry } = useContext(AskAgain);
+  const { model, others, retry } = useContext(AskAgain);
+  const [picks, pick] = useState(false);
   const [raw, show] = useState(false);
   const [busy, work] = useState(false);
   const { notes, request, worked, over } = failure;
@@ -82,6 +95,18 @@ function Failed({ failure, tries, said }: { failure: Failure; tries: number; sai
               Retry
             </button>
           )}
+          {retry !== null && request !== null && !over && others.length > 0 && (
+            <button
+              type="button"
+              class="btn sm"
+              data-still
+              aria-expanded={picks}
+              {...barred("operate")}
+              onClick={() => pick(!picks)}
+            >
+              Retry with another model <Icon name="down" size="s" />
+            </button>
+          )}
           <button
             type="button"
             class="btn ghost sm"
@@ -95,6 +120,7 @@ function Failed({ failure, tries, said }: { failure: Failure; tries: number; sai
             <span class="small faint">Its images are not sent again.</span>
           )}
         </div>
+        {picks && request !== null && <OtherModel text={request.text} />}
         {raw && (
           <Fold
             text={notes.map(({ at, title, text }) => `${fully(at)} ${title}: ${text}`).join("\n")}
@@ -103,6 +129,48 @@ function Failed({ failure, tries, said }: { failure: Failure; tries: number; sai
         )}
       </div>
     </section>
+  );
+}
+
+/** A session keeps its model, so another one is asked in a session of its own. */
+function OtherModel({ text }: { text: string }) {
+  const { others, retryOn } = useContext(AskAgain);
+  const [chosen, choose] = useState(others[0]?.id ?? "");
+  const [busy, work] = useState(false);
+  const id = useId();
+  return (
+    <form
+      class="row wrap"
+      onSubmit={async (event) => {
+        event.preventDefault();
+        work(true);
+        await retryOn(chosen, text);
+        work(false);
+      }}
+    >
+      <label class="small" for={id}>
+        Model
+      </label>
+      <select
+        id={id}
+        class="select"
+        value={chosen}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        {others.map((other) => (
+          <option key={other.id} value={other.id}>
+            {visible(other.name)}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="btn sm" disabled={busy || chosen === ""} {...barred("operate")}>
+        Retry in a new session
+      </button>
+      <span class="small muted">
+        A session keeps its model: this opens a new one in the same folder with the same request.
+        What was said here is not taken along.
+      </span>
+    </form>
   );
 }
 
