@@ -89,6 +89,36 @@ def test_equal_requests_are_chosen_and_decided_together_by_keys(
     assert third not in left
 
 
+def test_equal_requests_are_always_allowed_together_by_one_rule(
+    portal: Portal, browser: Browser
+) -> None:
+    sessions = wait(portal, "touch it", "touch it", "touch it")
+    page = window(browser, portal)
+    page.goto(f"{portal.url}/inbox.html")
+    card = page.locator(".ask[tabindex]")
+    expect(card).to_contain_text("3 of 3 chosen")
+    card.get_by_role("button", name="Always allow").click()
+    ways = card.get_by_role("radio")
+    expect(ways.first).to_be_checked()  # the narrowest
+    expect(card.locator(".always label").first.locator("code")).to_have_count(1)
+    audit(page)
+    card.focus()
+    page.keyboard.press("2")
+    expect(ways.nth(1)).to_be_checked()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    [kept] = asked(portal, "GET", "/api/v1/rules").json()["items"]
+    asked(portal, "DELETE", f"/api/v1/rules/{kept['id']}")
+    outcomes = [settled(portal, session) for session in sessions]
+    assert outcomes == [["allow-always"], ["allow-once"], ["allow-once"]]
+
+
+def settled(portal: Portal, session: str) -> list[str]:
+    events = asked(portal, "GET", f"/api/v1/sessions/{session}/events?limit=1000").json()["items"]
+    said = [recorded["event"] for recorded in events]
+    return [event["outcome"] for event in said if event["kind"] == "item.settled"]
+
+
 def test_the_fifth_yes_to_the_same_kind_suggests_a_rule_that_decides_what_waits(
     portal: Portal, browser: Browser
 ) -> None:

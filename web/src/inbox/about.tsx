@@ -2,47 +2,10 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
-import type { EventPage, InboxItem, RunDetail, SessionView } from "../api/types.gen";
+import type { EventPage, InboxItem, SessionView } from "../api/types.gen";
+import { type Origin, useOrigin } from "../parts/origin";
 import { runAddress } from "../start/rows";
 import { visible, visibleProse } from "../words";
-
-export type Origin = { session: SessionView | null; job: string | null };
-
-const known = new Map<string, Promise<Origin>>();
-
-/** Asked for once: a session keeps its folder and its model while it waits. */
-export function originOf(item: InboxItem): Promise<Origin> {
-  const key = `${item.session} ${item.run}`;
-  let asked = known.get(key);
-  if (asked === undefined) {
-    asked = ask(item);
-    known.set(key, asked);
-  }
-  return asked;
-}
-
-async function ask({ session, run }: InboxItem): Promise<Origin> {
-  const [view, detail] = await Promise.all([
-    get<SessionView>(`/api/v1/sessions/${session}`),
-    run == null ? null : get<RunDetail>(`/api/v1/runs/${run}`),
-  ]);
-  return {
-    session: view.kind === "ok" ? view.body : null,
-    job: detail?.kind === "ok" ? detail.body.job : null,
-  };
-}
-
-export function useOrigin(item: InboxItem): Origin | null {
-  const [origin, know] = useState<Origin | null>(null);
-  useEffect(() => {
-    let gone = false;
-    void originOf(item).then((found) => gone || know(found));
-    return () => {
-      gone = true;
-    };
-  }, [item]);
-  return origin;
-}
 
 /** “Job · Ship a change”, “Session · Why does it fail?”. */
 export function originInWords(origin: Origin | null): string {

@@ -2,20 +2,22 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { post, whyNot } from "../api/client";
-import { mayNot } from "../api/role";
+import { barred, mayNot } from "../api/role";
 import type { ApprovalAsked, InboxItem } from "../api/types.gen";
 import { now } from "../live/feed";
+import { Always } from "../parts/always";
 import { About, Decide } from "../parts/approval";
 import { titleOf } from "../parts/asking";
 import { Barred } from "../parts/barred";
 import { calm, stirred } from "../parts/calm";
 import { useCardKeys } from "../parts/card-keys";
 import { Icon } from "../parts/icon";
+import { useOrigin } from "../parts/origin";
 import { RiskLine } from "../parts/risk";
 import { fully, span, visible, visibleLines } from "../words";
-import { originInWords, useOrigin } from "./about";
+import { originInWords } from "./about";
+import { alwaysAll, rulesOf, waysOf } from "./always-all";
 
-type Choice = "allow-once" | "deny";
 type Props = {
   items: readonly [InboxItem, ...InboxItem[]];
   asked: ApprovalAsked;
@@ -32,6 +34,8 @@ export function GroupCard({ items, asked, onSent }: Props) {
   const [sending, send] = useState(false);
   const [trouble, tell] = useState<string | null>(null);
   const [why, explain] = useState<string | null>(null);
+  /** Which of the ways to allow them always is chosen; null while nobody looks at them. */
+  const [always, choose] = useState<number | null>(null);
   const chosen = items.filter(({ id }) => !leftOut.has(id));
   const open = !sending && chosen.length > 0 && mayNot("decide") === null;
   const place = Math.min(marked, items.length - 1);
@@ -47,7 +51,9 @@ export function GroupCard({ items, asked, onSent }: Props) {
     if (!next.delete(id)) next.add(id);
     leaveOut(next);
   };
-  const decide = async (choice: Choice, words = "") => {
+  const ways = waysOf(chosen);
+  const isOwner = mayNot("own") === null;
+  const decide = async (how: How, words = "") => {
     if (!open) return;
     if (!calm.value && words === "") {
       stirred();
@@ -56,12 +62,21 @@ export function GroupCard({ items, asked, onSent }: Props) {
     card.current?.focus({ preventScroll: true });
     send(true);
     tell(null);
-    tell(await decideAll(chosen, choice, words, onSent));
+    tell(await decideAll(chosen, how, words, onSent));
     send(false);
   };
+  const allowAlways = () => {
+    const way = ways[Math.min(always ?? 0, ways.length - 1)];
+    if (way !== undefined) void decide({ always: way.id });
+  };
+  const turnAlways = () => choose(always === null ? 0 : null);
   useCardKeys(card, !sending, (key) => {
     const one = items[place];
-    if (key === "a") void decide("allow-once");
+    const number = Number(key) - 1;
+    if (key === "w" && ways.length > 0 && isOwner) turnAlways();
+    else if (always !== null && number >= 0 && number < ways.length) choose(number);
+    else if (always !== null && key === "enter") allowAlways();
+    else if (key === "a") void decide("allow-once");
     else if (key === "d") void decide("deny");
     else if (key === "x" && one !== undefined) {
       toggle(one);
@@ -116,6 +131,18 @@ export function GroupCard({ items, asked, onSent }: Props) {
           <Decide class="btn you" disabled={!open} onClick={() => void decide("allow-once")}>
             Allow {these} once <kbd aria-hidden="true">A</kbd>
           </Decide>
+          {ways.length > 0 && (
+            <button
+              type="button"
+              class="btn"
+              aria-expanded={always !== null}
+              disabled={!open}
+              {...barred("own")}
+              onClick={turnAlways}
+            >
+              Always allow <Icon name="down" size="s" />
+            </button>
+          )}
           <Decide disabled={!open} onClick={() => void decide("deny", why ?? "")}>
             Deny {these} <kbd aria-hidden="true">D</kbd>
           </Decide>
@@ -126,6 +153,18 @@ export function GroupCard({ items, asked, onSent }: Props) {
             </button>
           )}
         </div>
+        {always !== null && ways.length > 0 && (
+          <Always
+            options={ways}
+            rulesOf={(way) => rulesOf(chosen, way.id)}
+            chosen={Math.min(always, ways.length - 1)}
+            name="always-these"
+            disabled={!open}
+            onChoose={choose}
+            onAllow={allowAlways}
+            onCancel={turnAlways}
+          />
+        )}
         {why !== null && (
           <form
             class="row wrap"
@@ -166,19 +205,25 @@ export function GroupCard({ items, asked, onSent }: Props) {
   );
 }
 
+/** “Always” has the id of its option. */
+type How = "allow-once" | "deny" | { always: string };
+
 /** One after the other: a server that stops in between has decided those before. What went wrong, if anything. */
 async function decideAll(
   chosen: readonly InboxItem[],
-  choice: Choice,
+  how: How,
   words: string,
   onSent: (item: InboxItem) => void,
 ): Promise<string | null> {
   const refused: string[] = [];
+  const always = typeof how === "string" ? null : alwaysAll(how.always);
   for (const item of chosen) {
     const path = `/api/v1/inbox/${encodeURIComponent(item.id)}/decision`;
-    const answer = await post(path, { choice, words });
-    if (answer.kind === "ok") onSent(item);
-    else refused.push(whyNot(answer));
+    const answer = await post(path, always?.next(item) ?? { choice: how, words });
+    if (answer.kind === "ok") {
+      always?.done(item);
+      onSent(item);
+    } else refused.push(whyNot(answer));
   }
   if (refused.length === 0) return null;
   const decided = `${chosen.length - refused.length} of ${chosen.length} were decided.`;

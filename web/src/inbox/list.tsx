@@ -4,8 +4,9 @@ import type { ComponentChildren } from "preact";
 import { now } from "../live/feed";
 import { titleOf, untilWhen } from "../parts/asking";
 import { Icon } from "../parts/icon";
+import { useOrigin } from "../parts/origin";
 import { fully, span } from "../words";
-import { originInWords, useOrigin } from "./about";
+import { originInWords } from "./about";
 import { type Group, type Risk, sectionsOf } from "./groups";
 
 const RISKS: Record<Risk, string> = {

@@ -1,6 +1,6 @@
 /** What “always allow” means: each way with the rule that it writes, and something else that it allows. */
 
-import type { AlwaysOption, ApprovalAsked } from "../api/types.gen";
+import type { AlwaysOption, ApprovalAsked, Rule } from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
 import { Decide } from "./approval";
 import { ruleInWords } from "./asking";
@@ -12,6 +12,8 @@ export function optionsOf({ options, rule }: ApprovalAsked): readonly AlwaysOpti
 }
 
 type Props = {
+  /** Where a way writes more than one rule, all of them. */
+  rulesOf?: (option: AlwaysOption) => readonly Rule[];
   options: readonly AlwaysOption[];
   chosen: number;
   name: string;
@@ -21,7 +23,16 @@ type Props = {
   onCancel: () => void;
 };
 
-export function Always({ options, chosen, name, disabled, onChoose, onAllow, onCancel }: Props) {
+export function Always({
+  options,
+  chosen,
+  name,
+  disabled,
+  onChoose,
+  onAllow,
+  onCancel,
+  rulesOf = ({ rule }) => [rule],
+}: Props) {
   return (
     <fieldset class="always" ref={inView}>
       <legend class="vh">What is always allowed</legend>
@@ -40,7 +51,9 @@ export function Always({ options, chosen, name, disabled, onChoose, onAllow, onC
           />
           <span>
             <b>{visible(option.title)}</b>
-            <code>{writes(option)}</code>
+            {rulesOf(option).map((rule) => (
+              <code key={JSON.stringify(rule)}>{writes(rule, option.until)}</code>
+            ))}
           </span>
           <span class="also-too">
             <span class="also">Also allows </span>
@@ -82,5 +95,5 @@ const inView = (element: HTMLElement | null) => {
   element.scrollIntoView({ block: "nearest" });
 };
 
-const writes = ({ rule, until }: AlwaysOption): string =>
+const writes = (rule: Rule, until: AlwaysOption["until"]): string =>
   until === "session" ? `${ruleInWords(rule)}, in this session` : ruleInWords(rule);

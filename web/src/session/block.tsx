@@ -1,22 +1,34 @@
 /** One block of a conversation, by its kind. */
 
+import { useContext } from "preact/hooks";
 import { Ask } from "../parts/ask";
 import { Fold } from "../parts/fold";
 import { Icon } from "../parts/icon";
-import type { Block, NoteBlock } from "../state/types";
+import { AskedBy } from "../parts/origin";
+import type { AskBlock, Block, NoteBlock } from "../state/types";
 import { clock, fully, visible, visibleLines } from "../words";
+import { Home } from "./remember";
 import { Text } from "./text";
 
 /** Calls of tools are in boxes of their own. */
 export function BlockView({ block }: { block: Exclude<Block, { kind: "tool" }> }) {
   switch (block.kind) {
     case "ask":
-      return <Ask item={block.item} settled={block.settled} />;
+      return <Asked block={block} />;
     case "note":
       return <Noted note={block} />;
     default:
       return <Text block={block} />;
   }
+}
+
+function Asked({ block: { item, settled } }: { block: AskBlock }) {
+  const isHere = useContext(Home) === item.session;
+  return (
+    <Ask item={item} settled={settled}>
+      {settled === null && <AskedBy item={item} isHere={isHere} />}
+    </Ask>
+  );
 }
 
 const TONES = {

@@ -5,6 +5,7 @@ import type { WaitingCall } from "../../api/types.gen";
 import { inbox } from "../../live/inbox";
 import { Ask } from "../../parts/ask";
 import { Icon } from "../../parts/icon";
+import { AskedBy } from "../../parts/origin";
 import { visible } from "../../words";
 import { Home } from "../remember";
 import { WaitingCalls } from "./inner";
@@ -40,7 +41,11 @@ export function Behind({ call }: { call: WaitingCall }) {
           Decide it here
         </button>
       )}
-      {isHere && item !== undefined && <Ask item={item} announced={false} />}
+      {isHere && item !== undefined && (
+        <Ask item={item} announced={false}>
+          <AskedBy item={item} isHere={isOwn} />
+        </Ask>
+      )}
     </div>
   );
 }
