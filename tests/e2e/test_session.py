@@ -264,6 +264,9 @@ def test_what_another_agent_called_and_answered_is_inside_its_row(person: Person
     expect(row.locator(".nest .call")).to_have_count(1)
     expect(row.locator(".nest .call .ch")).to_contain_text("Listed")
     expect(row.locator(".nest")).to_contain_text("That is all.")
+    order = row.locator(".nest").inner_text()
+    assert order.index("I will look.") < order.index("Listed") < order.index("That is all.")
+    assert order.count("That is all.") == 1, "its last message is its answer"
     expect(person.log.locator(".conv-in > [data-block] > .calls > .call")).to_have_count(1)
 
 

@@ -209,7 +209,14 @@ def test_a_sub_agents_tools_hang_below_its_call_even_with_the_same_id() -> None:
             started(),
             started("call_1", AGENT, parentToolCallId="call_1"),
             raw("assistant.message_delta", AGENT, messageId="m9", deltaContent="inner"),
-            raw("assistant.message", AGENT, messageId="m9", content="inner", model="x"),
+            raw(
+                "assistant.message",
+                AGENT,
+                messageId="m9",
+                content="inner",
+                model="x",
+                parentToolCallId="call_1",
+            ),
             raw("tool.shell_output", AGENT, toolCallId="call_1", text="hi", sequence=0),
             complete("outer"),
         ]
@@ -217,6 +224,7 @@ def test_a_sub_agents_tools_hang_below_its_call_even_with_the_same_id() -> None:
     assert [(type(event).__name__, getattr(event, "block", None)) for event in told] == [
         ("ToolStarted", "call_1"),
         ("ToolStarted", "call_1~2"),
+        ("SubAgentSaid", "m9"),
         ("ToolDelta", "call_1~2"),
         ("ToolDelta", "call_1"),
         ("ToolEnded", "call_1"),

@@ -36,6 +36,8 @@ class TextBlock(_Received):
     kind: Literal["user", "reasoning", "message"]
     # `Task` or `Steered`.
     title: str | None = None
+    # The call of the agent that said it, where that is not the session's own.
+    parent: str | None = None
     text: str = ""
     who: str | None = None
     # Those of a request.

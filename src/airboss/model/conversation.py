@@ -23,6 +23,7 @@ from airboss.model.events import (
     ReasoningEnded,
     ReasoningStarted,
     Recorded,
+    SubAgentSaid,
     ToolDelta,
     ToolEnded,
     ToolStarted,
@@ -95,17 +96,27 @@ class FoldedConversation:
                 self._ask(recorded, event)
             case ItemSettled():
                 self._settle(recorded.at, event)
+            case ToolVetoed() | PermissionDecided() | SubAgentSaid():
+                self._tell_call(recorded, event)
+            case _:
+                self._note(recorded, event)
+
+    def _tell_call(
+        self, recorded: Recorded, event: ToolVetoed | PermissionDecided | SubAgentSaid
+    ) -> None:
+        """What is said of a call beside its own beginning and end."""
+        match event:
             case ToolVetoed():
                 self._veto(recorded, event)
             case PermissionDecided():
                 self._permit(recorded, event)
-            case _:
-                self._note(recorded, event)
+            case SubAgentSaid():
+                self._say_below(recorded, event)
 
     def _add(self, block: Block) -> None:
         self.blocks[block.id] = block
         self.touched.add(block.id)
-        if not isinstance(block, ToolBlock) or block.parent is None:
+        if not isinstance(block, ToolBlock | TextBlock) or block.parent is None:
             self.order.append(block.id)
 
     def _receiver(self, name: str) -> TextBlock | ToolBlock | None:
@@ -136,6 +147,18 @@ class FoldedConversation:
         if isinstance(caller, ToolBlock):
             caller.children.append(name)
             block.parent = caller.id
+        self._add(block)
+
+    def _say_below(self, recorded: Recorded, event: SubAgentSaid) -> None:
+        """In its call. Where that is not known, only the tail of the stream was told."""
+        caller = self._receiver(event.parent)
+        if not isinstance(caller, ToolBlock):
+            return
+        name, seq, at = self._fresh_id(event.block, recorded), recorded.seq, recorded.at
+        block = TextBlock(id=name, seq=seq, at=at, kind="message", parent=caller.id)
+        block.text, block.received = event.text, len(event.text)
+        block.receiving, block.ended_at = False, at
+        caller.children.append(name)
         self._add(block)
 
     def _found(self, recorded: Recorded, event: BlockDelta | _Ended) -> TextBlock | ToolBlock:

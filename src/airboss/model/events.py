@@ -283,6 +283,15 @@ class MessageEnded(Frozen):
     left_out: int | None = None
 
 
+class SubAgentSaid(Frozen):
+    """A whole message of an agent that the tool call `parent` began; it comes in no pieces."""
+
+    kind: Literal["subagent.said"] = "subagent.said"
+    block: Words
+    parent: Words
+    text: Words
+
+
 class ToolStarted(BlockStarted):
     """Where the arguments were too long, `lines` has for each text among them how many lines it had
     before it was cut."""
@@ -338,6 +347,7 @@ Event: TypeAlias = Annotated[
     | MessageStarted
     | MessageDelta
     | MessageEnded
+    | SubAgentSaid
     | ToolStarted
     | ToolDelta
     | ToolEnded

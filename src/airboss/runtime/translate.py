@@ -13,6 +13,7 @@ from airboss.model.events import (
     Event,
     MessageEnded,
     ReasoningEnded,
+    SubAgentSaid,
     ToolEnded,
     ToolError,
     ToolResult,
@@ -110,12 +111,20 @@ class Translator:
 
     def message(self, raw: Raw, data: Raw, said: Said) -> None:
         if _from_sub_agent(raw):
+            self._sub_agent_message(data, said)
             return
         self._text(MESSAGE, data, said)
         if model := data.get("model"):
             model = name_of(model)
             said.append(ModelAnswered(model))
             self._compare(model, "another model answered", said)
+
+    def _sub_agent_message(self, data: Raw, said: Said) -> None:
+        """The runtime tells it whole, with the call that began the agent."""
+        content, parent = data.get("content") or "", self._parent_of(data)
+        if content.strip() and parent is not None:
+            name = self._name(data["messageId"])
+            said.append(SubAgentSaid(block=name, parent=parent, text=self._excerpt(content)))
 
     def reasoning(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
@@ -171,20 +180,25 @@ class Translator:
 
     def tool_start(self, raw: Raw, data: Raw, said: Said) -> None:
         agent, call = raw.get("agentId"), data["toolCallId"]
-        parent = self._tools.get((None, data.get("parentToolCallId") or ""))
+        parent = self._parent_of(data)
         block = SpokenBlock(self._name(call), TOOL, self._redactor, self._most)
-        above = data.get("parentToolCallId")
         arguments = json_of(self._redactor, data.get("arguments"), self._most)
         said.append(
             ToolStarted(
                 block=block.id,
-                parent=parent.id if parent else above and _short_id(above),
+                parent=parent,
                 name=name_of(str(data["toolName"])),
                 arguments=arguments,
                 lines=lines_of_texts(self._redactor, data.get("arguments"), arguments),
             )
         )
         self._tools[agent, call] = block
+
+    def _parent_of(self, data: Raw) -> str | None:
+        """The block of the call that the agent was begun by; that may have ended."""
+        above = data.get("parentToolCallId")
+        block = self._tools.get((None, above or ""))
+        return block.id if block else above and _short_id(above)
 
     def shell_output(self, raw: Raw, data: Raw, said: Said) -> None:
         block = self._tools.get((raw.get("agentId"), data["toolCallId"]))

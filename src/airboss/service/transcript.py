@@ -18,6 +18,7 @@ from airboss.model.events import (
     SessionError,
     SessionInterrupted,
     SessionResumed,
+    SubAgentSaid,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -63,6 +64,8 @@ def _passage(at: int, event: Event, calls: dict[str, ToolStarted]) -> Passage | 
             return Passage("prompt", at, event.who, event.text)
         case MessageEnded() if event.text.strip():
             return Passage("message", at, "agent", event.text)
+        case SubAgentSaid():
+            return Passage("message", at, "sub-agent", event.text)
         case ReasoningEnded() if event.text.strip():
             return Passage("reasoning", at, "reasoning", event.text)
         case ToolEnded():

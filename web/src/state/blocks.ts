@@ -25,6 +25,7 @@ export type Draft = {
 const TEXT: Omit<TextBlock, "id" | "seq" | "at"> = {
   kind: "message",
   title: null,
+  parent: null,
   text: "",
   received: 0,
   receiving: true,
@@ -57,7 +58,8 @@ const TOOL: Omit<ToolBlock, "id" | "seq" | "at"> = {
 function add(draft: Draft, block: Block): void {
   draft.blocks.set(block.id, block);
   draft.own.add(block.id);
-  if (block.kind !== "tool" || block.parent === null) draft.order.push(block.id);
+  const parent = "parent" in block ? block.parent : null;
+  if (parent == null) draft.order.push(block.id);
 }
 
 /** The block, as one that may be changed. */
@@ -96,6 +98,17 @@ function begin(draft: Draft, { seq, at }: Recorded, event: Started): void {
   const parent = caller?.kind === "tool" ? caller.id : null;
   if (caller?.kind === "tool") caller.children = [...caller.children, id];
   add(draft, { ...TOOL, id, seq, at, parent, name: event.name, arguments: event.arguments });
+}
+
+/** In its call. Where that is not known, the page has only the tail of the stream. */
+function sayBelow(draft: Draft, { seq, at }: Recorded, event: Of<"subagent.said">): void {
+  const caller = receiver(draft, event.parent);
+  if (caller?.kind !== "tool") return;
+  const id = freshId(draft, event.block, seq);
+  const { text } = event;
+  const said = { receiving: false, received: characters(text), ended_at: at, parent: caller.id };
+  caller.children = [...caller.children, id];
+  add(draft, { ...TEXT, id, seq, at, text, ...said });
 }
 
 /** Where the beginning is not known, the page has only the tail of the stream. */
@@ -214,6 +227,9 @@ export function tell(draft: Draft, recorded: Recorded, view: SessionView | null,
     case "message.ended":
     case "tool.ended":
       end(draft, recorded, event);
+      break;
+    case "subagent.said":
+      sayBelow(draft, recorded, event);
       break;
     case "turn.started":
       tellPrompt(draft, recorded, view, event.prompt, false);

@@ -25,6 +25,8 @@ export type TextBlock = Placed & {
   kind: "user" | "reasoning" | "message";
   /** `Task`, `Steered`, `TaskDecision`; null where the header has no parentheses. */
   title: string | null;
+  /** The call of the agent that said it, where that is not the session's own. */
+  parent?: string | null;
   text: string;
   /** So many characters of it are here, as the server counts them: code points. */
   received: number;

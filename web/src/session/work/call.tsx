@@ -14,7 +14,7 @@ import { AroundCalls, Inner } from "./inner";
 import { type Call, callOf } from "./kinds";
 import { Read, Search } from "./looks";
 import { Output } from "./output";
-import { type CallEntry, callsInside } from "./pieces";
+import { type CallEntry, callsInside, insideOf } from "./pieces";
 import { Decision, Fact, Row, Standing, Took } from "./row";
 import { isBad, Trouble } from "./trouble";
 
@@ -191,7 +191,13 @@ function Agent({ entry, call }: Props<"agent">) {
             <Fold text={call.prompt} label="What it was asked" />
           </details>
           <Inner.Provider value={true}>
-            <Box calls={calls} />
+            {insideOf(tool, blocks, asks).map((piece) =>
+              piece.kind === "said" ? (
+                <Markdown key={piece.block.id} text={piece.block.text} top={4} />
+              ) : (
+                <Box key={piece.calls[0]?.tool.id} calls={piece.calls} />
+              ),
+            )}
           </Inner.Provider>
           {call.answer !== "" && !isBad(tool) && <Markdown text={call.answer} top={4} />}
           <Trouble entry={entry} />

@@ -151,6 +151,30 @@ export function callsInside(
   });
 }
 
+/** What another agent said, and between its messages the boxes of its calls. */
+export type Inside = { kind: "said"; block: TextBlock } | { kind: "calls"; calls: CallEntry[] };
+
+/** Its last message is what its call answered, and stands there. */
+export function insideOf(
+  tool: ToolBlock,
+  blocks: ReadonlyMap<string, Block>,
+  asks: Asks,
+): Inside[] {
+  const inside: Inside[] = [];
+  for (const id of tool.children) {
+    const child = blocks.get(id);
+    const last = inside.at(-1);
+    if (child?.kind === "message") inside.push({ kind: "said", block: child });
+    if (child?.kind !== "tool") continue;
+    const entry = { tool: child, ask: asks.get(id) ?? null };
+    if (last?.kind === "calls") last.calls.push(entry);
+    else inside.push({ kind: "calls", calls: [entry] });
+  }
+  const last = inside.at(-1);
+  if (last?.kind === "said" && last.block.text.trim() === tool.output.trim()) inside.pop();
+  return inside;
+}
+
 /** A row of a box: one call, or several that only looked at something. */
 export type Row = { kind: "one"; entry: CallEntry } | { kind: "looks"; entries: CallEntry[] };
 
