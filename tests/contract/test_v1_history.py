@@ -207,6 +207,36 @@ async def test_what_a_run_did_is_found_and_says_whose_it_is(guest: JobGuest) -> 
     assert (decided[0]["name"], decided[0]["run"]) == ("yes", run["id"])
 
 
+async def test_a_hit_has_the_run_that_a_list_shows_it_with_and_is_filtered_like_that(
+    guest: JobGuest,
+) -> None:
+    run = await ended(guest, "yes")
+    await guest.http.patch(f"/api/v1/runs/{run['id']}", json={"tags": ["found again"]})
+    mine = await found(guest, "job_boolean_true", tag="found again", limit=100)
+    assert {hit["owner"]["run"]["id"] for hit in mine} == {run["id"]}
+    assert {(hit["owner"]["session"], hit["owner"]["task_run"]) for hit in mine} == {(None, None)}
+    [decided] = [
+        hit for hit in await found(guest, "task succeeded", limit=1) if hit["of"] == "task"
+    ]
+    assert (decided["work"], decided["execution"]) == (run["works"][0]["work"], 1)
+    assert await found(guest, "job_boolean_true", tag="found again", of="session") == []
+    assert await found(guest, "job_boolean_true", job="slow", state="succeeded") == []
+    assert (await refused(guest, "GET", "search?text=a&state=asleep"))[:2] == (422, "invalid")
+
+
+async def test_runs_can_be_filtered_by_every_job_and_tag_that_they_have(guest: JobGuest) -> None:
+    run = await ended(guest, "Größe")
+    await guest.http.patch(f"/api/v1/runs/{run['id']}", json={"tags": ["b", "A"]})
+    await guest.install(entry_of({"other": ref("yes")}))
+    try:
+        known = (await guest.http.get("/api/v1/run-filters")).json()
+        assert "Größe" in known["jobs"]
+        assert "other" not in known["jobs"]
+        assert [tag for tag in known["tags"] if tag in ("A", "b")] == ["A", "b"]
+    finally:
+        await install(guest.portal)
+
+
 async def test_hits_come_page_by_page_newest_first(guest: JobGuest) -> None:
     for number in range(5):
         await talk(guest, f"Zanzibar {number}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.contract.job_guest import entry_of, ref
 from tests.e2e.visit import asked, calm, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
@@ -48,7 +49,14 @@ def closed(portal: Portal) -> None:
 
 
 def row(page: Page, name: str) -> Locator:
-    return page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
+    """Of a run, a task or a session itself, not of what was found in it."""
+    rows = page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
+    return rows.filter(has_not=page.locator("mark"))
+
+
+def places(page: Page) -> Locator:
+    """What was found in transcripts, as rows."""
+    return page.get_by_role("row").filter(has=page.locator("mark"))
 
 
 def test_a_row_says_how_it_went_and_leads_there(portal: Portal, history: Page) -> None:
@@ -68,7 +76,7 @@ def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, histor
     run = asked(portal, "POST", "/api/v1/runs", asked_for).json()["id"]
     ended(portal, "hello, after the run")
     history.goto(f"{portal.url}/history.html")
-    links = history.locator(".hist .name a")
+    links = history.locator(".hist .name a.b")
     expect(links.first).to_have_text("hello, after the run")
     shown = links.all_text_contents()
     assert shown[:3] == ["hello, after the run", "Ask: hello", "hello, before the run"]
@@ -96,11 +104,11 @@ def test_a_task_by_itself_is_one_row_and_leads_to_its_session(
         where = f"/index.html?session={view['opened'][-1]}"
         assert mine.get_by_role("link").get_attribute("href") == where
     history.goto(f"{portal.url}/history.html?kind=task-runs")
-    expect(history.locator(".hist .name a")).to_have_text(["sample-look"])
+    expect(history.locator(".hist .name a.b")).to_have_text(["sample-look"])
     history.get_by_label("Select sample-look").check()
     history.get_by_role("button", name="Delete").click()
     history.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(history.locator(".hist .name a")).to_have_count(0)
+    expect(history.locator(".hist .name a.b")).to_have_count(0)
     assert asked(portal, "GET", f"/api/v1/task-runs/{task}").status_code == 404
 
 
@@ -109,10 +117,12 @@ def test_a_task_that_failed_is_retried_where_it_is_chosen(portal: Portal, histor
     request = {"task": "approve", "cwd": str(portal.work)}
     task = asked(portal, "POST", "/api/v1/task-runs", request).json()["id"]
     history.goto(f"{portal.url}/history.html?kind=task-runs&text=approve")
-    expect(history.locator(".hist tbody tr")).to_contain_text("Failed", timeout=30_000)
-    history.get_by_label("Select approve").check()
+    # It has no page, and so no link.
+    mine = history.locator(".hist tbody tr").filter(has_not=history.locator("mark"))
+    expect(mine).to_contain_text("Failed", timeout=30_000)
+    history.get_by_label("Select approve", exact=True).check()
     history.get_by_role("button", name="Retry").click()
-    expect(history.get_by_label("Select approve")).to_have_count(2)
+    expect(history.get_by_label("Select approve", exact=True)).to_have_count(2)
     listed = asked(portal, "GET", "/api/v1/task-runs?text=approve").json()["items"]
     assert [one["id"] for one in listed][1:] == [task]
 
@@ -137,16 +147,33 @@ def test_filters_are_the_servers_and_stay_in_the_address(portal: Portal, history
     expect(row(history, "hello, haystack")).to_have_count(0)
 
 
-def test_what_was_said_is_found_with_the_words_around_it(portal: Portal, history: Page) -> None:
-    session = ended(portal, "hello there")
-    history.goto(f"{portal.url}/history.html?text=captain")
-    hits = history.get_by_role("region", name="In transcripts")
-    first = hits.get_by_role("listitem").first
+def test_what_was_said_is_a_result_like_others_and_leads_to_its_place(
+    portal: Portal, history: Page
+) -> None:
+    session = ended(portal, "hello there, aardvark")
+    history.goto(f"{portal.url}/history.html?text=captain&kind=sessions")
+    first = places(history).first
     expect(first.locator("mark")).to_have_text("captain")
     expect(first).to_contain_text("Hello,")
-    assert first.get_by_role("link").get_attribute("href") == f"/index.html?session={session}"
+    expect(first).to_contain_text("Session · Message")
+    expect(first).to_contain_text("Closed")
+    events = asked(portal, "GET", f"/api/v1/sessions/{session}/events?limit=1000").json()["items"]
+    [seq] = [one["seq"] for one in events if one["event"]["kind"] == "message.ended"]
+    link = first.get_by_role("link", name="hello there, aardvark")
+    assert link.get_attribute("href") == f"/index.html?session={session}#seq={seq}"
+    # The session that is called so, and the request that it is called by: newest first.
+    history.goto(f"{portal.url}/history.html?text=aardvark")
+    expect(history.locator(".hist tbody tr")).to_have_count(2)
+    history.get_by_label("Select hello there, aardvark", exact=True).check()
+    expect(history.get_by_text("1 selected")).to_be_visible()
+    expect(history.locator(".hist tbody tr.sel")).to_have_count(2)
+    history.get_by_label("Kind").select_option("Jobs")
+    expect(history.get_by_text("No run, task or session matches these filters")).to_be_visible()
     history.goto(f"{portal.url}/history.html?text=nobodysaidthis")
-    expect(hits).to_contain_text("Nobody said it in these words.")
+    expect(history.get_by_text("No run, task or session matches these filters")).to_be_visible()
+    history.goto(f"{portal.url}/history.html?text=%5B")
+    expect(history.get_by_text("No run, task or session matches these filters")).to_be_visible()
+    expect(history.get_by_role("alert")).to_have_count(0)
 
 
 def test_rows_learn_how_they_stand_and_new_ones_wait_to_be_shown(
@@ -206,7 +233,7 @@ def test_more_than_a_page_is_read_on_in_order(portal: Portal, history: Page) -> 
     history.get_by_role("button", name="Show more").click()
     expect(history.get_by_role("button", name="Show more")).to_have_count(0)
     listed = asked(portal, "GET", "/api/v1/sessions?of=person&limit=200").json()["items"]
-    links = history.locator(".hist .name a")
+    links = history.locator(".hist .name a.b")
     expect(links).to_have_count(len(listed))
     shown = [link.get_attribute("href") for link in links.all()]
     assert shown == [f"/index.html?session={session['id']}" for session in listed]
@@ -215,7 +242,7 @@ def test_more_than_a_page_is_read_on_in_order(portal: Portal, history: Page) -> 
 def test_keys_go_along_the_names(portal: Portal, history: Page) -> None:
     ended(portal, "hello, first of keys")
     history.goto(f"{portal.url}/history.html")
-    links = history.locator(".hist .name a")
+    links = history.locator(".hist .name a.b")
     expect(links.first).to_be_visible()
     history.keyboard.press("j")
     expect(links.nth(0)).to_be_focused()
@@ -234,3 +261,26 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
         calm(page).locator("tbody input[type=checkbox]").first.check()
 
     usable_by_all(browser, portal, hits)
+
+
+def test_runs_are_filtered_by_tag_and_by_jobs_that_no_entry_has_any_more(
+    portal: Portal, history: Page
+) -> None:
+    """The last one: the server has another entry behind it."""
+    asked_for = {"job": "ask", "input": "hello, tagged", "cwd": str(portal.work)}
+    run = asked(portal, "POST", "/api/v1/runs", asked_for).json()["id"]
+    asked(portal, "PATCH", f"/api/v1/runs/{run}", {"tags": ["nightly"]})
+    history.goto(f"{portal.url}/history.html?kind=runs&text=tagged")
+    row(history, "hello, tagged").get_by_role("link", name="nightly").click()
+    expect(history).to_have_url(f"{portal.url}/history.html?tag=nightly")
+    expect(history.locator(".hist .name a.b")).to_have_text(["Ask: hello, tagged"])
+    expect(history.get_by_label("Tag", exact=True)).to_have_value("nightly")
+    expect(row(history, "Ask: hello, tagged")).to_contain_text("Succeeded", timeout=30_000)
+    request = {"entry": entry_of({"other": ref("yes")})}
+    installed = asked(portal, "POST", "/api/v1/entry/install", request)
+    assert installed.status_code == 200, installed.text
+    history.goto(f"{portal.url}/history.html")
+    jobs = history.get_by_label("Job").locator("option")
+    expect(jobs).to_have_text(["Any job", "other", "ask"])
+    history.get_by_label("Job").select_option("ask")
+    expect(row(history, "Ask: hello, tagged")).to_be_visible()

@@ -13,7 +13,7 @@ from airboss.errors import TooMuch
 from airboss.log import rows
 from airboss.store import migrations, search, search_index
 from airboss.store.database import Database
-from airboss.store.search import FoundPage, SearchIndex
+from airboss.store.search import FoundPage, LookIn, SearchIndex
 
 Row = tuple[Any, ...]
 LAST = 2**62
@@ -103,6 +103,67 @@ async def test_all_that_was_said_is_found_by_its_words(
         [found_one] = (await look(database, "ÄRG")).items
         assert (found_one.before, found_one.hit.lower()[:3]) == ("Mend the ", "ärg")
         assert (found_one.hit + found_one.after) == "ÄRGER, please"
+    finally:
+        await database.close()
+
+
+def view(stream: str, kind: str, state: str, **body: Any) -> Row:
+    return (stream, kind, state, 1, 1, json.dumps({"id": stream, **body}))
+
+
+VIEWS: Sequence[Row] = (
+    view("ses_own", "session", "closed", title="Mine", model="m", items=[]),
+    view("ses_asks", "session", "working", title="Asks", model="n", items=[{}]),
+    view("run_1", "run", "failed", job="ship", tags=["nightly", "two words"]),
+    view("tsk_1", "task", "failed", task="build", run="run_1"),
+    view("ses_1", "session", "closed", title="Build", model="m", task="tsk_1", run="run_1"),
+    view("tsk_2", "task", "running", task="lone", for_person=True),
+    view("ses_2", "session", "working", title="Lone", model="m", task="tsk_2"),
+)
+
+
+@pytest.mark.parametrize("fixtures", [(), ("without_fts5",)])
+async def test_what_is_found_is_narrowed_by_what_a_list_shows_it_as(
+    tmp_path: Path, fixtures: Sequence[str], request: pytest.FixtureRequest
+) -> None:
+    for name in fixtures:
+        request.getfixturevalue(name)
+    database = Database(tmp_path / "airboss.sqlite")
+    await database.open()
+    try:
+        statement = "INSERT INTO views VALUES (?, ?, ?, ?, ?, ?)"
+        await database.write(lambda c: c.exec_driver_sql(statement, list(VIEWS)) and None)
+        streams = ("ses_own", "ses_asks", "run_1", "tsk_1", "ses_1", "ses_2")
+        await write(database, [message(name, n, "needle") for n, name in enumerate(streams, 1)])
+        begun = [
+            event("run_1", n, "run.work.started", work=4, task_run=name)
+            for n, name in ((90, "tsk_0"), (91, "tsk_1"))
+        ]
+        await write(database, begun)
+
+        async def streams_in(**where: Any) -> list[str]:
+            page = await SearchIndex(database).page(["needle"], LAST, 50, LookIn(**where))
+            return [one.stream for one in page.items][::-1]
+
+        assert await streams_in() == list(streams)
+        assert await streams_in(of="run") == ["run_1", "tsk_1", "ses_1"]
+        assert await streams_in(of="task") == ["ses_2"]
+        assert await streams_in(of="session") == ["ses_own", "ses_asks"]
+        assert await streams_in(states=["failed", "running"]) == [*streams[2:]]
+        assert await streams_in(for_person=True) == ["ses_asks", "ses_2"]
+        assert await streams_in(job="ship") == ["run_1", "tsk_1", "ses_1"]
+        assert await streams_in(job="ship", tag="nightly") == ["run_1", "tsk_1", "ses_1"]
+        assert await streams_in(tag="night") == []
+        assert await streams_in(model="m") == ["ses_own", "ses_1", "ses_2"]
+        assert await streams_in(since=1004, job="ship") == ["tsk_1", "ses_1"]
+        owners = (await look(database, "needle")).owners
+        assert [owners[name].top_kind for name in ("ses_own", "ses_1", "ses_2", "tsk_1")] == [
+            "session",
+            "run",
+            "task",
+            "run",
+        ]
+        assert (owners["tsk_1"].work, owners["tsk_1"].execution) == (4, 2)
     finally:
         await database.close()
 

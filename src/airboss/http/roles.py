@@ -46,7 +46,7 @@ _V1: Final[_Table] = {
             "export_task_run",
             "search",
         ),
-        *("show_report", "show_changes_of_run", "compare_two_runs"),
+        *("show_report", "show_changes_of_run", "compare_two_runs", "list_run_filters"),
         *("list_inbox", "inbox_events", "follow_inbox", "follow_feed"),
     ),
     "operate": (

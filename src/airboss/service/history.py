@@ -6,11 +6,13 @@ from typing import Final, Literal
 from airboss.errors import Conflict, Invalid
 from airboss.harness.pending_items import no_longer_waits
 from airboss.log.log import EventLog
+from airboss.model.runs import RunView
+from airboss.model.task_runs import TaskRunView
 from airboss.model.views import SessionView
 from airboss.model.words import Frozen
 from airboss.service.session_ends import withdrawn
 from airboss.service.sessions import Sessions
-from airboss.store.search import Owner, SearchHit, SearchIndex
+from airboss.store.search import EVERYWHERE, LookIn, Owner, SearchHit, SearchIndex
 
 _NEWEST: Final = 2**62
 # The number of the last hit of a page.
@@ -26,9 +28,19 @@ class Snippet(Frozen):
     after: str
 
 
+class HitOwner(Frozen):
+    """What a list shows it with, one of the three: the run of a job, else a task that was started
+    by itself, else a person's session."""
+
+    run: RunView | None = None
+    task_run: TaskRunView | None = None
+    session: SessionView | None = None
+
+
 class Hit(Frozen):
     """An event in which something was found. `of` says what its stream is of, and `name` what a
-    person knows that by: a session's title, a job's or a task's name."""
+    person knows that by: a session's title, a job's or a task's name. Of a task of a run, `work` is
+    its number in the job, and `execution` says which of several, from 1."""
 
     stream: str
     of: Literal["session", "task", "run"]
@@ -40,6 +52,9 @@ class Hit(Frozen):
     at: int
     kind: str
     snippet: Snippet
+    owner: HitOwner
+    work: int | None = None
+    execution: int | None = None
 
 
 class HitPage(Frozen):
@@ -57,13 +72,15 @@ class History:
     sessions: Sessions
     index: SearchIndex
 
-    async def search(self, text: str, cursor: str | None, limit: int) -> HitPage:
+    async def search(
+        self, text: str, cursor: str | None, limit: int, where: LookIn = EVERYWHERE
+    ) -> HitPage:
         """What was said with all of these words, or with words that begin so; newest first."""
         plain = text.replace("\0", " ")  # an end of a text, to the index
         words = [word for word in plain.split() if any(letter.isalnum() for letter in word)]
         if not words:
             raise Invalid("Say a word or a number to look for.")
-        found = await self.index.page(words, _place(cursor), limit)
+        found = await self.index.page(words, _place(cursor), limit, where)
         items = [_hit(one, found.owners[one.stream]) for one in found.items]
         return HitPage(items=items, next_cursor=str(found.next_id) if found.next_id else None)
 
@@ -117,4 +134,19 @@ def _hit(found: SearchHit, owner: Owner) -> Hit:
         at=found.at,
         kind=found.kind,
         snippet=Snippet(before=before, hit=found.hit, after=after),
+        owner=_shown_with(owner),
+        work=owner.work,
+        execution=owner.execution,
     )
+
+
+def _shown_with(owner: Owner) -> HitOwner:
+    match owner.top_kind:
+        case "session":
+            return HitOwner(session=SessionView.model_validate_json(owner.top_body))
+        case "task":
+            return HitOwner(task_run=TaskRunView.model_validate_json(owner.top_body))
+        case "run":
+            return HitOwner(run=RunView.model_validate_json(owner.top_body))
+        case _:
+            return HitOwner()

@@ -32,6 +32,18 @@ class JobStats(Frozen):
     waiting_for_person: int = 0
 
 
+class RunFilters(Frozen):
+    """What the runs that are kept can be told apart by, each in the order of its letters."""
+
+    jobs: list[str]
+    tags: list[str]
+
+
+async def filters_of_runs(database: Database) -> RunFilters:
+    jobs, tags = await JobStatsIndex(database).names()
+    return RunFilters(jobs=sorted(jobs, key=str.casefold), tags=sorted(tags, key=str.casefold))
+
+
 async def stats_of_jobs(database: Database, names: Sequence[str]) -> dict[str, JobStats]:
     found = await JobStatsIndex(database).of_jobs(names, _USUAL_OF)
     return {name: _stats(runs) for name, runs in found.items()}

@@ -35,7 +35,7 @@ from airboss.model.runs import (
 from airboss.model.task_events import TaskSessionStarted
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
-from airboss.service.job_stats import JobStats, stats_of_jobs
+from airboss.service.job_stats import JobStats, RunFilters, filters_of_runs, stats_of_jobs
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.run_request import NewRun, again_of, must_fit, title_of
 from airboss.store.run_keys import RunKeys
@@ -197,6 +197,10 @@ class Runs:
     async def job_stats(self, names: Sequence[str]) -> dict[str, JobStats]:
         """How the runs of these jobs went so far."""
         return await stats_of_jobs(self.index.database, names)
+
+    async def filters(self) -> RunFilters:
+        """The jobs and tags of all runs that are kept."""
+        return await filters_of_runs(self.index.database)
 
     async def events(self, run: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, run, after, limit)

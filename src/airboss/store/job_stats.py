@@ -27,6 +27,10 @@ SELECT job.key AS place,
   (SELECT count(*) FROM {_OF_JOB} = 'waiting-for-person') AS waiting
 FROM json_each(?) AS job
 """  # noqa: S608 - words of ours
+_JOBS = f"SELECT DISTINCT {job_of_run} FROM views INDEXED BY views_by_job WHERE {is_run}"  # noqa: S608
+_TAGS = f"""
+SELECT DISTINCT tag.value FROM views, json_each(views.body, '$.tags') AS tag WHERE views.{is_run}
+"""  # noqa: S608 - words of ours
 
 
 @dataclass(frozen=True)
@@ -66,5 +70,14 @@ class JobStatsIndex:
                 )
                 for row in found
             }
+
+        return await self.database.read(work)
+
+    async def names(self) -> tuple[list[str], list[str]]:
+        """The jobs that runs are of, and the tags that runs have."""
+
+        def work(connection: Connection) -> tuple[list[str], list[str]]:
+            jobs, tags = (connection.exec_driver_sql(one).scalars() for one in (_JOBS, _TAGS))
+            return list(jobs), list(tags)
 
         return await self.database.read(work)

@@ -447,7 +447,7 @@ export type Granted = {
   "upto"?: number | null;
 };
 
-/** An event in which something was found. `of` says what its stream is of, and `name` what a person knows that by: a session's title, a job's or a task's name. */
+/** An event in which something was found. `of` says what its stream is of, and `name` what a person knows that by: a session's title, a job's or a task's name. Of a task of a run, `work` is its number in the job, and `execution` says which of several, from 1. */
 export type Hit = {
   "stream": string;
   "of": "session" | "task" | "run";
@@ -459,6 +459,16 @@ export type Hit = {
   "at": number;
   "kind": string;
   "snippet": Snippet;
+  "owner": HitOwner;
+  "work"?: number | null;
+  "execution"?: number | null;
+};
+
+/** What a list shows it with, one of the three: the run of a job, else a task that was started by itself, else a person's session. */
+export type HitOwner = {
+  "run"?: RunView | null;
+  "task_run"?: TaskRunView | null;
+  "session"?: SessionView | null;
 };
 
 /** Newest first. There may be more behind a page, also behind an empty one. */
@@ -1041,6 +1051,12 @@ export type RunError = {
   "message": string;
   "stack"?: string | null;
   "cause"?: string | null;
+};
+
+/** What the runs that are kept can be told apart by, each in the order of its letters. */
+export type RunFilters = {
+  "jobs": readonly (string)[];
+  "tags": readonly (string)[];
 };
 
 /** The job of a run as it was when the run was accepted, whatever the entry says by now. */

@@ -1,10 +1,11 @@
 /** What the history is filtered by. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { JobList, ModelList } from "../api/types.gen";
+import { get } from "../api/client";
+import type { JobList, ModelList, RunFilters } from "../api/types.gen";
 import { useList } from "../live/use";
 import { visible } from "../words";
-import { type Filters, isFiltered, KINDS, NO_FILTERS, STATES, TIMES } from "./filters";
+import { allJobs, type Filters, isFiltered, KINDS, NO_FILTERS, STATES, TIMES } from "./filters";
 
 const WRITING_MS = 300;
 
@@ -12,6 +13,7 @@ type BarProps = { filters: Filters; onFilter: (next: Filters) => void };
 
 export function Bar({ filters, onFilter }: BarProps) {
   const jobs = useList<JobList>("/api/v1/jobs").state.value?.items ?? [];
+  const kept = useKept();
   const models = useList<ModelList>("/api/v1/models").state.value?.items ?? [];
   const [text, write] = useState(filters.text);
   const shown = useRef(filters.text);
@@ -47,12 +49,28 @@ export function Bar({ filters, onFilter }: BarProps) {
       <Choice
         label="Job"
         choices={named(
-          jobs.map(({ name }) => [name, visible(name)] as const),
+          allJobs(
+            jobs.map(({ name }) => name),
+            kept.known.jobs,
+          ).map((name) => [name, visible(name)] as const),
           "Any job",
         )}
         value={filters.job}
         onChoose={set("job")}
+        onFocus={kept.again}
       />
+      {(kept.known.tags.length > 0 || filters.tag !== "") && (
+        <Choice
+          label="Tag"
+          choices={named(
+            kept.known.tags.map((tag) => [tag, visible(tag)] as const),
+            "Any tag",
+          )}
+          value={filters.tag}
+          onChoose={set("tag")}
+          onFocus={kept.again}
+        />
+      )}
       <Choice
         label="Model"
         choices={named(
@@ -71,20 +89,35 @@ export function Bar({ filters, onFilter }: BarProps) {
   );
 }
 
+const NOTHING_KEPT: RunFilters = { jobs: [], tags: [] };
+
+/** What kept runs are of: asked for once, and again by whoever is about to choose. */
+function useKept() {
+  const [known, know] = useState(NOTHING_KEPT);
+  const ask = async () => {
+    const answer = await get<RunFilters>("/api/v1/run-filters");
+    if (answer.kind === "ok") know(answer.body);
+  };
+  useEffect(() => void ask(), []);
+  return { known, again: () => void ask() };
+}
+
 type ChoiceProps = {
   label: string;
   choices: Record<string, string>;
   value: string;
   onChoose: (value: string) => void;
+  onFocus?: () => void;
 };
 
-function Choice({ label, choices, value, onChoose }: ChoiceProps) {
+function Choice({ label, choices, value, onChoose, onFocus }: ChoiceProps) {
   const known = Object.hasOwn(choices, value) ? choices : { ...choices, [value]: visible(value) };
   return (
     <select
       class={value === "" ? "select chip" : "select chip on"}
       aria-label={label}
       value={value}
+      onFocus={onFocus}
       onChange={(event) => onChoose(event.currentTarget.value)}
     >
       {Object.entries(known).map(([name, word]) => (

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { addressOf, filtersIn, isFiltered, NO_FILTERS, pathOf, type Source } from "./filters";
+import {
+  addressOf,
+  allJobs,
+  filtersIn,
+  isFiltered,
+  NO_FILTERS,
+  pathOf,
+  type Source,
+  searchPath,
+} from "./filters";
 
 test("filters are in the address, and what nobody knows is left out", () => {
   const filters = { ...NO_FILTERS, text: "a & b", state: "failed", time: "week" } as const;
@@ -37,4 +46,33 @@ test("what cannot match is not asked for", () => {
   expect(pathOf("sessions", { ...NO_FILTERS, state: "failed" }, 0, 50)).toBeNull();
   expect(pathOf("sessions", { ...NO_FILTERS, job: "ship" }, 0, 50)).toBeNull();
   expect(pathOf("runs", { ...NO_FILTERS, model: "gpt-5.2" }, 0, 50)).toBeNull();
+});
+
+test("a tag is one of runs", () => {
+  const tagged = { ...NO_FILTERS, tag: "nightly" };
+  expect(pathOf("runs", tagged, 0, 50)).toBe("/api/v1/runs?limit=50&tag=nightly");
+  expect([pathOf("task-runs", tagged, 0, 50), pathOf("sessions", tagged, 0, 50)]).toEqual([
+    null,
+    null,
+  ]);
+  expect(filtersIn("?tag=nightly")).toEqual(tagged);
+});
+
+test("what was said is looked for with the same filters", () => {
+  const now = 1_000_000_000;
+  const text = { ...NO_FILTERS, text: " x " };
+  expect(searchPath(NO_FILTERS, now, 50)).toBeNull();
+  expect(searchPath({ ...text, text: "[ *" }, now, 50)).toBeNull();
+  expect(searchPath(text, now, 50)).toBe("/api/v1/search?limit=50&text=x");
+  expect(searchPath({ ...text, kind: "sessions", state: "failed" }, now, 50)).toBeNull();
+  expect(searchPath({ ...text, state: "failed", job: "ship" }, now, 50)).toBe(
+    "/api/v1/search?limit=50&text=x&state=failed&state=crashed&job=ship",
+  );
+  expect(searchPath({ ...text, kind: "runs", state: "asking", time: "day" }, now, 50)).toBe(
+    "/api/v1/search?limit=50&text=x&of=run&for_person=true&since=913600000",
+  );
+});
+
+test("jobs that only kept runs have can be chosen too", () => {
+  expect(allJobs(["b", "a"], ["a", "gone"])).toEqual(["b", "a", "gone"]);
 });

@@ -27,10 +27,19 @@ export type Filters = {
   state: keyof typeof STATES;
   time: keyof typeof TIMES;
   job: string;
+  tag: string;
   model: string;
 };
 
-export const NO_FILTERS: Filters = { text: "", kind: "", state: "", time: "", job: "", model: "" };
+export const NO_FILTERS: Filters = {
+  text: "",
+  kind: "",
+  state: "",
+  time: "",
+  job: "",
+  tag: "",
+  model: "",
+};
 
 const NAMES = Object.keys(NO_FILTERS) as (keyof Filters)[];
 
@@ -46,6 +55,7 @@ export function filtersIn(search: string): Filters {
     state: one("state", STATES),
     time: one("time", TIMES),
     job: query.get("job") ?? "",
+    tag: query.get("tag") ?? "",
     model: query.get("model") ?? "",
   };
 }
@@ -60,7 +70,9 @@ export function addressOf(filters: Filters): string {
 export const isFiltered = (filters: Filters): boolean =>
   NAMES.some((name) => filters[name].trim() !== "");
 
-export type Source = "runs" | "task-runs" | "sessions";
+export const SOURCES = ["runs", "task-runs", "sessions"] as const;
+export type Source = (typeof SOURCES)[number];
+const OF: Record<Source, string> = { runs: "run", "task-runs": "task", sessions: "session" };
 
 type States = Record<Source, readonly string[] | null>;
 
@@ -91,7 +103,7 @@ export function pathOf(
 ): string | null {
   const states = ASKED[filters.state][source];
   if (states === null || (filters.kind !== "" && filters.kind !== source)) return null;
-  if (source === "runs" ? filters.model !== "" : filters.job !== "") return null;
+  if (source === "runs" ? filters.model !== "" : isOfRuns(filters)) return null;
   const query = new URLSearchParams({ limit: String(limit) });
   if (source === "sessions") query.set("of", "person");
   // What a job started is told with its run.
@@ -99,8 +111,38 @@ export function pathOf(
   if (source !== "runs" && filters.state === "asking") query.set("for_person", "true");
   for (const state of states) query.append("state", state);
   if (filters.text.trim() !== "") query.set("text", filters.text.trim());
-  if (filters.job !== "") query.set("job", filters.job);
-  if (filters.model !== "") query.set("model", filters.model);
-  if (filters.time !== "") query.set("since", String(now - SINCE[filters.time] * HOUR));
+  setRest(query, filters, now);
   return `/api/v1/${source}?${query}`;
 }
+
+/** What was said is asked for with the same filters, once there is something to look for. */
+export function searchPath(filters: Filters, now: number, limit: number): string | null {
+  const text = filters.text.trim();
+  const sources = filters.kind === "" ? SOURCES : [filters.kind];
+  const states = sources.map((source) => ASKED[filters.state][source]);
+  if (!IS_WORD.test(text) || states.every((some) => some === null)) return null;
+  const query = new URLSearchParams({ limit: String(limit), text });
+  if (filters.kind !== "") query.set("of", OF[filters.kind]);
+  if (filters.state === "asking") query.set("for_person", "true");
+  else
+    for (const state of new Set(states.flatMap((some) => some ?? []))) query.append("state", state);
+  setRest(query, filters, now);
+  return `/api/v1/search?${query}`;
+}
+
+/** A bracket may be part of a name, but nothing that was said is found by it. */
+const IS_WORD = /[\p{L}\p{N}]/u;
+
+const isOfRuns = ({ job, tag }: Filters): boolean => job !== "" || tag !== "";
+
+function setRest(query: URLSearchParams, filters: Filters, now: number): void {
+  for (const name of ["job", "tag", "model"] as const) {
+    if (filters[name] !== "") query.set(name, filters[name]);
+  }
+  if (filters.time !== "") query.set("since", String(now - SINCE[filters.time] * HOUR));
+}
+
+/** Those of the entry in its order, then those that only kept runs still have. */
+export const allJobs = (known: readonly string[], kept: readonly string[]): string[] => [
+  ...new Set([...known, ...kept]),
+];

@@ -2,23 +2,25 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
-import type { RunList, SessionList, TaskRunList } from "../api/types.gen";
+import type { HitPage, RunList, SessionList, TaskRunList } from "../api/types.gen";
 import { onChange } from "../live/feed";
-import { type Filters, pathOf, type Source } from "./filters";
+import { type Filters, pathOf, SOURCES, type Source, searchPath } from "./filters";
 import {
   behind,
   merged,
   type Read,
   type Row,
   refreshed,
+  rowOfHit,
   rowOfRun,
   rowOfSession,
   rowOfTask,
 } from "./rows";
 
-/** What the server answered, and as of which change. */
-type Page = Read & { lists: number };
-type List = Page & { source: Source; path: string };
+type From = Source | "search";
+/** What the server answered, as of which change, and why that is not all. */
+type Page = Read & { lists: number; lack?: string };
+type List = Page & { source: From; path: string };
 
 export type History = {
   rows: readonly Row[] | null;
@@ -27,6 +29,8 @@ export type History = {
   /** How many have begun since. */
   since: number;
   trouble: string | null;
+  /** Why nothing was looked for in what was said. */
+  lack: string | null;
   loading: boolean;
   showMore: () => void;
   again: () => void;
@@ -35,7 +39,7 @@ export type History = {
 const PAGE = 50;
 const APART_MS = 2_000;
 
-async function page(source: Source, path: string, cursor: string | null): Promise<Page | string> {
+async function page(source: From, path: string, cursor: string | null): Promise<Page | string> {
   const whole = cursor === null ? path : `${path}&${new URLSearchParams({ cursor })}`;
   if (source === "runs") {
     const answer = await get<RunList>(whole);
@@ -47,9 +51,24 @@ async function page(source: Source, path: string, cursor: string | null): Promis
     if (answer.kind !== "ok") return whyNot(answer);
     return pageOf(answer.body.items.map(rowOfTask), answer);
   }
+  if (source === "search") return pageOfHits(whole);
   const answer = await get<SessionList>(whole);
   if (answer.kind !== "ok") return whyNot(answer);
   return pageOf(answer.body.items.map(rowOfSession), answer);
+}
+
+/** Names are found all the same where this takes too long. */
+async function pageOfHits(path: string): Promise<Page | string> {
+  const answer = await get<HitPage>(path);
+  if (answer.kind === "ok") {
+    return pageOf(
+      answer.body.items.flatMap((hit) => rowOfHit(hit) ?? []),
+      answer,
+    );
+  }
+  if (answer.kind !== "failed") return whyNot(answer);
+  const lack = whyNot(answer);
+  return { rows: [], cursor: null, lists: Number.POSITIVE_INFINITY, lack };
 }
 
 type Told = { body: { next_cursor?: string | null }; lists?: number };
@@ -144,6 +163,7 @@ export function useHistory(filters: Filters): History {
     more: lists?.some(({ cursor }) => cursor !== null) ?? false,
     since,
     trouble,
+    lack: lists?.find(({ lack }) => lack !== undefined)?.lack ?? null,
     loading,
     showMore: () => void showMore(),
     again: () => again(turn + 1),
@@ -152,8 +172,11 @@ export function useHistory(filters: Filters): History {
 
 async function begin(filters: Filters): Promise<List[] | string> {
   const lists: List[] = [];
-  for (const source of ["runs", "task-runs", "sessions"] as const) {
-    const path = pathOf(source, filters, Date.now(), PAGE);
+  for (const source of [...SOURCES, "search"] as const) {
+    const path =
+      source === "search"
+        ? searchPath(filters, Date.now(), PAGE)
+        : pathOf(source, filters, Date.now(), PAGE);
     if (path === null) continue;
     const read = await page(source, path, null);
     if (typeof read === "string") return read;

@@ -10,9 +10,8 @@ import { visible } from "../words";
 import { Bar } from "./bar";
 import { Chosen } from "./chosen";
 import { addressOf, type Filters, filtersIn, isFiltered, NO_FILTERS } from "./filters";
-import { Hits } from "./hits";
 import { useHistory } from "./load";
-import type { Row } from "./rows";
+import { folded, type Row, things } from "./rows";
 import { Table } from "./table";
 
 /** What is done to what lies at an address; and what could not be done, with the reasons. */
@@ -25,11 +24,13 @@ export function HistoryPage() {
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const [undone, tell] = useState<Undone>({ verb: "", why: [] });
   const rows = history.rows ?? [];
-  const picked = rows.filter(({ id }) => chosen.has(id));
+  const [unfolded, unfold] = useState<ReadonlySet<string>>(new Set());
+  const picked = things(rows.filter(({ id }) => chosen.has(id)));
 
   const look = (next: Filters) => {
     // The address is the view: it can be kept, and sent to somebody.
     window.history.replaceState(null, "", addressOf(next));
+    unfold(new Set());
     filter(next);
   };
   const drop = async () => {
@@ -60,6 +61,11 @@ export function HistoryPage() {
           <button type="button" class="btn sm" onClick={history.again}>
             Try again
           </button>
+        </Note>
+      )}
+      {history.lack !== null && (
+        <Note kind="stale" title="What was said was not looked through.">
+          <p>{visible(history.lack)}</p>
         </Note>
       )}
       {undone.why.length > 0 && (
@@ -96,8 +102,9 @@ export function HistoryPage() {
             </span>
           </header>
           <Table
-            rows={rows}
+            rows={folded(rows, unfolded)}
             chosen={chosen}
+            onUnfold={(id) => unfold(new Set([...unfolded, id]))}
             onChoose={(ids, on) => {
               const next = new Set(chosen);
               for (const id of ids) on ? next.add(id) : next.delete(id);
@@ -119,14 +126,13 @@ export function HistoryPage() {
           </button>
         </div>
       )}
-      {filters.text.trim() !== "" && <Hits text={filters.text.trim()} />}
     </div>
   );
 }
 
 /** Along the names: the one before, the one behind. */
 function step(way: 1 | -1): void {
-  const links = [...document.querySelectorAll<HTMLElement>(".hist .name a, .hits a")];
+  const links = [...document.querySelectorAll<HTMLElement>(".hist .name a.b")];
   const place = links.indexOf(document.activeElement as HTMLElement);
   links[Math.min(Math.max(place + way, 0), links.length - 1)]?.focus();
 }
@@ -158,7 +164,7 @@ function Nothing({ filters, onClear }: { filters: Filters; onClear: () => void }
     <div class="panel empty">
       <Icon name="search" size="big" />
       <h2>No run, task or session matches these filters</h2>
-      <p>The text is looked for in names, folders and ids; below, in what was said.</p>
+      <p>The text is looked for in names, folders, ids and all that was said.</p>
       <button type="button" class="btn sm" onClick={onClear}>
         Clear filters
       </button>

@@ -1,11 +1,13 @@
 /** Runs, tasks and sessions as rows of one list, newest first, from lists that are read page by page. Pure. */
 
-import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
+import type { Hit, RunView, SessionView, Snippet, TaskRunView } from "../api/types.gen";
 import { runAddress, runName, stateOfTask, taskAddress } from "../start/rows";
 import { cost, visible } from "../words";
 import type { Source } from "./filters";
 
 export type Row = {
+  /** A run, task or session may be there several times: by itself, and for what was found in it. */
+  key: string;
   id: string;
   source: Source;
   /** Null where there is no page to show yet. */
@@ -22,11 +24,14 @@ export type Row = {
   /** Of a run: the beginning of its input, and its tags. */
   input?: string;
   tags?: readonly string[];
+  /** What was found in it, and who said that. */
+  found?: { says: string; snippet: Snippet };
 };
 
 export function rowOfRun(run: RunView): Row {
   const done = run.works_succeeded;
   return {
+    key: run.id,
     id: run.id,
     source: "runs",
     href: runAddress(run.job, run.id),
@@ -46,6 +51,7 @@ export function rowOfRun(run: RunView): Row {
 /** One that somebody started by itself. */
 export function rowOfTask(task: TaskRunView): Row {
   return {
+    key: task.id,
     id: task.id,
     source: "task-runs",
     href: taskAddress(task),
@@ -64,6 +70,7 @@ export function rowOfSession(session: SessionView): Row {
   const asks = session.items.length > 0 && session.state !== "closed";
   const goesOn = asks || session.state === "working" || session.state === "opening";
   return {
+    key: session.id,
     id: session.id,
     source: "sessions",
     href: `/index.html?${new URLSearchParams({ session: session.id })}`,
@@ -78,6 +85,80 @@ export function rowOfSession(session: SessionView): Row {
   };
 }
 
+const SAYS: Record<string, string> = {
+  "prompt.accepted": "Request",
+  "prompt.changed": "Request",
+  "message.ended": "Message",
+  "reasoning.ended": "Reasoning",
+  "tool.started": "Tool, arguments",
+  "tool.ended": "Tool, output",
+  "aside.answered": "Aside",
+  "question.asked": "Question",
+  "session.error": "Error",
+  "task.decided": "Decision",
+  "task.checked": "Check",
+  "task.accepted": "Task, input",
+  "run.accepted": "Job, input",
+};
+
+/** What was found, as a row of what it was found in; null where that is in no list. */
+export function rowOfHit(hit: Hit): Row | null {
+  const { run, task_run, session } = hit.owner;
+  const owner = run
+    ? rowOfRun(run)
+    : task_run
+      ? rowOfTask(task_run)
+      : session
+        ? rowOfSession(session)
+        : null;
+  if (owner === null) return null;
+  const says = SAYS[hit.kind] ?? visible(hit.kind);
+  const { input: _input, tags: _tags, ...rest } = owner;
+  return {
+    ...rest,
+    key: `${hit.stream} ${hit.seq}`,
+    href: placeOf(hit) ?? owner.href,
+    at: hit.at,
+    found: { says, snippet: hit.snippet },
+  };
+}
+
+/** The transcript at this event: of a session, of a task in its run, of a run. */
+function placeOf({ session, of, seq, owner, work, execution }: Hit): string | null {
+  if (session != null) return `/index.html?${new URLSearchParams({ session })}#seq=${seq}`;
+  if (owner.run == null) return null;
+  const run = runAddress(owner.run.job, owner.run.id);
+  if (of === "run") return `${run}#event=run-${seq}`;
+  return work == null ? run : `${run}#node=${work}&iteration=${execution}&event=task-${seq}`;
+}
+
+/** So many places of one run, task or session are shown; more on demand. */
+const PLACES = 3;
+
+export type Folded = {
+  row: Row;
+  /** How many more places in the same are hidden behind this one. */
+  more: number;
+};
+
+/** Something that says a word a hundred times is not the whole list. */
+export function folded(rows: readonly Row[], unfolded: ReadonlySet<string>): Folded[] {
+  const shown = new Map<string, Folded[]>();
+  const list: Folded[] = [];
+  for (const row of rows) {
+    const places = shown.get(row.id) ?? [];
+    const last = places.at(-1);
+    if (row.found !== undefined && last && places.length >= PLACES && !unfolded.has(row.id)) {
+      last.more += 1;
+      continue;
+    }
+    const one = { row, more: 0 };
+    list.push(one);
+    if (row.found !== undefined) shown.set(row.id, [...places, one]);
+  }
+  return list;
+}
+
 /** A run is gone on with; of a task a new one is made. */
 export const canRetry = ({ source, state }: Row): boolean =>
   source !== "sessions" && (state === "failed" || state === "canceled");
@@ -85,10 +166,15 @@ export const canRetry = ({ source, state }: Row): boolean =>
 export const lastPart = (path: string): string =>
   path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
 
+/** Each run, task and session once, whatever was found in it. */
+export const things = (rows: readonly Row[]): Row[] => [
+  ...new Map(rows.map((row) => [row.id, row])).values(),
+];
+
 /** One of the lists, as far as it was read. */
 export type Read = { rows: readonly Row[]; cursor: string | null };
 
-const byAge = (a: Row, b: Row): number => b.at - a.at || (a.id < b.id ? 1 : -1);
+const byAge = (a: Row, b: Row): number => b.at - a.at || (a.key < b.key ? 1 : -1);
 
 /** All rows of which it is known that nothing comes between them. What lies deeper in one list than the
  * other was read is kept back: it would move when the other goes on. */
@@ -114,11 +200,11 @@ export function refreshed(
   old: readonly Row[],
   fresh: readonly Row[],
 ): { rows: Row[]; more: number } {
-  const now = new Map(fresh.map((row) => [row.id, row]));
-  const known = new Set(old.map(({ id }) => id));
+  const now = new Map(fresh.map((row) => [row.key, row]));
+  const known = new Set(old.map(({ key }) => key));
   const newest = old.reduce((latest, { at }) => Math.max(latest, at), 0);
   return {
-    rows: old.map((row) => now.get(row.id) ?? row),
-    more: fresh.filter(({ id, at }) => !known.has(id) && at >= newest).length,
+    rows: old.map((row) => now.get(row.key) ?? row),
+    more: fresh.filter(({ key, at }) => !known.has(key) && at >= newest).length,
   };
 }

@@ -2,17 +2,20 @@
 
 import { fresh, now } from "../live/feed";
 import { Status } from "../parts/status";
-import { duration, fully, visible, when } from "../words";
-import { lastPart, type Row } from "./rows";
+import { duration, fully, visible, visibleLines, when } from "../words";
+import { addressOf, NO_FILTERS } from "./filters";
+import { type Folded, lastPart, type Row } from "./rows";
 
 type Props = {
-  rows: readonly Row[];
+  rows: readonly Folded[];
   chosen: ReadonlySet<string>;
   onChoose: (ids: readonly string[], on: boolean) => void;
+  /** All places in this one are wanted. */
+  onUnfold: (id: string) => void;
 };
 
-export function Table({ rows, chosen, onChoose }: Props) {
-  const all = rows.length > 0 && rows.every(({ id }) => chosen.has(id));
+export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
+  const all = rows.length > 0 && rows.every(({ row }) => chosen.has(row.id));
   const stale = fresh.value.kind === "stale" || fresh.value.kind === "unreachable";
   return (
     <table class="tbl hist">
@@ -25,7 +28,7 @@ export function Table({ rows, chosen, onChoose }: Props) {
               checked={all}
               onChange={() =>
                 onChoose(
-                  rows.map(({ id }) => id),
+                  rows.map(({ row }) => row.id),
                   !all,
                 )
               }
@@ -36,18 +39,20 @@ export function Table({ rows, chosen, onChoose }: Props) {
           <th>Kind</th>
           <th class="opt">Folder</th>
           <th class="opt">Model</th>
-          <th class="right">Started</th>
+          <th class="right">When</th>
           <th class="right">Took</th>
           <th class="right">Cost</th>
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
-          <tr key={row.id} class={chosen.has(row.id) ? "sel" : undefined}>
+        {rows.map(({ row, more }) => (
+          <tr key={row.key} class={chosen.has(row.id) ? "sel" : undefined}>
             <td>
               <input
                 type="checkbox"
-                aria-label={`Select ${row.name}`}
+                aria-label={
+                  row.found ? `Select what it was said in: ${row.name}` : `Select ${row.name}`
+                }
                 checked={chosen.has(row.id)}
                 onChange={(event) => onChoose([row.id], event.currentTarget.checked)}
               />
@@ -64,17 +69,23 @@ export function Table({ rows, chosen, onChoose }: Props) {
                 </a>
               )}
               {row.tags?.map((tag) => (
-                <span key={tag} class="tag">
+                <a key={tag} class="tag" href={addressOf({ ...NO_FILTERS, tag })}>
                   {visible(tag)}
-                </span>
+                </a>
               ))}
+              {row.found && <Place found={row.found} />}
+              {more > 0 && (
+                <button type="button" class="btn ghost sm" onClick={() => onUnfold(row.id)}>
+                  {more === 1 ? "1 more place in it" : `${more} more places in it`}
+                </button>
+              )}
               {row.input !== undefined && row.input !== "" && (
                 <div class="small muted cut asked-for" title={row.input}>
                   {row.input}
                 </div>
               )}
             </td>
-            <td class="muted kind">{row.kind}</td>
+            <td class="muted kind">{row.found ? `${row.kind} · ${row.found.says}` : row.kind}</td>
             <td class="muted opt" title={row.folder}>
               {lastPart(row.folder)}
             </td>
@@ -90,3 +101,16 @@ export function Table({ rows, chosen, onChoose }: Props) {
     </table>
   );
 }
+
+function Place({ found: { snippet } }: { found: NonNullable<Row["found"]> }) {
+  return (
+    <p class="snip">
+      “{oneLine(snippet.before)}
+      <mark>{visible(snippet.hit)}</mark>
+      {oneLine(snippet.after)}”
+    </p>
+  );
+}
+
+/** Blanks at its ends stay: the words go on beside it. */
+const oneLine = (text: string): string => visibleLines(text).replace(/\s+/g, " ");
