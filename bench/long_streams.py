@@ -1,12 +1,14 @@
 """Streams as they lie on the disk after a long life: a session, and a run of a wide job."""
 
 import contextlib
-from collections.abc import AsyncGenerator, Iterator
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog
-from airboss.log.writer import Writer
+from airboss.log.writer import Writer, commit
 from airboss.model.events import (
     Event,
     MessageEnded,
@@ -21,31 +23,53 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
-from airboss.model.ids import RunId, TaskRunId, TurnId, new_prompt_id, new_session_id
+from airboss.model.ids import (
+    RunId,
+    SessionId,
+    TaskRunId,
+    TurnId,
+    new_prompt_id,
+    new_run_id,
+    new_session_id,
+)
 from airboss.model.run_events import (
+    RunAccepted,
     RunEnded,
     WorkGoing,
     WorkStarted,
     WorkStopped,
     WorkWaiting,
 )
+from airboss.model.task_events import TaskAccepted, TaskEnded, TaskSessionStarted
 from airboss.store.database import Database
 from airboss.store.folder import DataFolder
+from bench.wire import Failed
 
-_AT_ONCE = 1_000
+# What is written together has one time. Not a multiple of a turn, so that messages take time too.
+_AT_ONCE = 45
 _EVENTS_A_TURN = 8
+LASTS_MS = 20 * 60 * 1_000
 
 
-async def fill_session(data: Path, work: Path, events: int) -> str:
+async def fill(
+    data: Path, work: Path, like: str, tasks: list[str], events: int
+) -> tuple[RunId, SessionId]:
+    """A run of the same job as another one, whose first task's session has a fifth of its events;
+    and a session by itself. All went on for twenty minutes until a moment ago."""
+    began = time.time_ns() // 1_000_000 - LASTS_MS - 60_000
+    of_task = await _fill_session(data, work, events // 5, began)
+    run = await _fill_run(data, like, tasks, events, of_task, began)
+    return run, await _fill_session(data, work, events, began)
+
+
+async def _fill_session(data: Path, work: Path, events: int, began: int) -> SessionId:
     """Turns of eight events each, with a tool and an answer."""
     name = new_session_id()
     async with _log(data) as log:
         writer = log.new_writer(name)
-        await writer.commit(
-            SessionOpened(model="bench", cwd=str(work), policy="deny-all", who="bench"),
-            SessionReady(),
-        )
-        await _say(writer, _turns(events // _EVENTS_A_TURN))
+        opened = SessionOpened(model="bench", cwd=str(work), policy="deny-all", who="bench")
+        turns = _turns(events // _EVENTS_A_TURN)
+        await _say(writer, chain((opened, SessionReady()), turns), events, began)
     return name
 
 
@@ -93,23 +117,63 @@ def wide_entry(rows: int, columns: int) -> dict[str, object]:
     }
 
 
-async def fill_run(data: Path, run: str, tasks: list[str], events: int) -> None:
-    """The run goes on where it was stopped: each task waits for a slot many times over."""
+async def _fill_run(
+    data: Path, like: str, tasks: list[str], events: int, session: SessionId, began: int
+) -> RunId:
+    """Each task waits for a slot many times over; the first works as long as the run does."""
     waits = max(1, (events // len(tasks) - 2) // 2)
+    run = new_run_id()
     async with _log(data) as log:
-        writer = await log.writer(RunId(run))
-        await _say(writer, _works(tasks, waits))
-        await writer.commit(RunEnded(outcome="succeeded", reason="All of it is done."))
+        accepted = (await log.after(like, 0, 1))[0].event
+        if not isinstance(accepted, RunAccepted):
+            raise Failed(f"The run {like} does not begin with its acceptance.")
+        ended = RunEnded(outcome="succeeded", reason="All of it is done.")
+        told = chain((accepted,), _works(tasks, waits), (ended,))
+        await _say(log.new_writer(run), told, len(tasks) * (2 * waits + 2), began)
+        task = log.new_writer(_task_run(0))
+        begun = _begun_task(run, session, tasks[0], accepted)
+        await commit(*(task.line(event) for event in begun), at=began)
+        done = TaskEnded(outcome="succeeded", reason="It is done.")
+        await commit(task.line(done), at=began + LASTS_MS)
+    return run
+
+
+def _task_run(number: int) -> TaskRunId:
+    return TaskRunId(f"tsk_bench{number}")
 
 
 def _works(tasks: list[str], waits: int) -> Iterator[Event]:
     for number, task in enumerate(tasks):
-        path, task_run = f"bench/{number}", TaskRunId(f"tsk_bench{number}")
+        path, task_run = f"bench/{number}", _task_run(number)
         yield WorkStarted(work=number, path=path, task=task, task_run=task_run)
         for _ in range(waits):
             yield WorkWaiting(path=path, reason="a task slot")
             yield WorkGoing(path=path)
-        yield WorkStopped(work=number, path=path, task_run=task_run, succeeded=number % 50 != 49)
+        if number > 0:
+            yield _stopped(number, succeeded=number % 50 != 49)
+    yield _stopped(0, succeeded=True)
+
+
+def _stopped(number: int, *, succeeded: bool) -> WorkStopped:
+    path = f"bench/{number}"
+    return WorkStopped(work=number, path=path, task_run=_task_run(number), succeeded=succeeded)
+
+
+def _begun_task(
+    run: RunId, session: SessionId, task: str, accepted: RunAccepted
+) -> Iterator[Event]:
+    yield TaskAccepted(
+        task=task,
+        entry=accepted.entry,
+        model="bench",
+        cwd=accepted.cwd,
+        policy="deny-all",
+        user_input="",
+        who="bench",
+        run=run,
+        path="bench/0",
+    )
+    yield TaskSessionStarted(session=session, model="bench", is_driving=True)
 
 
 @contextlib.asynccontextmanager
@@ -123,13 +187,11 @@ async def _log(data: Path) -> AsyncGenerator[EventLog]:
     await database.close()
 
 
-async def _say(writer: Writer, events: Iterator[Event]) -> None:
-    """In portions: all at once would be held in memory."""
-    portion: list[Event] = []
-    for event in events:
-        portion.append(event)
-        if len(portion) == _AT_ONCE:
-            await writer.commit(*portion)
-            portion.clear()
-    if portion:
-        await writer.commit(*portion)
+async def _say(writer: Writer, events: Iterable[Event], count: int, began: int) -> None:
+    """In portions, each with a time of its own."""
+    said = 0
+    left = iter(events)
+    while portion := tuple(islice(left, _AT_ONCE)):
+        at = began + LASTS_MS * min(said, count) // count
+        await commit(*(writer.line(event) for event in portion), at=at)
+        said += len(portion)

@@ -10,7 +10,8 @@ from typing import Any, cast
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
 from bench.figures import percentile
-from bench.long_streams import fill_run, fill_session, wide_entry
+from bench.long_streams import fill, wide_entry
+from bench.scrubber import measure_scrubber
 from bench.table import Line, Say
 from bench.wire import Address, Failed, calling
 from bench.workshop import airboss, prepare, rehearsal
@@ -90,6 +91,10 @@ class _Visit:
         took: list[float] = await self._page.evaluate(_SCROLL, [where, SCROLL_SECONDS])
         return took
 
+    async def scrub(self, path: str, events: int, say: Say) -> Line:
+        """With the task selected whose session is as long as the run."""
+        return await measure_scrubber(self._page, f"{self._url}{path}#node=0", events, say)
+
     async def heap_mb(self) -> float:
         # Playwright's types say nothing of what DevTools answers.
         send = cast("Callable[[str], Awaitable[dict[str, Any]]]", self._devtools.send)  # pyright: ignore[reportUnknownMemberType]
@@ -106,7 +111,8 @@ async def _visit(browser: Browser, url: str, address: Address) -> _Visit:
 
 
 async def _filled(folder: Path, events: int, say: Say) -> tuple[str, str]:
-    """A run that was really started and stopped, and goes on in the log alone; and a session."""
+    """A run like one that was really started and stopped, and a session that is its first task's;
+    both are in the log alone."""
     data, work = prepare(folder)
     entry = folder / "entry.json"
     entry.write_text(json.dumps(wide_entry(ROWS, COLUMNS)), encoding="utf-8")
@@ -117,10 +123,8 @@ async def _filled(folder: Path, events: int, say: Say) -> tuple[str, str]:
     ):
         started = await caller.post("/api/v1/runs", {"job": "wide", "cwd": str(work)})
         await caller.post(f"/api/v1/runs/{started['id']}/stop")
-    run = str(started["id"])
     tasks = [f"task-{row}-{column}" for row in range(ROWS) for column in range(COLUMNS)]
-    await fill_run(data, run, tasks, events)
-    session = await fill_session(data, work, events)
+    run, session = await fill(data, work, str(started["id"]), tasks, events)
     say(f"filled a run and a session with {events:,} events each")
     return run, session
 
@@ -162,6 +166,11 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
                 heap = await visit.heap_mb()
                 await visit.close()
                 lines.append(_line(name, events, median(views), frames, heap, say))
+            visit = await _visit(browser, url, server.address)
+            lines.append(
+                await visit.scrub(f"/jobTracking.html?jobName=wide&jobId={run}", events, say)
+            )
+            await visit.close()
     return lines
 
 

@@ -148,6 +148,8 @@ def test_the_axis_shows_the_run_as_it_was_and_plays_it_back(
     review = page.get_by_role("log", name="Driving")
     expect(review).to_contain_text("No findings.")
     slider = page.get_by_role("slider", name="Moment of the run")
+    read: list[str] = []
+    page.on("request", lambda request: read.append(request.url))
     slider.focus()
     page.keyboard.press("Home")
     expect(state(page)).to_contain_text("JOB: RUNNING")
@@ -164,6 +166,9 @@ def test_the_axis_shows_the_run_as_it_was_and_plays_it_back(
     expect(state(page)).to_have_text("JOB: SUCCEEDED")
     expect(page.locator(".pastbar")).to_have_count(0)
     expect(review).to_contain_text("No findings.")
+    # Whoever drags to and fro does not read the task and its sessions again and again.
+    whole = [url for url in read if "/digest" not in url]
+    assert not [url for url in whole if "/task-runs/" in url or "/sessions/" in url]
 
     axis = page.locator(".axis").bounding_box()
     assert axis is not None

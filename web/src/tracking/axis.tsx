@@ -1,6 +1,6 @@
 /** The axis of the timeline, which is the scrubber too: a track, marks, and a thumb to drag. */
 
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
 import { duration } from "../words";
 import { type Player, SPEEDS } from "./player";
@@ -27,6 +27,17 @@ export function Axis({ run, whole, scale, width, left, waits, player }: Props) {
   const isLive = run.ended_at == null;
   const end = scale.x(whole.to);
   const x = scale.x(at ?? whole.to);
+  const marks = useMemo(
+    () =>
+      marksOf(run, waits).map((mark) => (
+        <path
+          key={`${mark.look} ${mark.at}`}
+          class={`tm ${mark.look}`}
+          d={`M${scale.x(mark.at)} ${TRACK - 2}v9`}
+        />
+      )),
+    [run, waits, scale],
+  );
   const drag = (event: PointerEvent) => {
     const frame = (event.currentTarget as Element).getBoundingClientRect();
     player.goTo(timeAt(scale, whole, event.clientX - frame.left));
@@ -87,13 +98,7 @@ export function Axis({ run, whole, scale, width, left, waits, player }: Props) {
           height="5"
           rx="2.5"
         />
-        {marksOf(run, waits).map((mark) => (
-          <path
-            key={`${mark.look} ${mark.at}`}
-            class={`tm ${mark.look}`}
-            d={`M${scale.x(mark.at)} ${TRACK - 2}v9`}
-          />
-        ))}
+        {marks}
       </g>
       <circle
         class={at === null ? (isLive ? "th live" : "th") : "th on"}

@@ -6,7 +6,7 @@ import type { InboxItem, RunDetail, RunJob } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import type { Freshness } from "../live/freshness";
 import { inbox } from "../live/inbox";
-import { watchRun, watchTaskRun } from "../live/runs";
+import { watchRun } from "../live/runs";
 import { DragBar } from "../parts/dragbar";
 import { Frame } from "../parts/frame";
 import { Icon } from "../parts/icon";
@@ -17,8 +17,7 @@ import { Docked } from "./docked";
 import { Drawing, useDrawing } from "./drawing";
 import { Head, titleOf } from "./head";
 import { StreamLog } from "./log";
-import { runAt, taskAt } from "./past";
-import { type Player, usePlayer } from "./player";
+import { type Player, slowPast, usePlayer } from "./player";
 import { Preview } from "./preview";
 import { useRunActs } from "./run-acts";
 import { waitsOf } from "./said";
@@ -27,6 +26,7 @@ import type { Box } from "./shapes";
 import { Side } from "./side";
 import { culpritOf, progressOf } from "./states";
 import { jobOfRun, useJob, useWatched } from "./use";
+import { useMoment, useSelected } from "./use-moment";
 import { ask, asking, dock, listed, type PhoneView, phoneView, shownParts } from "./view";
 
 /** What the frame shows beyond what the feed says. */
@@ -84,44 +84,29 @@ function NotThere({ why }: { why: string }) {
   );
 }
 
-function Story({ run: told, job, choice }: { run: RunDetail; job: RunJob; choice: Choice }) {
+type StoryProps = { run: RunDetail; job: RunJob; choice: Choice };
+
+function Story({ run: told, job, choice }: StoryProps) {
   const player = usePlayer(told);
   const runLog = useMemo(() => new StreamLog(told.id), [told.id]);
   const came = runLog.loaded.value;
   const waits = useMemo(() => waitsOf(runLog.here()), [runLog, came]);
-  const at = player.at;
-  const run = useMemo(() => (at === null ? told : runAt(told, at, waits)), [told, at, waits]);
+  const { at } = player;
   const whole = useMemo(() => progressOf(told), [told]);
-  const progress = useMemo(() => (at === null ? whole : progressOf(run)), [whole, run, at]);
+  const { run, progress } = useMoment(told, whole, at, waits);
+  const slow = useMoment(told, whole, slowPast.value, waits);
   const drawn = useDrawing(job, progress);
   const steps = useSteps(job);
-  const { node, iteration } = choice.selection.value;
-  const step = node === null ? null : (steps.get(node) ?? null);
-  const executions = step === null ? [] : (progress.get(step.work) ?? []);
-  const chosen = iteration === null ? executions.at(-1) : executions[iteration - 1];
-  const execution = chosen ?? executions.at(-1) ?? null;
+  const selected = useSelected(slow, whole, steps, choice, slowPast.value);
+  const { step, known, taskLog } = selected;
 
-  const watched = useWatched(execution?.task_run ?? null, watchTaskRun);
-  const known = watched?.state.value ?? null;
-  const task = useMemo(
-    () => (known === null || at === null ? known : taskAt(known, at)),
-    [known, at],
-  );
-  const taskRun = execution?.task_run ?? null;
-  const taskLog = useMemo(() => (taskRun === null ? null : new StreamLog(taskRun)), [taskRun]);
-  const head = task?.seq ?? 0;
-  useEffect(() => {
-    taskLog?.grow(head);
-    void taskLog?.first(head);
-  }, [taskLog, head]);
-
-  const paths = useMemo(() => new Map(run.works.map((work) => [work.path, work.work])), [run]);
+  const paths = useMemo(() => new Map(told.works.map((work) => [work.path, work.work])), [told]);
   const stepAt = (path: string): Step | null => steps.get(paths.get(path) ?? -1) ?? null;
   const asked = at === null ? inbox().state.value.items.filter((item) => item.run === run.id) : [];
 
   useOpening(told, steps, choice);
   const decide = (item: InboxItem) => {
-    const work = run.works.find((one) => one.task_run === item.task_run);
+    const work = told.works.find((one) => one.task_run === item.task_run);
     if (work === undefined) return;
     asking.value = item.session;
     phoneView.value = "side";
@@ -140,6 +125,10 @@ function Story({ run: told, job, choice }: { run: RunDetail; job: RunJob; choice
     listed.value = box.of.steps;
     choice.select({ tab: "items" }, "chart");
   };
+  const side = useMemo(
+    () => <Side {...selected} run={slow.run} job={job} acts={acts} choice={choice} />,
+    [selected, slow.run, job, acts, choice],
+  );
   return (
     <div class="cols tracking" data-phone={phoneView.value}>
       <PastBar run={told} player={player} />
@@ -159,7 +148,7 @@ function Story({ run: told, job, choice }: { run: RunDetail; job: RunJob; choice
           progress={progress}
           isOver={run.ended_at != null}
           tasks={steps.size}
-          selected={node}
+          selected={choice.selection.value.node}
           reveal={choice.origin.value !== "chart"}
           onChoose={choose}
         />
@@ -194,19 +183,7 @@ function Story({ run: told, job, choice }: { run: RunDetail; job: RunJob; choice
         usual={800}
         min={320}
       />
-      <Side
-        run={run}
-        job={job}
-        acts={acts}
-        progress={progress}
-        step={step}
-        executions={executions}
-        execution={execution}
-        task={task}
-        trouble={watched?.trouble.value ?? null}
-        log={taskLog}
-        choice={choice}
-      />
+      {side}
     </div>
   );
 }

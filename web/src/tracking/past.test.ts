@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunDetail, WorkRecord } from "../api/types.gen";
 import type { SessionState } from "../state/types";
 import { NO_USAGE } from "../state/usage";
-import { momentsOf, runAt, sessionAt, stepFrom } from "./past";
+import { lastChange, momentsOf, runAt, sessionAt, stepFrom } from "./past";
 import { scaleOf, timeAt } from "./timescale";
 
 const work = (number: number, from: number, to: number | null): WorkRecord => ({
@@ -54,6 +54,15 @@ describe("a run in the past", () => {
     expect(runAt(whole, 70, waits).state).toBe("running");
   });
 
+  it("is the same between two changes", () => {
+    const waits = [{ path: "0.1", from: 35, to: 60, forPerson: true, reason: "a person" }];
+    const change = lastChange(whole, waits);
+    expect([0, 9, 10, 34, 59, 60, 99].map(change)).toEqual([0, 0, 10, 30, 35, 60, 80]);
+    for (const at of [12, 50, 99]) {
+      expect(runAt(whole, at, waits).works).toEqual(runAt(whole, change(at), waits).works);
+    }
+  });
+
   it("is stepped through from event to event", () => {
     const moments = momentsOf(whole);
     expect(moments).toEqual([0, 10, 30, 80, 100]);
@@ -95,6 +104,9 @@ it("shows of a text that was coming in then a part, and of later ones nothing", 
   expect(then.order).toEqual(["a", "b"]);
   expect(then.blocks.get("b")).toMatchObject({ text: "01234", receiving: true, ended_at: null });
   expect(then.blocks.get("a")).toMatchObject({ text: "0123456789", receiving: false });
+  const dragged = sessionAt(session, 55, 2);
+  expect(dragged.order).toEqual(["b", "c"]);
+  expect([...dragged.blocks.keys()]).toEqual(["b", "c"]);
 });
 
 it("finds the moment at a place of the axis", () => {

@@ -77,13 +77,47 @@ export function taskAt(task: TaskState, at: number): TaskState {
 }
 
 /** The pieces of a text have no times any more: of one that was coming in, so much is shown as of its
-    time had passed. */
-export function sessionAt(session: SessionState, at: number): SessionState {
+    time had passed. `most` of what stood last are enough while somebody drags. */
+export function sessionAt(session: SessionState, at: number, most = Infinity): SessionState {
+  const times = timesOf(session);
+  const end = countUntil(times.length, (place) => (times[place] ?? 0) <= at);
+  const order = session.order.slice(Math.max(0, end - most), end);
   const blocks = new Map<string, Block>();
-  for (const [id, block] of session.blocks) {
-    if (block.at <= at) blocks.set(id, blockAt(block, at));
+  const put = (id: string) => {
+    const block = session.blocks.get(id);
+    if (block === undefined || block.at > at) return;
+    blocks.set(id, blockAt(block, at));
+    if (block.kind === "tool") for (const child of block.children) put(child);
+  };
+  for (const id of order) put(id);
+  return { ...session, blocks, order };
+}
+
+const known = new WeakMap<SessionState, readonly number[]>();
+
+/** When each of what stands by itself was there, with all before it: what waited in a queue is older
+    than what it stands behind. Once for each state, since a moment is asked for with each frame. */
+function timesOf(session: SessionState): readonly number[] {
+  const found = known.get(session);
+  if (found !== undefined) return found;
+  let last = 0;
+  const times = session.order.map((id) => {
+    last = Math.max(last, session.blocks.get(id)?.at ?? 0);
+    return last;
+  });
+  known.set(session, times);
+  return times;
+}
+
+/** How many come before the first for which it does not hold; they are in order. */
+export function countUntil(count: number, holds: (place: number) => boolean): number {
+  let [from, to] = [0, count];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (holds(middle)) from = middle + 1;
+    else to = middle;
   }
-  return { ...session, blocks, order: session.order.filter((id) => blocks.has(id)) };
+  return from;
 }
 
 function blockAt(block: Block, at: number): Block {
@@ -101,6 +135,13 @@ function blockAt(block: Block, at: number): Block {
     : { ...block, ...open, text: cut(block.text) };
 }
 
+/** Says when the run changed last before a moment: between two changes it is the same. */
+export function lastChange(run: RunDetail, waits: readonly Wait[]): (at: number) => number {
+  const ends = waits.flatMap((wait) => (wait.to === null ? [wait.from] : [wait.from, wait.to]));
+  const times = [...momentsOf(run), ...ends].sort((one, two) => one - two);
+  return (at) => times[countUntil(times.length, (place) => (times[place] ?? 0) <= at) - 1] ?? at;
+}
+
 /** When something happened that one would step to, in order. */
 export function momentsOf(run: RunDetail): readonly number[] {
   const times = new Set<number>([run.created_at]);
@@ -115,6 +156,7 @@ export function momentsOf(run: RunDetail): readonly number[] {
 
 /** The first one behind a moment, or the last one before it; null where there is none. */
 export function stepFrom(moments: readonly number[], at: number, by: 1 | -1): number | null {
-  const found = by === 1 ? moments.find((one) => one > at) : moments.findLast((one) => one < at);
-  return found ?? null;
+  const isBefore = (one: number) => (by === 1 ? one <= at : one < at);
+  const place = countUntil(moments.length, (one) => isBefore(moments[one] ?? 0));
+  return moments[by === 1 ? place : place - 1] ?? null;
 }

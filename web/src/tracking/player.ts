@@ -1,6 +1,6 @@
 /** The moment that is looked at: dragged to, stepped to, or played. Null is now, or the end. */
 
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
 import { now } from "../live/feed";
@@ -82,3 +82,43 @@ export function usePlayer(run: RunDetail): Player {
 
 /** What else shows the run asks for it here. */
 export const past = at;
+
+/** What is costly to draw follows a moving moment at this distance. */
+const BEHIND_MS = 250;
+
+/** The moment that is looked at, not more often than somebody can read what was said then. */
+export const slowPast = signal<number | null>(null);
+/** Whether the moment was moved just now. */
+export const isMoving = signal(false);
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function catchUp(): void {
+  timer = undefined;
+  if (slowPast.peek() === at.peek()) {
+    isMoving.value = false;
+    return;
+  }
+  slowPast.value = at.peek();
+  timer = setTimeout(catchUp, BEHIND_MS);
+}
+
+effect(() => {
+  const to = at.value;
+  if (to === null) {
+    clearTimeout(timer);
+    timer = undefined;
+    slowPast.value = null;
+    isMoving.value = false;
+  } else if (timer === undefined) {
+    isMoving.value = true;
+    slowPast.value = to;
+    timer = setTimeout(catchUp, BEHIND_MS);
+  }
+});
+
+/** Goes to a moment from outside of the timeline. */
+export function goToMoment(to: number): void {
+  playing.value = false;
+  at.value = to;
+}

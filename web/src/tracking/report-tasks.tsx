@@ -82,13 +82,15 @@ const ORDER: Partial<Record<TaskLine["state"], number>> = {
   "not-run": 1,
 };
 const FIRST = 6;
+/** Of a run that went well, so many lines are read; the others are one click away. */
+const MANY = 30;
 
 const isUneasy = ({ line }: Row) => line.answer == null && ORDER[line.state] !== undefined;
 
 /** What went wrong comes first, and of a long list of the rest only some. */
 export function sortedRows(report: Report): { shown: Row[]; rest: Row[] } {
   const rows = rowsOf(report.tasks);
-  if (report.state !== "failed" && report.state !== "canceled") return { shown: rows, rest: [] };
+  if (report.state !== "failed" && report.state !== "canceled") return folded(rows);
   const uneasy = rows
     .filter(isUneasy)
     .toSorted((one, two) => (ORDER[one.line.state] ?? 9) - (ORDER[two.line.state] ?? 9));
@@ -96,6 +98,19 @@ export function sortedRows(report: Report): { shown: Row[]; rest: Row[] } {
   const room = Math.max(FIRST - uneasy.length, 3);
   const rest = easy.length > room + 1 ? easy.slice(room) : [];
   return { shown: [...uneasy, ...easy.slice(0, easy.length - rest.length)], rest };
+}
+
+const goodWord = (rows: readonly Row[]): string =>
+  rows.every((row) => row.line.state === "succeeded")
+    ? "all succeeded"
+    : "all succeeded or were not needed";
+
+/** Those that have succeeded, beyond the first so many. */
+function folded(rows: readonly Row[]): { shown: Row[]; rest: Row[] } {
+  const rest = rows.slice(MANY).filter((row) => row.line.state === "succeeded");
+  if (rest.length < 2) return { shown: [...rows], rest: [] };
+  const hidden = new Set(rest);
+  return { shown: rows.filter((row) => !hidden.has(row)), rest };
 }
 
 export function TaskLines({ report, onTask }: { report: Report; onTask: (work: number) => void }) {
@@ -121,7 +136,7 @@ export function TaskLines({ report, onTask }: { report: Report; onTask: (work: n
           <Icon name={all.value ? "down" : "right"} size="s" />
           {all.value
             ? "Show fewer"
-            : `Show the other ${rest.length}: all succeeded or were not needed`}
+            : `Show the other ${rest.length.toLocaleString("en")}: ${goodWord(rest)}`}
         </button>
       )}
     </Part>

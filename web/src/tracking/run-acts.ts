@@ -1,6 +1,7 @@
 /** What can be done with a run, for all parts of the page that offer it. */
 
 import { useSignal } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
 import { type Answer, patch, post, whyNot } from "../api/client";
 import type { RunDetail, RunView } from "../api/types.gen";
 import { confirmed } from "../parts/dialog";
@@ -19,10 +20,13 @@ export type RunActs = {
   compareAddress: string;
 };
 
-/** In the past nothing can be done. */
+/** In the past nothing can be done. The same object until something about it changes, so that who
+    shows it is not drawn again with each moment. */
 export function useRunActs(run: RunDetail, decide: () => void, isPast: boolean): RunActs {
   const busy = useSignal<string | null>(null);
   const trouble = useSignal<string | null>(null);
+  const latest = useRef({ run, decide });
+  latest.current = { run, decide };
   const here = `/api/v1/runs/${run.id}`;
 
   async function act(verb: string, ask: () => Promise<Answer<RunView>>): Promise<RunView | null> {
@@ -35,27 +39,31 @@ export function useRunActs(run: RunDetail, decide: () => void, isPast: boolean):
     return null;
   }
 
-  return {
-    busy: isPast ? "past" : busy.value,
-    trouble: trouble.value,
-    stop: async () => {
-      if (run.running.length > 0 && !(await confirmed(stopping(run)))) return;
-      await act("stop", () => post<RunView>(`${here}/stop`));
-    },
-    retry: async () => {
-      await act("retry", () => post<RunView>(`${here}/retry`));
-    },
-    again: async () => {
-      const started = await act("again", () => post<RunView>(`${here}/again`));
-      if (started === null) return;
-      const asked = new URLSearchParams({ jobName: started.job, jobId: started.id });
-      location.assign(`/jobTracking.html?${asked}`);
-    },
-    rename: async (title) => (await act("rename", () => patch(here, { title }))) !== null,
-    tag: async (tags) => (await act("tag", () => patch(here, { tags }))) !== null,
-    decide,
-    compareAddress: `/compare.html?a=${encodeURIComponent(run.id)}`,
-  };
+  return useMemo(
+    () => ({
+      busy: isPast ? "past" : busy.value,
+      trouble: trouble.value,
+      stop: async () => {
+        const { run } = latest.current;
+        if (run.running.length > 0 && !(await confirmed(stopping(run)))) return;
+        await act("stop", () => post<RunView>(`${here}/stop`));
+      },
+      retry: async () => {
+        await act("retry", () => post<RunView>(`${here}/retry`));
+      },
+      again: async () => {
+        const started = await act("again", () => post<RunView>(`${here}/again`));
+        if (started === null) return;
+        const asked = new URLSearchParams({ jobName: started.job, jobId: started.id });
+        location.assign(`/jobTracking.html?${asked}`);
+      },
+      rename: async (title) => (await act("rename", () => patch(here, { title }))) !== null,
+      tag: async (tags) => (await act("tag", () => patch(here, { tags }))) !== null,
+      decide: () => latest.current.decide(),
+      compareAddress: `/compare.html?a=${encodeURIComponent(run.id)}`,
+    }),
+    [run.id, isPast, busy.value, trouble.value],
+  );
 }
 
 const stopping = (run: RunDetail) => ({

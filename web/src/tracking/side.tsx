@@ -11,34 +11,21 @@ import { duration, fully, visible } from "../words";
 import type { Step } from "./blocks";
 import { Definition } from "./definition";
 import { Items } from "./items";
-import type { StreamLog } from "./log";
-import { past } from "./player";
+import { slowPast } from "./player";
 import { Changed, Report } from "./report";
 import { Files } from "./report-files";
 import { Part } from "./report-part";
 import type { RunActs } from "./run-acts";
 import { RunTabs } from "./run-tabs";
 import { type Choice, NOTHING, type RunTab, tabOf } from "./selection";
-import { type Executions, type Progress, requests, roundOf } from "./states";
+import { type Executions, requests, roundOf } from "./states";
 import { Tabs } from "./tabs";
+import type { Selected } from "./use-moment";
 import { Diffs, useReport } from "./use-report";
 import { dock, listed, onlyTask, phoneView } from "./view";
 import { Why } from "./why";
 
-type Props = {
-  run: RunDetail;
-  job: RunJob;
-  acts: RunActs;
-  progress: Progress;
-  step: Step | null;
-  executions: Executions;
-  /** The one that is looked at: the last, or the one that was chosen. */
-  execution: WorkRecord | null;
-  task: TaskState | null;
-  trouble: string | null;
-  log: StreamLog | null;
-  choice: Choice;
-};
+type Props = Selected & { run: RunDetail; job: RunJob; acts: RunActs; choice: Choice };
 
 export function Side(props: Props) {
   const { run, job, acts, step, execution, choice } = props;
@@ -53,6 +40,20 @@ export function Side(props: Props) {
     [report?.id, report?.seq],
   );
   const select = (next: RunTab) => choice.select({ tab: next, event: null }, "side");
+  // It is about the whole run, whatever moment is looked at: drawn once for all of them.
+  const shown = useMemo(
+    () =>
+      report !== null && (
+        <Report
+          report={report}
+          acts={acts}
+          onTask={(work) => choice.select({ ...NOTHING, node: work }, "side")}
+          onEvent={(seq) => showEvent(choice, seq)}
+          onChanges={() => select("changes")}
+        />
+      ),
+    [report, acts, choice],
+  );
   return (
     <section class="side" aria-label={LABELS[tab]}>
       <RunTabs
@@ -64,15 +65,7 @@ export function Side(props: Props) {
       />
       <div class="tabpanel" id="run-tab" role="tabpanel" aria-labelledby={`run-tab-${tab}`}>
         {isRead && report === null && <Reading trouble={trouble} />}
-        {tab === "report" && report !== null && (
-          <Report
-            report={report}
-            acts={acts}
-            onTask={(work) => choice.select({ ...NOTHING, node: work }, "side")}
-            onEvent={(seq) => showEvent(choice, seq)}
-            onChanges={() => select("changes")}
-          />
-        )}
+        {tab === "report" && shown}
         {tab === "changes" && report !== null && diffs !== null && (
           <div class="report">
             <Part title="What changed" aside={<Changed report={report} />}>
@@ -180,7 +173,7 @@ function factsOf(execution: WorkRecord, task: TaskState | null): string {
     task === null ? "" : `attempt ${task.retries + 1}`,
     task === null ? "" : visible(task.model),
     duration(
-      (execution.ended_at ?? past.value ?? Math.max(now.value, execution.started_at)) -
+      (execution.ended_at ?? slowPast.value ?? Math.max(now.value, execution.started_at)) -
         execution.started_at,
     ),
     requests(task?.usage.requests ?? execution.usage.requests),
@@ -240,7 +233,7 @@ function NotYet({ name, isOver }: { name: string; isOver: boolean }) {
   );
 }
 
-function Story({ execution, task, trouble, log, choice }: Props) {
+function Story({ execution, task, trouble, taskLog: log, choice }: Props) {
   if (trouble !== null) {
     return (
       <div class="sess">

@@ -6,7 +6,7 @@ import { Conversation } from "../session/conversation";
 import type { TaskState } from "../state/types";
 import { merged, type Tab, tabsOf } from "./driving";
 import { sessionAt } from "./past";
-import { past } from "./player";
+import { isMoving, slowPast } from "./player";
 import type { Choice } from "./selection";
 import { useSessions } from "./use";
 import { asking } from "./view";
@@ -90,27 +90,31 @@ function toAsk(tries = 40): void {
   } else if (tries > 0) setTimeout(() => toAsk(tries - 1), 50);
 }
 
+/** Of a long conversation, while somebody drags: more would not be read. */
+const WHILE_MOVING = 10;
+
 function Session({ tab, task }: { tab: Tab; task: TaskState }) {
-  const all = useSessions(tab.sessions);
-  const at = past.value;
-  const sessions = useMemo(
-    () => (all === null || at === null ? all : all.map((one) => sessionAt(one, at))),
-    [all, at],
-  );
+  const { states, earlier } = useSessions(tab.sessions);
+  const at = slowPast.value;
+  const most = isMoving.value ? WHILE_MOVING : undefined;
+  const whole = useMemo(() => {
+    if (states === null) return null;
+    const then = at === null ? states : states.map((one) => sessionAt(one, at, most));
+    return tab.number === 0 ? merged(then, task) : then[0];
+  }, [states, tab.number, tab.number === 0 ? task : null, at, most]);
   useEffect(() => {
     // What was asked then is decided by now, or elsewhere: such a card is only read.
     for (const card of document.querySelectorAll<HTMLElement>(".side .ask")) {
       card.inert = at !== null;
     }
   });
-  if (sessions === null) {
+  if (whole === null || (at !== null && earlier)) {
     return (
       <p class="load" aria-busy="true">
         <Icon name="clock" /> Reading the session …
       </p>
     );
   }
-  const whole = tab.number === 0 ? merged(sessions, task) : sessions[0];
   const last = tab.sessions.at(-1);
   return (
     <>

@@ -6,8 +6,9 @@ import type { RunDetail } from "../api/types.gen";
 import type { TaskState } from "../state/types";
 import { duration, visible } from "../words";
 import { AXIS, Axis } from "./axis";
-import type { Block } from "./blocks";
+import type { Block, Stack, Step } from "./blocks";
 import { busyOf, type GanttRow, rowOf, rowsOf, type Segment } from "./gantt";
+import { useKept } from "./kept";
 import type { Player } from "./player";
 import { button, GROUP, pressing, UNSAID } from "./roles";
 import type { Wait } from "./said";
@@ -71,12 +72,24 @@ export function Timeline(props: Props) {
 
   const { width, height, top } = size.value;
   const end = run.ended_at ?? Math.max(now, run.updated_at);
-  const whole = { from: run.created_at, to: Math.max(end, run.created_at + 1_000) };
-  const scale = scaleOf(busyOf(run, end), whole, NAMES, Math.max(120, width - NAMES - EDGE));
+  const { whole, scale } = useMemo(() => {
+    const whole = { from: run.created_at, to: Math.max(end, run.created_at + 1_000) };
+    const room = Math.max(120, width - NAMES - EDGE);
+    return { whole, scale: scaleOf(busyOf(run, end), whole, NAMES, room) };
+  }, [run, end, width]);
+  const x = scale.x(player.at ?? end);
   const first = Math.max(0, Math.floor((top - HEAD) / ROW) - AROUND);
   const shown = all.slice(first, first + Math.ceil(height / ROW) + 2 * AROUND);
-  const seen = { progress, waits, now: end, task };
   const tall = HEAD + all.length * ROW + 6;
+  const rowAt = useMemo(() => {
+    const rows = new Map<string, GanttRow>();
+    return (of: Step | Stack) => {
+      const row = rows.get(of.key) ?? rowOf(of, { progress, waits, now: end, task });
+      rows.set(of.key, row);
+      return row;
+    };
+  }, [progress, waits, end, task, all]);
+  const keep = useKept(rowAt);
   return (
     <div class="gantt" ref={room} onScroll={look}>
       <Axis
@@ -102,9 +115,11 @@ export function Timeline(props: Props) {
         </defs>
         <Grid scale={scale} tall={tall} />
         {shown.map((of, index) => {
-          const row = rowOf(of, seen);
+          const row = rowAt(of);
           const y = HEAD + (first + index) * ROW;
-          return (
+          const isSelected = first + index === place;
+          const later = laterIn(row, player.at);
+          return keep(row.key, [y, width, isSelected, later].join(), () => (
             <Row
               key={row.key}
               row={row}
@@ -112,21 +127,22 @@ export function Timeline(props: Props) {
               width={width}
               scale={scale}
               props={props}
-              isSelected={first + index === place}
+              isSelected={isSelected}
             />
-          );
+          ));
         })}
-        <line
-          class={player.at !== null ? "ph on" : run.ended_at == null ? "ph live" : "ph"}
-          x1={scale.x(player.at ?? end)}
-          x2={scale.x(player.at ?? end)}
-          y1="0"
-          y2={tall}
-        />
       </svg>
+      <div
+        class={player.at !== null ? "ph on" : run.ended_at == null ? "ph live" : "ph"}
+        style={{ height: `${tall}px`, transform: `translateX(${x}px)` }}
+      />
     </div>
   );
 }
+
+/** How many of its segments had not begun at a moment. */
+const laterIn = (row: GanttRow, at: number | null): number =>
+  at === null ? 0 : row.segments.filter((segment) => segment.from > at).length;
 
 function Grid({ scale, tall }: { scale: Scale; tall: number }) {
   return (

@@ -1,7 +1,7 @@
 /** What the page's parts watch while they are shown. */
 
 import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { get, whyNot } from "../api/client";
 import type { RunJob } from "../api/types.gen";
 import { watchSession } from "../live/session";
@@ -21,29 +21,66 @@ export function useWatched<State>(
 
 const NO_SESSIONS: readonly SessionState[] = [];
 
-/** Several sessions at once; null until each is there. */
-export function useSessions(names: readonly string[]): readonly SessionState[] | null {
-  const key = names.join();
-  const all = useMemo(() => new Map<string, ReturnType<typeof watchSession>>(), []);
+type OneSession = ReturnType<typeof watchSession>;
+
+/** So long a session is still watched that nobody shows any more: who drags along the timeline comes
+    back to it at once, and a long one is not read twice. */
+const LINGERS_MS = 10_000;
+const open = new Map<string, { one: OneSession; users: number }>();
+
+function take(name: string): OneSession {
+  const known = open.get(name) ?? { one: watchSession(name), users: 0 };
+  known.users += 1;
+  open.set(name, known);
+  return known.one;
+}
+
+function giveBack(name: string): void {
+  const known = open.get(name);
+  if (known === undefined) return;
+  known.users -= 1;
+  setTimeout(() => {
+    if (known.users > 0 || open.get(name) !== known) return;
+    open.delete(name);
+    known.one.stop();
+  }, LINGERS_MS);
+}
+
+export type Sessions = {
+  /** Null until each is there. The same list until one of them has changed. */
+  states: readonly SessionState[] | null;
+  /** Whether what was said before the end is still on its way. */
+  earlier: boolean;
+};
+
+/** Several sessions at once. */
+export function useSessions(names: readonly string[]): Sessions {
+  const all = useMemo(() => new Map<string, OneSession>(), []);
   const watched = useMemo(() => {
-    for (const [name, one] of all) {
+    for (const name of [...all.keys()]) {
       if (names.includes(name)) continue;
-      one.stop();
       all.delete(name);
+      giveBack(name);
     }
-    for (const name of names) if (!all.has(name)) all.set(name, watchSession(name));
+    for (const name of names) if (!all.has(name)) all.set(name, take(name));
     return names.map((name) => all.get(name)).filter((one) => one !== undefined);
-  }, [key]);
+  }, [names.join()]);
   useEffect(
     () => () => {
-      for (const one of all.values()) one.stop();
+      for (const name of all.keys()) giveBack(name);
     },
     [all],
   );
-  if (watched.length === 0) return NO_SESSIONS;
+  const before = useRef<readonly SessionState[]>([]);
+  if (watched.length === 0) return { states: NO_SESSIONS, earlier: false };
   // One that was deleted says nothing any more, and keeps nobody waiting.
   const isThere = watched.every((one) => one.loaded.value || one.trouble.value !== null);
-  return isThere ? watched.map((one) => one.state.value ?? NEW_SESSION) : null;
+  const earlier = watched.some((one) => one.earlier.value);
+  if (!isThere) return { states: null, earlier };
+  const states = watched.map((one) => one.state.value ?? NEW_SESSION);
+  const isSame = states.every((one, place) => one === before.current[place]);
+  if (!isSame || states.length !== before.current.length) before.current = states;
+  return { states: before.current, earlier };
 }
 
 const AGAIN_MS = 1_500;
