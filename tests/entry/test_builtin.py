@@ -454,3 +454,10 @@ def test_every_job_and_task_says_what_it_is_for_and_the_page_says_the_same(kind:
         assert said, name
         assert (said[-1], "\n" in said, len(said) <= 120) == (".", False, True), name
         assert any(row.startswith(f"| `{name}` |") and f"| {said} |" in row for row in rows), name
+
+
+def test_the_page_says_what_each_job_needs() -> None:
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| ([\w ]+) \|$", PAGE, re.MULTILINE))
+    said = {job: rows[job] for job in ENTRY.jobs}
+    assert {job for job, needs in said.items() if needs == "reads"} == READING
+    assert set(said.values()) == {"reads", "writes and runs commands", "runs git"}
