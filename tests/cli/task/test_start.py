@@ -203,7 +203,7 @@ def test_json_is_the_events_of_the_run(portal: Portal) -> None:
 
 def test_what_the_page_on_entries_shows_is_what_happens(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs/entry.md").read_text("utf-8")
-    chapter = page.partition("To see it for nothing")[2]
+    chapter = page.partition("To try this without a model")[2]
     entry, script, said = re.findall(r"^```\w*\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)[:3]
     file = tmp_path / "airboss.yaml"
     file.write_text(entry, encoding="utf-8")
