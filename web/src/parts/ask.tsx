@@ -1,7 +1,7 @@
 /** Something that an agent asks of a person: what it is about, how long it waits, and what one can say. */
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { post, whyNot } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
 import { now } from "../live/feed";
@@ -11,6 +11,7 @@ import { answerInWords, becameOf, type Settled, titleOf, untilWhen, wasYes } fro
 import { Barred } from "./barred";
 import { calm, stirred } from "./calm";
 import { Icon } from "./icon";
+import { PastAsk, PastAsks } from "./past-ask";
 import { Question } from "./question";
 
 /** Says it to the server. It is done once the stream says so: until then the card stays. */
@@ -52,7 +53,15 @@ const TOO_EARLY =
 const CONFLICT = 409;
 const NOT_FOUND = 404;
 
-export function Ask({
+export function Ask(props: Props) {
+  const past = useContext(PastAsks);
+  if (past !== null && (props.settled ?? null) === null) {
+    return <PastAsk item={props.item} past={past} />;
+  }
+  return <OpenAsk {...props} />;
+}
+
+function OpenAsk({
   item,
   settled = null,
   children,

@@ -1,7 +1,6 @@
 /** The head of the left part: how the job stands, what matters now, and what can be done. */
 
 import type { ComponentChildren } from "preact";
-import { barred } from "../api/role";
 import type { InboxItem, RunDetail } from "../api/types.gen";
 import { fresh, now } from "../live/feed";
 import { Icon, type IconName } from "../parts/icon";
@@ -10,7 +9,7 @@ import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
 import { duration, fully, visible } from "../words";
 import { past } from "./player";
-import type { RunActs } from "./run-acts";
+import { barredHere, type RunActs } from "./run-acts";
 import { RunTitle } from "./run-name";
 import { doneOf, type Progress, parkedOf, requests, tasks } from "./states";
 import { Strip } from "./strip";
@@ -73,7 +72,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
               type="button"
               class="btn sm"
               disabled={acts.busy !== null}
-              {...barred("operate")}
+              {...barredHere("operate")}
               onClick={() => void acts.again()}
             >
               <Icon name="turn" />
@@ -84,7 +83,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
                 type="button"
                 class="btn sm"
                 disabled={acts.busy !== null}
-                {...barred("operate")}
+                {...barredHere("operate")}
                 onClick={() => void acts.retry()}
               >
                 <Icon name="play" />
@@ -96,7 +95,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
                 type="button"
                 class="btn sm danger"
                 disabled={isStopping || acts.busy !== null}
-                {...barred("operate")}
+                {...barredHere("operate")}
                 onClick={() => void acts.stop()}
               >
                 {isStopping ? "Stopping …" : "Stop Job"}

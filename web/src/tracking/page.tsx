@@ -87,10 +87,10 @@ function NotThere({ why }: { why: string }) {
 type StoryProps = { run: RunDetail; job: RunJob; choice: Choice };
 
 function Story({ run: told, job, choice }: StoryProps) {
-  const player = usePlayer(told);
   const runLog = useMemo(() => new StreamLog(told.id), [told.id]);
   const came = runLog.loaded.value;
   const waits = useMemo(() => waitsOf(runLog.here()), [runLog, came]);
+  const player = usePlayer(told, waits);
   const { at } = player;
   const whole = useMemo(() => progressOf(told), [told]);
   const { run, progress } = useMoment(told, whole, at, waits);
@@ -112,7 +112,7 @@ function Story({ run: told, job, choice }: StoryProps) {
     phoneView.value = "side";
     choice.select({ ...NOTHING, node: work.work }, "side");
   };
-  const acts = useRunActs(run, () => asked[0] !== undefined && decide(asked[0]), at !== null);
+  const acts = useRunActs(told, () => asked[0] !== undefined && decide(asked[0]));
 
   const choose = (box: Box) => {
     if (box.of === null) return;

@@ -93,6 +93,21 @@ export function sessionAt(session: SessionState, at: number, most = Infinity): S
   return { ...session, blocks, order };
 }
 
+/** How many blocks came later, and when the first of them did. */
+export function laterThan(
+  sessions: readonly SessionState[],
+  at: number,
+): { count: number; next: number | null } {
+  let [count, next] = [0, Infinity];
+  for (const session of sessions) {
+    const times = timesOf(session);
+    const place = countUntil(times.length, (one) => (times[one] ?? 0) <= at);
+    count += times.length - place;
+    next = Math.min(next, times[place] ?? Infinity);
+  }
+  return { count, next: count === 0 ? null : next };
+}
+
 const known = new WeakMap<SessionState, readonly number[]>();
 
 /** When each of what stands by itself was there, with all before it: what waited in a queue is older
@@ -143,8 +158,13 @@ export function lastChange(run: RunDetail, waits: readonly Wait[]): (at: number)
 }
 
 /** When something happened that one would step to, in order. */
-export function momentsOf(run: RunDetail): readonly number[] {
+export function momentsOf(run: RunDetail, waits: readonly Wait[] = []): readonly number[] {
   const times = new Set<number>([run.created_at]);
+  for (const wait of waits) {
+    if (!wait.forPerson) continue;
+    times.add(wait.from);
+    if (wait.to !== null) times.add(wait.to);
+  }
   for (const work of run.works) {
     times.add(work.started_at);
     for (const again of work.retried_at) times.add(again);

@@ -1,10 +1,11 @@
 /** The moment that is looked at: dragged to, stepped to, or played. Null is now, or the end. */
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
 import { now } from "../live/feed";
 import { momentsOf, stepFrom } from "./past";
+import type { Wait } from "./said";
 
 export const SPEEDS = [1, 2, 5, 10, 25, 50] as const;
 
@@ -25,9 +26,9 @@ export type Player = {
   faster: (by: 1 | -1) => void;
 };
 
-export function usePlayer(run: RunDetail): Player {
+export function usePlayer(run: RunDetail, waits: readonly Wait[]): Player {
   const end = run.ended_at ?? Math.max(now.value, run.updated_at);
-  const moments = useMemo(() => momentsOf(run), [run]);
+  const moments = useMemo(() => momentsOf(run, waits), [run, waits]);
   const leave = () => {
     playing.value = false;
     at.value = null;
@@ -82,6 +83,7 @@ export function usePlayer(run: RunDetail): Player {
 
 /** What else shows the run asks for it here. */
 export const past = at;
+export const isPast = computed(() => at.value !== null);
 
 /** What is costly to draw follows a moving moment at this distance. */
 const BEHIND_MS = 250;

@@ -2,7 +2,6 @@
 
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { barred } from "../api/role";
 import type { NextStep, Report as Told, TriedAttempt } from "../api/types.gen";
 import { now } from "../live/feed";
 import { CopyButton } from "../parts/copy";
@@ -13,7 +12,7 @@ import { Decisions, Times } from "./report-figures";
 import { Files } from "./report-files";
 import { Part } from "./report-part";
 import { TaskLines } from "./report-tasks";
-import type { RunActs } from "./run-acts";
+import { barredHere, type RunActs } from "./run-acts";
 import { Tags } from "./run-name";
 import { Diffs } from "./use-report";
 
@@ -153,7 +152,7 @@ function Act({ step, acts, primary }: { step: NextStep; acts: RunActs; primary: 
       type="button"
       class={look}
       disabled={acts.busy !== null}
-      {...barred(needed)}
+      {...barredHere(needed)}
       onClick={() => void press()}
     >
       <Icon name={icon} />

@@ -3,9 +3,11 @@
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { type Answer, patch, post, whyNot } from "../api/client";
+import { barred, type Role } from "../api/role";
 import type { RunDetail, RunView } from "../api/types.gen";
 import { confirmed } from "../parts/dialog";
 import { visible } from "../words";
+import { isPast } from "./player";
 import { tasks } from "./states";
 
 export type RunActs = {
@@ -20,9 +22,9 @@ export type RunActs = {
   compareAddress: string;
 };
 
-/** In the past nothing can be done. The same object until something about it changes, so that who
-    shows it is not drawn again with each moment. */
-export function useRunActs(run: RunDetail, decide: () => void, isPast: boolean): RunActs {
+/** The same object until something about it changes, so that who shows it is not drawn again with
+    each moment of the past. */
+export function useRunActs(run: RunDetail, decide: () => void): RunActs {
   const busy = useSignal<string | null>(null);
   const trouble = useSignal<string | null>(null);
   const latest = useRef({ run, decide });
@@ -41,7 +43,7 @@ export function useRunActs(run: RunDetail, decide: () => void, isPast: boolean):
 
   return useMemo(
     () => ({
-      busy: isPast ? "past" : busy.value,
+      busy: busy.value,
       trouble: trouble.value,
       stop: async () => {
         const { run } = latest.current;
@@ -62,9 +64,15 @@ export function useRunActs(run: RunDetail, decide: () => void, isPast: boolean):
       decide: () => latest.current.decide(),
       compareAddress: `/compare.html?a=${encodeURIComponent(run.id)}`,
     }),
-    [run.id, isPast, busy.value, trouble.value],
+    [run.id, busy.value, trouble.value],
   );
 }
+
+const IN_THE_PAST = "You are looking at the past. Go back to live or to the end first.";
+
+/** For what is done with the run: not by every role, and not in the past. Spread last. */
+export const barredHere = (needed: Role): ReturnType<typeof barred> =>
+  isPast.value ? { disabled: true, title: IN_THE_PAST } : barred(needed);
 
 const stopping = (run: RunDetail) => ({
   title: "Stop this job?",

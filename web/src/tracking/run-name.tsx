@@ -2,9 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { barred } from "../api/role";
 import { Icon } from "../parts/icon";
 import { visible } from "../words";
+import { barredHere } from "./run-acts";
 
 type TitleProps = { job: string; title: string; onRename: (title: string) => Promise<boolean> };
 
@@ -47,7 +47,7 @@ export function RunTitle({ job, title, onRename }: TitleProps) {
             class="btn ghost sm icon"
             aria-label="Rename the run"
             title="Rename the run"
-            {...barred("operate")}
+            {...barredHere("operate")}
             onClick={() => {
               editing.value = true;
             }}
@@ -89,7 +89,7 @@ export function Tags({ tags, onChange }: TagsProps) {
           <button
             type="button"
             aria-label={`Remove the tag ${visible(tag)}`}
-            {...barred("operate")}
+            {...barredHere("operate")}
             onClick={() => void onChange(tags.filter((one) => one !== tag))}
           >
             <Icon name="cross" size="s" />
@@ -113,7 +113,7 @@ export function Tags({ tags, onChange }: TagsProps) {
         <button
           type="button"
           class="tag add"
-          {...barred("operate")}
+          {...barredHere("operate")}
           onClick={() => {
             adding.value = true;
           }}

@@ -151,7 +151,7 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
         <h2 class="mono cut" title={visible(step.name)}>
           {visible(step.name)}
         </h2>
-        {execution !== null && !answer && <Status state={STATES[execution.state]} />}
+        {execution !== null && !answer && <State state={execution.state} />}
         {execution?.unasked && <span class="st failed">could not be asked</span>}
         {execution !== null && answer && (
           <span class="tf">{execution.state === "succeeded" ? "true" : "false"}</span>
@@ -163,6 +163,19 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
       </div>
       {execution !== null && <p class="small muted num">{factsOf(execution, task)}</p>}
     </div>
+  );
+}
+
+/** Nobody is asked in the past: somebody was. */
+function State({ state }: Pick<WorkRecord, "state">) {
+  if (state !== "waiting-for-person" || slowPast.value === null) {
+    return <Status state={STATES[state]} />;
+  }
+  return (
+    <span class="st waiting">
+      <Icon name="hand" />
+      Waited for you
+    </span>
   );
 }
 
@@ -233,7 +246,7 @@ function NotYet({ name, isOver }: { name: string; isOver: boolean }) {
   );
 }
 
-function Story({ execution, task, trouble, taskLog: log, choice }: Props) {
+function Story({ run, execution, task, trouble, taskLog: log, choice }: Props) {
   if (trouble !== null) {
     return (
       <div class="sess">
@@ -255,7 +268,7 @@ function Story({ execution, task, trouble, taskLog: log, choice }: Props) {
   return (
     <>
       <Why task={task} forYou={forYou} log={log} onEvent={onEvent} />
-      <Tabs task={task} choice={choice} />
+      <Tabs task={task} began={run.created_at} choice={choice} />
     </>
   );
 }

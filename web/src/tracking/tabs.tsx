@@ -2,16 +2,25 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { Icon } from "../parts/icon";
+import { PastAsks, type PastMoment } from "../parts/past-ask";
 import { Conversation } from "../session/conversation";
-import type { TaskState } from "../state/types";
+import type { SessionState, TaskState } from "../state/types";
+import { duration } from "../words";
 import { merged, type Tab, tabsOf } from "./driving";
-import { sessionAt } from "./past";
-import { isMoving, slowPast } from "./player";
+import { laterThan, sessionAt } from "./past";
+import { goToMoment, isMoving, slowPast } from "./player";
 import type { Choice } from "./selection";
 import { useSessions } from "./use";
 import { asking } from "./view";
 
-export function Tabs({ task, choice }: { task: TaskState; choice: Choice }) {
+type Props = {
+  task: TaskState;
+  /** When the run did: moments of the past are told from there. */
+  began: number;
+  choice: Choice;
+};
+
+export function Tabs({ task, began, choice }: Props) {
   const tabs = tabsOf(task);
   const [driving] = tabs;
   const wanted = choice.selection.value.attempt ?? 0;
@@ -56,7 +65,7 @@ export function Tabs({ task, choice }: { task: TaskState; choice: Choice }) {
         ))}
       </div>
       <div class="sess" id="tab-content" role="tabpanel" aria-labelledby={`tab-${tab.number}`}>
-        <Session key={`${task.id} ${tab.number}`} tab={tab} task={task} />
+        <Session key={`${task.id} ${tab.number}`} tab={tab} task={task} began={began} />
       </div>
     </>
   );
@@ -93,7 +102,9 @@ function toAsk(tries = 40): void {
 /** Of a long conversation, while somebody drags: more would not be read. */
 const WHILE_MOVING = 10;
 
-function Session({ tab, task }: { tab: Tab; task: TaskState }) {
+type SessionProps = { tab: Tab; task: TaskState; began: number };
+
+function Session({ tab, task, began }: SessionProps) {
   const { states, earlier } = useSessions(tab.sessions);
   const at = slowPast.value;
   const most = isMoving.value ? WHILE_MOVING : undefined;
@@ -102,12 +113,10 @@ function Session({ tab, task }: { tab: Tab; task: TaskState }) {
     const then = at === null ? states : states.map((one) => sessionAt(one, at, most));
     return tab.number === 0 ? merged(then, task) : then[0];
   }, [states, tab.number, tab.number === 0 ? task : null, at, most]);
-  useEffect(() => {
-    // What was asked then is decided by now, or elsewhere: such a card is only read.
-    for (const card of document.querySelectorAll<HTMLElement>(".side .ask")) {
-      card.inert = at !== null;
-    }
-  });
+  const past = useMemo(
+    () => (at === null || states === null ? null : momentIn(states, at, began)),
+    [states, at, began],
+  );
   if (whole === null || (at !== null && earlier)) {
     return (
       <p class="load" aria-busy="true">
@@ -118,12 +127,51 @@ function Session({ tab, task }: { tab: Tab; task: TaskState }) {
   const last = tab.sessions.at(-1);
   return (
     <>
-      {whole !== undefined && <Conversation session={whole} label={tab.name} />}
+      {whole !== undefined && (
+        <PastAsks.Provider value={past}>
+          <Conversation session={whole} label={tab.name}>
+            {past !== null && states !== null && <Later past={past} states={states} />}
+          </Conversation>
+        </PastAsks.Provider>
+      )}
       {last !== undefined && (
         <a class="small open-session" href={`/index.html?session=${last}`}>
           Open this session
         </a>
       )}
     </>
+  );
+}
+
+const momentIn = (states: readonly SessionState[], at: number, began: number): PastMoment => ({
+  at,
+  began,
+  goTo: goToMoment,
+  settledOf: (item) => {
+    const blocks = states.map((state) => state.blocks.get(item));
+    return blocks.find((block) => block?.kind === "ask")?.settled ?? null;
+  },
+});
+
+type LaterProps = { past: PastMoment; states: readonly SessionState[] };
+
+/** Where the past ends, and what is not shown since it came later. */
+function Later({ past, states }: LaterProps) {
+  const { count, next } = laterThan(states, past.at);
+  const told = (at: number) => duration(Math.max(0, at - past.began));
+  return (
+    <div class="then">
+      <p class="small num">{told(past.at)}, what you are looking at</p>
+      {next !== null && (
+        <p class="small muted num">
+          {count === 1
+            ? "1 later block of this session is hidden."
+            : `${count.toLocaleString("en")} later blocks of this session are hidden.`}{" "}
+          <button type="button" class="link" onClick={() => goToMoment(next)}>
+            Next one, at {told(next)}
+          </button>
+        </p>
+      )}
+    </div>
   );
 }
