@@ -85,7 +85,11 @@ def test_a_run_that_succeeded_says_what_was_concluded_changed_and_decided(
     pill = node(page, "needs-migration")
     expect(pill).to_contain_text("false")
     expect(pill.locator(".mkx")).to_have_count(0)
-    expect(page.locator(".gantt")).to_contain_text("lint · build-web")
+    timeline = page.locator(".gantt")
+    expect(timeline).to_contain_text("lint · build-web")
+    rounds = timeline.get_by_role("button").filter(has_text="round")
+    names = ["fix-tests · round 1", "tests-pass · round 1", "fix-tests · round 2"]
+    expect(rounds.locator(".nm")).to_have_text([*names, "tests-pass · round 2"])
 
     changes = report.get_by_role("region", name="What changed")
     expect(changes).to_contain_text("3 files")
@@ -99,6 +103,47 @@ def test_a_run_that_succeeded_says_what_was_concluded_changed_and_decided(
     page.keyboard.press("ArrowRight")
     expect(page.locator(".json")).to_be_visible()
     quiet.check()
+
+
+def test_keys_go_to_the_report_and_to_a_comparison_but_never_while_somebody_types(
+    portal: Portal, page: Page, ship: str
+) -> None:
+    visit(page, portal, "ship", ship, "#node=0")
+    report = run_tab(page, "Report")
+    expect(run_tab(page, "design")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="Rename the run").click()
+    field = page.get_by_role("textbox", name="Title of the run")
+    field.press("End")
+    page.keyboard.type("rc")
+    field.press("Escape")
+    for keys in ("Shift+R", "Alt+r", "Control+c", "Shift+C"):
+        page.keyboard.press(keys)
+    expect(report).to_have_attribute("aria-selected", "false")
+    page.keyboard.press("r")
+    expect(report).to_have_attribute("aria-selected", "true")
+    expect(report).to_be_focused()
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(listed).to_contain_text("Compare it with another run")
+    page.keyboard.press("c")  # what floats has its own keys
+    listed.get_by_role("button", name="Close").last.click()
+    page.keyboard.press("c")
+    page.wait_for_url(f"{portal.url}/compare.html?a={ship}")
+
+
+def test_on_a_phone_the_retry_stays_at_the_foot(portal: Portal, page: Page, broken: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, portal, "broken", broken)
+    retry = page.locator(".report").get_by_role("button", name="Retry the failed part")
+    expect(retry).to_have_count(1)
+    expect(retry).to_be_in_viewport()
+    box = retry.bounding_box()
+    assert box is not None
+    assert box["y"] > 740
+    next_step = page.get_by_role("region", name="What to do next").get_by_role("listitem").first
+    expect(next_step).to_contain_text("Retry the failed part.")
+    page.get_by_role("region", name="Time and cost by task").scroll_into_view_if_needed()
+    expect(retry).to_be_in_viewport()
 
 
 def test_it_is_renamed_and_tagged_in_place(portal: Portal, page: Page, ship: str) -> None:

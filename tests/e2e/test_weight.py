@@ -14,6 +14,7 @@ PATHS = (
     "/jobs.html?wb={work}",
     "/jobTracking.html?jobName=sample",
     "/history.html",
+    "/compare.html",
     "/inbox.html",
     "/settings.html",
     "/index.html?session={session}",

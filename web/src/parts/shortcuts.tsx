@@ -42,6 +42,25 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
     ],
   },
   {
+    name: "On a run",
+    keys: [
+      [["R"], "Its report; ← and → go along the tabs"],
+      [["C"], "Compare it with another run"],
+      [["/"], "Find among the tasks of a wide part"],
+    ],
+  },
+  {
+    name: "On the timeline's slider",
+    keys: [
+      [["←"], "The event before; → the one behind it"],
+      [["Shift", "←"], "10 seconds back; with → on"],
+      [["Home"], "The beginning; End is the end, or live"],
+      [["Space"], "Play, or pause"],
+      [["]"], "Faster; [ is slower"],
+      [["Esc"], "Back to live, or to the end"],
+    ],
+  },
+  {
     name: "In a chart",
     keys: [
       [["↑"], "Along the arrows; left and right to siblings"],

@@ -12,7 +12,7 @@ import type { GanttRow, Segment } from "./gantt";
 import type { StreamLog } from "./log";
 import type { Player } from "./player";
 import type { Wait } from "./said";
-import type { Choice } from "./selection";
+import { type Choice, NOTHING } from "./selection";
 import type { Progress } from "./states";
 import { Timeline } from "./timeline";
 import { ask, type Dock, dock, onlyTask, shownParts } from "./view";
@@ -78,11 +78,20 @@ function Times({ run, block, progress, task, waits, player, choice }: Props) {
     if (row.of.kind === "stack") {
       return ask({ open: new Set([...shownParts.value.open, row.of.key]) });
     }
-    if (segment === null) return choice.toggle(row.of.work, "timeline");
-    const iteration = segment.iteration;
+    const one = segment ?? (row.rounds.length === 0 ? null : (row.segments.at(-1) ?? null));
+    if (one === null) return choice.toggle(row.of.work, "timeline");
+    const { iteration } = one;
     const isLast = iteration === (progress.get(row.of.work)?.length ?? 0);
-    const chosen = { node: row.of.work, iteration: isLast ? null : iteration, event: null };
-    return choice.select({ ...chosen, attempt: segment.attempt }, "timeline");
+    const chosen = {
+      ...NOTHING,
+      node: row.of.work,
+      iteration: isLast ? null : iteration,
+    };
+    const { node, iteration: shown } = selection.value;
+    if (segment === null && node === chosen.node && shown === chosen.iteration) {
+      return choice.toggle(node, "timeline");
+    }
+    return choice.select({ ...chosen, attempt: segment?.attempt ?? null }, "timeline");
   };
   return (
     <Timeline
@@ -93,6 +102,7 @@ function Times({ run, block, progress, task, waits, player, choice }: Props) {
       task={task}
       now={now.value}
       selected={selection.value.node}
+      iteration={selection.value.iteration}
       reveal={origin.value !== "timeline"}
       player={player}
       onSelect={select}

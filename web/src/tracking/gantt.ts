@@ -4,7 +4,7 @@ import type { RunDetail, WorkRecord } from "../api/types.gen";
 import type { TaskState } from "../state/types";
 import { type Block, nameOf, partsOf, type Stack, type Step } from "./blocks";
 import type { Wait } from "./said";
-import { lookOf, type Progress, roundOf } from "./states";
+import { lookOf, type Progress, roundsOf } from "./states";
 import type { Span } from "./timescale";
 
 export type Segment = Span & {
@@ -16,18 +16,40 @@ export type Segment = Span & {
   forYou: boolean;
 };
 
-export type GanttRow = {
+/** A node in the timeline; one that ran in several rounds of a loop has a place for each. */
+export type Place = {
   key: string;
-  label: string;
   of: Step | Stack;
-  segments: readonly Segment[];
+  /** Those of the loops around it, the outermost first; empty where there is one place alone. */
+  rounds: readonly number[];
 };
 
-/** In the order of the chart, from the top to the bottom. */
-export function rowsOf(block: Block): readonly (Step | Stack)[] {
-  if (block.kind === "step" || block.kind === "stack") return [block];
-  if (block.kind === "tiles") return block.steps;
-  return partsOf(block).flatMap(rowsOf);
+export type GanttRow = Place & { label: string; segments: readonly Segment[] };
+
+/** In the order of the chart, from the top to the bottom; a loop round by round. */
+export function placesOf(block: Block, progress: Progress, depth = 0): readonly Place[] {
+  if (block.kind === "step") return placesOfStep(block, progress);
+  if (block.kind === "stack") return [onePlace(block)];
+  if (block.kind === "tiles") return block.steps.flatMap((step) => placesOfStep(step, progress));
+  const isLoop = block.kind === "loop";
+  const inside = partsOf(block).flatMap((part) =>
+    placesOf(part, progress, isLoop ? depth + 1 : depth),
+  );
+  // What ran in one round alone, or never, stands with the first.
+  const round = ({ rounds }: Place) => rounds[depth] ?? 1;
+  return isLoop ? inside.toSorted((one, two) => round(one) - round(two)) : inside;
+}
+
+const onePlace = (of: Step | Stack): Place => ({ key: of.key, of, rounds: [] });
+
+function placesOfStep(step: Step, progress: Progress): Place[] {
+  const rounds = new Map<string, readonly number[]>();
+  for (const work of progress.get(step.work) ?? []) {
+    const all = roundsOf(work.path);
+    rounds.set(all.join("."), all);
+  }
+  if (rounds.size < 2) return [onePlace(step)];
+  return [...rounds].map(([key, all]) => ({ key: `${step.key} ${key}`, of: step, rounds: all }));
 }
 
 type Seen = {
@@ -38,16 +60,21 @@ type Seen = {
   task: TaskState | null;
 };
 
-export function rowOf(of: Step | Stack, seen: Seen): GanttRow {
-  const segments = of.kind === "step" ? segmentsOfStep(of, seen) : segmentsOfStack(of, seen);
-  return { key: of.key, label: nameOf(of), of, segments };
+export function rowOf(place: Place, seen: Seen): GanttRow {
+  const { of, rounds } = place;
+  const segments =
+    of.kind === "step" ? segmentsOfStep(of, rounds, seen) : segmentsOfStack(of, seen);
+  const round = rounds.length === 0 ? "" : ` · round ${rounds.join(".")}`;
+  return { ...place, label: `${nameOf(of)}${round}`, segments };
 }
 
 const endOf = (work: WorkRecord, now: number) => work.ended_at ?? now;
 
-function segmentsOfStep(step: Step, seen: Seen): Segment[] {
+function segmentsOfStep(step: Step, rounds: readonly number[], seen: Seen): Segment[] {
   const executions = seen.progress.get(step.work) ?? [];
+  const wanted = rounds.join(".");
   return executions.flatMap((work, index) => {
+    if (rounds.length > 0 && roundsOf(work.path).join(".") !== wanted) return [];
     const iteration = index + 1;
     const whole = { from: work.started_at, to: endOf(work, seen.now) };
     const waits = waitsIn(work, whole, seen);
@@ -59,7 +86,7 @@ function segmentsOfStep(step: Step, seen: Seen): Segment[] {
     const one: Segment = {
       ...whole,
       look: lookOfWork(work, step),
-      words: wordsOf(work, executions.length),
+      words: wordsOf(work),
       iteration,
       attempt: null,
       forYou,
@@ -82,14 +109,10 @@ function lookOfWork(work: WorkRecord, step: Step): Segment["look"] {
   }
 }
 
-function wordsOf(work: WorkRecord, times: number): string {
+function wordsOf(work: WorkRecord): string {
   const look = lookOf(work);
-  const round = roundOf(work.path);
-  const number = times > 1 && round !== null ? `${round} ` : "";
-  if (work.unasked) return `${number}not asked`;
-  if (look === "failed") return `${number}failed`;
-  if (look === "canceled") return `${number}canceled`;
-  return number.trim();
+  if (work.unasked) return "not asked";
+  return look === "failed" || look === "canceled" ? look : "";
 }
 
 function waitsIn(work: WorkRecord, whole: Span, { waits, now }: Seen): Span[] {

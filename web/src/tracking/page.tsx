@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { InboxItem, RunDetail, RunJob } from "../api/types.gen";
+import { type Keys, useKeys } from "../keys";
 import { fresh } from "../live/feed";
 import type { Freshness } from "../live/freshness";
 import { inbox } from "../live/inbox";
@@ -19,7 +20,7 @@ import { Head, titleOf } from "./head";
 import { StreamLog } from "./log";
 import { type Player, slowPast, usePlayer } from "./player";
 import { Preview } from "./preview";
-import { useRunActs } from "./run-acts";
+import { type RunActs, useRunActs } from "./run-acts";
 import { waitsOf } from "./said";
 import { type Choice, NOTHING, watchSelection } from "./selection";
 import type { Box } from "./shapes";
@@ -125,6 +126,7 @@ function Story({ run: told, job, choice }: StoryProps) {
     listed.value = box.of.steps;
     choice.select({ tab: "items" }, "chart");
   };
+  useKeys(runKeys(choice, acts));
   const side = useMemo(
     () => <Side {...selected} run={slow.run} job={job} acts={acts} choice={choice} />,
     [selected, slow.run, job, acts, choice],
@@ -186,6 +188,22 @@ function Story({ run: told, job, choice }: StoryProps) {
       {side}
     </div>
   );
+}
+
+/** A capital letter is somebody else's: none of these works with Shift. */
+function runKeys(choice: Choice, { compareAddress }: RunActs): Keys {
+  const plainly = (does: () => void) => (event: KeyboardEvent) => {
+    if (!event.shiftKey) does();
+  };
+  return {
+    r: plainly(() => {
+      phoneView.value = "side";
+      choice.select({ tab: "report", event: null }, "side");
+      requestAnimationFrame(() => document.getElementById("run-tab-report")?.focus());
+    }),
+    c: plainly(() => location.assign(compareAddress)),
+    "/": () => document.querySelector<HTMLElement>(".itemhead input")?.focus(),
+  };
 }
 
 /** Once, where the address selects nothing: what failed is selected behind the report; of a run that

@@ -1,11 +1,12 @@
 /** The files that a run changed, in one list; each opens to its diff. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { ChangedFile, ChangedFiles, FileChange } from "../api/types.gen";
 import { Diff } from "../parts/diff";
 import { Icon } from "../parts/icon";
 import { visible, visibleWhole } from "../words";
+import { type FileRow, fileRowsOf } from "./file-rows";
 import type { Diffs } from "./use-report";
 
 const LETTERS = { created: "A", edited: "M", deleted: "D" } as const;
@@ -16,17 +17,24 @@ type Props = { changes: ChangedFiles; diffs: Diffs; open: number };
 export function Files({ changes, diffs, open }: Props) {
   const most = useSignal(MANY);
   const { files, note } = changes;
+  const rows = useMemo(() => fileRowsOf(files), [files]);
   return (
     <>
       {note !== "" && <p class="small muted file-note">{visible(note)}</p>}
       {files.length > 0 && (
         <div class="filelist">
-          {files.slice(0, most.value).map((file, place) => (
-            <File key={file.path} file={file} place={place} diffs={diffs} opens={place < open} />
-          ))}
+          {rows
+            .slice(0, most.value)
+            .map((row, at) =>
+              row.kind === "file" ? (
+                <File key={row.file.path} {...row} diffs={diffs} opens={at < open} />
+              ) : (
+                <Alike key={row.pattern} row={row} diffs={diffs} />
+              ),
+            )}
         </div>
       )}
-      {files.length > most.value && (
+      {rows.length > most.value && (
         <button
           type="button"
           class="btn ghost sm"
@@ -34,8 +42,47 @@ export function Files({ changes, diffs, open }: Props) {
             most.value += MANY;
           }}
         >
-          Show {Math.min(MANY, files.length - most.value)} more of {files.length}
+          Show {Math.min(MANY, rows.length - most.value)} more of {rows.length}
         </button>
+      )}
+    </>
+  );
+}
+
+type AlikeProps = { row: Extract<FileRow, { kind: "files" }>; diffs: Diffs };
+
+/** Files of one pattern: opened, they are rows of their own. */
+function Alike({ row, diffs }: AlikeProps) {
+  const open = useSignal(false);
+  const pattern = visibleWhole(row.pattern);
+  return (
+    <>
+      <button
+        type="button"
+        class={open.value ? "f open" : "f"}
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <Icon name={open.value ? "down" : "right"} size="s" />
+        <span class="k" title={row.how}>
+          {LETTERS[row.how]}
+        </span>
+        <span class="cut" title={pattern}>
+          <span class="mono">{pattern}</span>, {row.files.length} files
+        </span>
+        <span class="by cut">{visible(row.by)}</span>
+        <span class="pm">
+          <span class="plus">+{row.added}</span> <span class="minus">−{row.removed}</span>
+        </span>
+      </button>
+      {open.value && (
+        <div class="alike">
+          {row.files.map((one) => (
+            <File key={one.file.path} {...one} diffs={diffs} opens={false} />
+          ))}
+        </div>
       )}
     </>
   );

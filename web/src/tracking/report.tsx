@@ -33,6 +33,8 @@ const LEADS: Partial<Record<Told["state"], [string, IconName]>> = {
 export function Report({ report, acts, onTask, onEvent, onChanges }: Props) {
   const [look, icon] = LEADS[report.state] ?? ["run", "play"];
   const isBad = report.state === "failed" || report.state === "canceled";
+  // On a phone it stays at the foot, and its place in the list has only the words.
+  const retry = isBad ? report.next.find((step) => step.act === "retry") : undefined;
   const diffs = useMemo(() => new Diffs(report.id, report.seq), [report.id, report.seq]);
   return (
     <div class="report">
@@ -69,6 +71,11 @@ export function Report({ report, acts, onTask, onEvent, onChanges }: Props) {
         <Decisions report={report} />
         <Times report={report} />
       </div>
+      {retry !== undefined && (
+        <div class="stick">
+          <Act step={retry} acts={acts} primary />
+        </div>
+      )}
     </div>
   );
 }
@@ -177,7 +184,7 @@ function Next({ report, acts }: { report: Told; acts: RunActs }) {
     <Part title="What to do next">
       <ul class="next">
         {report.next.map((step, at) => (
-          <li key={step.act}>
+          <li key={step.act} class={step.act === "retry" ? "stuck" : ""}>
             <Act step={step} acts={acts} primary={at === 0} />
             <p>
               {at === 0 && <b class="on-phone">{ACTS[step.act][0]}. </b>}

@@ -88,12 +88,12 @@ export function shownOf(of: Step | Stack, progress: Progress, now: number, isOve
 
 const isInLoop = (path: string) => /\.it\d/.test(path);
 
+/** The rounds of the loops around a work, the outermost first. */
+export const roundsOf = (path: string): readonly number[] =>
+  [...path.matchAll(/\.it(\d+)/g)].map((found) => Number(found[1]));
+
 /** The round of the innermost loop; null outside of loops. */
-export function roundOf(path: string): number | null {
-  const rounds = [...path.matchAll(/\.it(\d+)/g)];
-  const last = rounds.at(-1)?.[1];
-  return last === undefined ? null : Number(last);
-}
+export const roundOf = (path: string): number | null => roundsOf(path).at(-1) ?? null;
 
 function shownStep(step: Step, progress: Progress, now: number, isOver: boolean): Shown {
   const executions = progress.get(step.work) ?? [];

@@ -6,13 +6,13 @@ import type { RunDetail } from "../api/types.gen";
 import type { TaskState } from "../state/types";
 import { duration, visible } from "../words";
 import { AXIS, Axis } from "./axis";
-import type { Block, Stack, Step } from "./blocks";
-import { busyOf, type GanttRow, rowOf, rowsOf, type Segment } from "./gantt";
+import type { Block } from "./blocks";
+import { busyOf, type GanttRow, type Place, placesOf, rowOf, type Segment } from "./gantt";
 import { useKept } from "./kept";
 import type { Player } from "./player";
 import { button, GROUP, pressing, UNSAID } from "./roles";
 import type { Wait } from "./said";
-import type { Progress } from "./states";
+import { type Progress, roundsOf } from "./states";
 import { cutInWords, type Scale, scaleOf } from "./timescale";
 
 const ROW = 22;
@@ -30,16 +30,18 @@ type Props = {
   task: TaskState | null;
   now: number;
   selected: number | null;
+  /** Which of its executions is; null is the last one. */
+  iteration: number | null;
   reveal: boolean;
   player: Player;
   onSelect: (row: GanttRow, segment: Segment | null) => void;
 };
 
 export function Timeline(props: Props) {
-  const { run, block, progress, waits, task, now, selected, reveal, player } = props;
+  const { run, block, progress, waits, task, now, selected, iteration, reveal, player } = props;
   const room = useRef<HTMLDivElement>(null);
   const size = useSignal({ width: 600, height: 240, top: 0 });
-  const all = useMemo(() => rowsOf(block), [block]);
+  const all = useMemo(() => placesOf(block, progress), [block, progress]);
   const look = () => {
     const { current } = room;
     if (current === null) return;
@@ -58,8 +60,9 @@ export function Timeline(props: Props) {
     if (room.current !== null) watcher.observe(room.current);
     return () => watcher.disconnect();
   }, []);
-  const place = all.findIndex((of) =>
-    of.kind === "step" ? of.work === selected : of.steps.some((step) => step.work === selected),
+  const place = useMemo(
+    () => placeOf(all, progress, selected, iteration),
+    [all, progress, selected, iteration],
   );
   useEffect(() => {
     const { current } = room;
@@ -68,7 +71,7 @@ export function Timeline(props: Props) {
     const left = current.clientHeight - AXIS;
     if (top < current.scrollTop + HEAD) current.scrollTop = top - HEAD;
     else if (top + ROW > current.scrollTop + left) current.scrollTop = top + ROW - left;
-  }, [selected]);
+  }, [selected, iteration]);
 
   const { width, height, top } = size.value;
   const end = run.ended_at ?? Math.max(now, run.updated_at);
@@ -83,9 +86,9 @@ export function Timeline(props: Props) {
   const tall = HEAD + all.length * ROW + 6;
   const rowAt = useMemo(() => {
     const rows = new Map<string, GanttRow>();
-    return (of: Step | Stack) => {
-      const row = rows.get(of.key) ?? rowOf(of, { progress, waits, now: end, task });
-      rows.set(of.key, row);
+    return (at: Place) => {
+      const row = rows.get(at.key) ?? rowOf(at, { progress, waits, now: end, task });
+      rows.set(at.key, row);
       return row;
     };
   }, [progress, waits, end, task, all]);
@@ -114,8 +117,8 @@ export function Timeline(props: Props) {
           </pattern>
         </defs>
         <Grid scale={scale} tall={tall} />
-        {shown.map((of, index) => {
-          const row = rowAt(of);
+        {shown.map((one, index) => {
+          const row = rowAt(one);
           const y = HEAD + (first + index) * ROW;
           const isSelected = first + index === place;
           const later = laterIn(row, player.at);
@@ -137,6 +140,24 @@ export function Timeline(props: Props) {
         style={{ height: `${tall}px`, transform: `translateX(${x}px)` }}
       />
     </div>
+  );
+}
+
+/** The row of what is selected: of its round, where it has several. */
+function placeOf(
+  all: readonly Place[],
+  progress: Progress,
+  selected: number | null,
+  iteration: number | null,
+): number {
+  if (selected === null) return -1;
+  const executions = progress.get(selected) ?? [];
+  const chosen = iteration === null ? executions.at(-1) : executions[iteration - 1];
+  const rounds = chosen === undefined ? "" : roundsOf(chosen.path).join(".");
+  return all.findIndex((one) =>
+    one.of.kind === "step"
+      ? one.of.work === selected && (one.rounds.length === 0 || one.rounds.join(".") === rounds)
+      : one.of.steps.some((step) => step.work === selected),
   );
 }
 
@@ -176,10 +197,21 @@ type RowProps = {
   isSelected: boolean;
 };
 
+/** So many letters of a name have room. */
+const MOST_LETTERS = 20;
+
+/** What tells two rows of one name apart stays. */
+function shortened(label: string): string {
+  if (label.length <= MOST_LETTERS) return label;
+  const round = / · round [\d.]+$/.exec(label)?.[0] ?? "";
+  const room = Math.max(3, MOST_LETTERS - 1 - round.length);
+  return `${label.slice(0, label.length - round.length).slice(0, room)}…${round}`;
+}
+
 function Row({ row, y, width, scale, props, isSelected }: RowProps) {
   const choose = (segment: Segment | null) => props.onSelect(row, segment);
   const label = visible(row.label);
-  const short = label.length > 18 ? `${label.slice(0, 17)}…` : label;
+  const short = shortened(label);
   const isTodo = row.segments.length === 0;
   const role = button({ pressed: isSelected, focusable: true });
   return (
