@@ -298,7 +298,10 @@ def test_without_a_file_the_projects_own_entry_is_meant(nowhere: Portal) -> None
     (nowhere.folder / ".git").mkdir()
     nowhere.work.mkdir()
     done = nowhere.run("check")
-    said = f"error: There is no airboss.yaml in {nowhere.folder}. Write one, or name the file.\n"
+    said = (
+        f"error: There is no airboss.yaml in {nowhere.folder}. "
+        "Write one with `airboss init`, or name the file.\n"
+    )
     assert (done.returncode, done.stderr) == (2, said)
     (nowhere.folder / ".github").mkdir()
     file_with(nowhere, VALID, ".github/airboss.yml")

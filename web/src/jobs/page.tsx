@@ -96,8 +96,8 @@ function NoJobs() {
       <h3>There are no jobs yet</h3>
       <p>
         Jobs are written in an entry, a file named <code>airboss.yaml</code> in the repository’s
-        root. They appear here as soon as the file has some; <code>airboss check airboss.yaml</code>{" "}
-        says what is wrong with it.
+        root. <code>airboss init</code> writes a first one. They appear here as soon as the file has
+        some; <code>airboss check airboss.yaml</code> says what is wrong with it.
       </p>
     </div>
   );

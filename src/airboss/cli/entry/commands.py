@@ -1,4 +1,4 @@
-"""The commands about entries, each thin: check, chart, entry, tasks, trust."""
+"""The commands about entries, each thin: init, check, chart, entry, tasks, trust."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -33,6 +33,27 @@ def _schema(wanted: bool) -> None:
 
         print(shipped_schema(), end="")
         raise typer.Exit
+
+
+@app.command()
+def init(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="In the repository. [this folder]")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a first entry for this repository: airboss.yaml, with a job that fixes its tests."""
+    from airboss.cli.entry.first_entry import init as write_entry
+
+    if force:
+        raise CommandRefused(
+            "There is no --force: init never overwrites a file. Move the old one away first."
+        )
+    here = (folder or Path.cwd()).expanduser().absolute()
+    if not here.is_dir():
+        raise CommandRefused(f"There is no folder {here}.")
+    write_entry(here, is_json=as_json)
 
 
 @app.command()

@@ -26,7 +26,9 @@ def own_entry() -> Path:
     root = find_repo_root(here)
     found = own_entries(root)
     if not found:
-        raise CommandRefused(f"There is no {NAMES[0]} in {root}. Write one, or name the file.")
+        raise CommandRefused(
+            f"There is no {NAMES[0]} in {root}. Write one with `airboss init`, or name the file."
+        )
     return found[0].relative_to(here) if found[0].is_relative_to(here) else found[0]
 
 
