@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted(
+    path for where in ("*", "docs/**/*", "examples/**/*") for path in ROOT.glob(f"{where}.md")
+)
 TARGETS = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
 
@@ -21,13 +23,13 @@ def test_every_command_is_explained_to_those_who_work_here() -> None:
     assert {target for target in TARGETS if f"`make {target}`" not in guide} == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_that_a_page_names_exists(page: Path) -> None:
     named = set(re.findall(r"`make ([a-z]+)", page.read_text("utf-8")))
     assert named - TARGETS == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
     links: list[str] = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
     inside = [link for link in links if "://" not in link and not link.startswith("mailto:")]
