@@ -7,6 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 PORT ?= 8888
 ARGS ?=
+VERSION :=
 # Tests at once: one more than two cores, because they wait as much as they work.
 WORKERS ?= 3
 # The first Python that is new enough.
@@ -24,7 +25,7 @@ CLIENTS_READY := tests/clients/node_modules/.ready
 PAGES := src/airboss/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
 
-.PHONY: help setup python web runtime run test check bench chaos trials pictures generate lock browser clients clean
+.PHONY: help setup python web runtime run test check bench chaos trials pictures generate lock browser clients wheel release clean
 
 help: ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -77,6 +78,12 @@ lock: python ## resolve the dependencies anew and write the locks
 	@$(STAGE) "web/package-lock.json for other systems" $(BIN)/python scripts/complete_lock.py web/package-lock.json
 	@$(STAGE) "tests/clients/package-lock.json" npm --prefix tests/clients install --package-lock-only
 	@$(STAGE) "tests/clients/package-lock.json for other systems" $(BIN)/python scripts/complete_lock.py tests/clients/package-lock.json
+
+wheel: setup ## build the wheel into dist/
+	@$(STAGE) "Wheel in dist/" $(BIN)/python -m hatchling build -t wheel
+
+release: setup ## build and try wheel and source archive of VERSION, write the changelog's heading; uploads nothing
+	@$(BIN)/python scripts/release.py "$(VERSION)"
 
 clean: ## remove what the commands above made
 	rm -rf .venv build dist web/node_modules tests/clients/node_modules src/airboss/static .pytest_cache .ruff_cache .hypothesis .import_linter_cache
