@@ -16,7 +16,7 @@ from tests.portal import Portal
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/clients.md").read_text("utf-8")
-COMMANDS = re.findall(r"^\|.*\| `([^`]*docs/api\.json[^`]*)` \|$", PAGE, re.MULTILINE)
+COMMANDS = re.findall(r"^```sh\n(.*docs/api\.json.*)\n```$", PAGE, re.MULTILINE)
 [PYTHON] = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 HEY_API, OPENAPI_FETCH = re.findall(r"^```ts\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 TSC = ROOT / "web/node_modules/.bin/tsc"
