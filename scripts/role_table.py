@@ -11,8 +11,9 @@ from airboss.model.roles import MAY, ROLES
 
 _HEAD = """# Roles
 
-Which role may call which route. “yes” is the route's own answer, whatever that is; 403 is a refusal
-with the code `role_needed`. Written by `make generate`; a test walks all of it over HTTP.
+This page lists which role may call which route of the API. “yes” means that the route gives its own
+answer, whatever that is; 403 means that the call is refused with the code `role_needed`. The page is
+written by `make generate`, and a test checks every row over HTTP.
 
 | role | may |
 |---|---|
@@ -26,7 +27,7 @@ def role_table(routes: Sequence[BaseRoute]) -> str:
     v1 = [one for one in found if str(one.path).startswith("/api/v1/")]
     beside = [one for one in found if one not in v1]
     lines: list[str] = []
-    for title, group in (("`/api/v1`", v1), ("Seed 001's calls, and watching", beside)):
+    for title, group in (("`/api/v1`", v1), ("Calls of seed 001, and monitoring", beside)):
         lines += ["", f"## {title}", "", f"| route | needs | {' | '.join(ROLES)} | |"]
         lines += ["|---|---|" + "---|" * len(ROLES) + "---|"]
         lines += sorted(

@@ -88,10 +88,10 @@ _BESIDE: Final[_Table] = {
 # Where more is needed than the table says, and why.
 MORE_NEEDED: Final[Mapping[str, str]] = {
     "decide": "`allow-always` needs `own`: it writes a rule",
-    "query_session": "needs `decide` where it answers a question",
-    "list_sign_ins": "those of other names only with `own`",
-    "end_sign_in": "those of other names only with `own`",
-    "end_sign_ins": "those of other names only with `own`",
+    "query_session": "answers need `decide`",
+    "list_sign_ins": "other people's only with `own`",
+    "end_sign_in": "other people's only with `own`",
+    "end_sign_ins": "other people's only with `own`",
 }
 
 
