@@ -24,13 +24,16 @@ NODE_READY := web/node_modules/.ready
 CLIENTS_READY := tests/clients/node_modules/.ready
 PAGES := src/airboss/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
+DOCS := src/airboss/static/docs/index.html
+DOC_SOURCES := $(shell find docs scripts/docs $(wildcard examples) -type f -not -path '*/__pycache__/*') $(wildcard *.md) \
+	bench/RESULTS.md $(addprefix web/src/,tokens.css theme.js mark.svg)
 
-.PHONY: help setup python web runtime run test check bench chaos trials pictures generate lock browser clients wheel release clean
+.PHONY: help setup python web docs runtime run test check bench chaos trials pictures generate lock browser clients wheel release clean
 
 help: ## list these commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
-setup: python web runtime ## install everything, build the pages; repeatable, fast the second time
+setup: python web docs runtime ## install everything, build the pages; repeatable, fast the second time
 
 run: setup ## serve on PORT (8888), with more options in ARGS
 	@exec $(BIN)/airboss serve --port $(PORT) $(ARGS)
@@ -45,7 +48,7 @@ test: setup browser clients ## run every test
 	@echo "All other tests, $(WORKERS) at once"
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 
-check: python web ## lint, types, layers, generated pages: all that can be known without running it
+check: python web docs ## lint, types, layers, generated pages, links of the documentation: all that can be known without running it
 	@$(STAGE) "ruff" $(BIN)/ruff check .
 	@$(STAGE) "format" $(BIN)/ruff format --check .
 	@$(STAGE) "layers" $(BIN)/lint-imports
@@ -92,6 +95,7 @@ clean: ## remove what the commands above made
 
 python: $(PYTHON_READY) ## the virtual environment, from the lock
 web: $(PAGES) ## the front end's pages
+docs: $(DOCS) ## the documentation, as the server has it at /docs; a broken link fails
 runtime: $(PYTHON_READY) ## the agent runtime
 	@$(STAGE) "Agent runtime" $(BIN)/airboss setup
 browser:
@@ -121,4 +125,8 @@ $(CLIENTS_READY): tests/clients/package.json tests/clients/package-lock.json
 
 $(PAGES): $(NODE_READY) $(PAGE_SOURCES)
 	@$(STAGE) "Front end pages" npm --prefix web run --silent build
+	@touch $@
+
+$(DOCS): $(PYTHON_READY) $(DOC_SOURCES)
+	@$(STAGE) "Documentation" $(BIN)/python -m scripts.docs
 	@touch $@

@@ -1,4 +1,5 @@
-"""Refuses a wheel without the built front end. It never runs npm: `make setup` builds the pages."""
+"""Refuses a wheel without the built front end and documentation. It builds neither itself:
+`make setup` does."""
 
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ class FrontEndIsThere(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel" or version == "editable":
             return
-        page = Path(self.root, "src", "airboss", "static", "index.html")
-        if not page.is_file():
-            raise FileNotFoundError(
-                "The front end is not built: src/airboss/static/index.html is missing. "
-                "Run `make web`, then build the wheel again."
-            )
+        static = Path(self.root, "src", "airboss", "static")
+        for what, page, target in (
+            ("The front end", static / "index.html", "web"),
+            ("The documentation", static / "docs" / "index.html", "docs"),
+        ):
+            if not page.is_file():
+                raise FileNotFoundError(
+                    f"{what} is not built: {page.relative_to(self.root)} is missing. "
+                    f"Run `make {target}`, then build the wheel again."
+                )

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -10,6 +10,7 @@ import { defineConfig } from "vitest/config";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+const STATIC = here("../src/airboss/static");
 const PAGES = ["index", "jobs", "jobTracking", "history", "compare", "inbox", "settings", "test"];
 
 /** Puts the theme's script before all else: pages wait for it, so that none is painted in another's colours. */
@@ -32,6 +33,17 @@ const theme: Plugin = {
       if (file === undefined) throw new Error("The theme's script was not emitted.");
       return [{ tag: "script", attrs: { src: `/${file.fileName}` }, injectTo: "head-prepend" }];
     },
+  },
+};
+
+/** Removes what an earlier build left, but not the documentation: another build puts it there. */
+const emptied: Plugin = {
+  name: "all-but-the-documentation-emptied",
+  apply: "build",
+  async buildStart() {
+    const left = await readdir(STATIC).catch(() => []);
+    const ours = left.filter((name) => name !== "docs");
+    await Promise.all(ours.map((name) => rm(join(STATIC, name), { recursive: true })));
   },
 };
 
@@ -76,11 +88,11 @@ const build: Plugin = {
 export default defineConfig({
   root: here("."),
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  plugins: [theme, build, compressed],
+  plugins: [emptied, theme, build, compressed],
   worker: { format: "es" },
   build: {
-    outDir: here("../src/airboss/static"),
-    emptyOutDir: true,
+    outDir: STATIC,
+    emptyOutDir: false,
     target: ["chrome123", "firefox120", "safari17.5"], // the first with light-dark()
     assetsInlineLimit: 0, // nothing inline: the content security policy allows none of it
     modulePreload: { polyfill: false },

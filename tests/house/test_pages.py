@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src/airboss/static"
+DOCS = STATIC / "docs"
 
 
 class Addresses(HTMLParser):
@@ -71,7 +72,7 @@ def test_a_wheel_carries_the_pages_although_git_ignores_them(tmp_path: Path) -> 
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {"airboss/static/index.html", "airboss/static/test.html"} <= names
+    assert {"airboss/static/index.html", "airboss/static/docs/index.html"} <= names
     files = [file for file in STATIC.rglob("*") if file.is_file()]
     assert {f"airboss/static/{file.relative_to(STATIC)}" for file in files} <= names
     assert "airboss/static/index.html.br" in names
@@ -93,7 +94,7 @@ for (const file of JSON.parse(readFileSync(0, "utf-8"))) {
 
 
 def test_every_file_has_compressed_copies_that_hold_the_same() -> None:
-    files = [file for file in STATIC.rglob("*") if file.is_file()]
+    files = [file for file in STATIC.rglob("*") if file.is_file() and DOCS not in file.parents]
     plain = [str(file) for file in files if file.suffix not in (".br", ".gz")]
     assert len(plain) > 20
     told = subprocess.run(
@@ -102,8 +103,12 @@ def test_every_file_has_compressed_copies_that_hold_the_same() -> None:
     assert told.stdout == "", "missing, or of another build"
 
 
-def test_a_wheel_without_the_pages_is_refused(tmp_path: Path) -> None:
-    built = build_wheel(a_small_copy(tmp_path / "project"), tmp_path)
-    assert built.returncode != 0
-    assert "Run `make web`, then build the wheel again." in built.stderr
-    assert list(tmp_path.glob("*.whl")) == []
+def test_a_wheel_without_the_pages_or_the_documentation_is_refused(tmp_path: Path) -> None:
+    root = a_small_copy(tmp_path / "project")
+    for missing, page in (("web", "index.html"), ("docs", "docs/index.html")):
+        built = build_wheel(root, tmp_path)
+        assert built.returncode != 0
+        assert f"Run `make {missing}`, then build the wheel again." in built.stderr
+        assert list(tmp_path.glob("*.whl")) == []
+        (root / "src/airboss/static" / page).parent.mkdir(parents=True)
+        (root / "src/airboss/static" / page).touch()

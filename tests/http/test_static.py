@@ -196,3 +196,59 @@ async def test_pages_that_were_not_built_say_what_to_run(open_door: Open, tmp_pa
 def test_the_pages_lie_in_the_package() -> None:
     assert PAGES.parent.name == "airboss"
     assert (PAGES.parent / "py.typed").exists()
+
+
+@pytest.fixture
+def docs(door: Door, tmp_path: Path) -> Path:
+    """A small documentation."""
+    docs = tmp_path / "static" / "docs"
+    (docs / "adr").mkdir(parents=True)
+    for name in ("index", "tutorial", "404", "adr/index"):
+        (docs / f"{name}.html").write_text(f"<title>{name}</title>", encoding="utf-8")
+    (docs / "searchindex.js").write_text("Search.setIndex({})", encoding="utf-8")
+    return docs
+
+
+@pytest.mark.usefixtures("docs")
+async def test_the_documentation_needs_no_token(door: Door) -> None:
+    pages = {"": "index", "index.html": "index", "tutorial.html": "tutorial", "adr/": "adr/index"}
+    for path, page in pages.items():
+        answer = await door.ask(f"/docs/{path}")
+        assert (answer.status_code, answer.text) == (200, f"<title>{page}</title>")
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert answer.headers["cache-control"] == "no-cache"
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        again = await door.ask(f"/docs/{path}", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+    script = await door.ask("/docs/searchindex.js")
+    assert script.headers["content-type"] == "text/javascript; charset=utf-8"
+    short = await door.ask("/docs")
+    assert (short.status_code, short.headers["location"]) == (308, "/docs/")
+    assert (await door.ask("/docs", "POST", headers=door.bearer)).status_code == 405
+    assert (await door.ask("/docs/", "POST")).status_code == 401, "only reading is open"
+
+
+MISSING = (
+    *("/docs/nothing.html", "/docs/adr/deep/er/", "/docs/adr", "/docs/%00", "/docs//x"),
+    *("/docs/../../data/token", "/docs/%2e%2e/%2e%2e/data/token", "/docs/link.html"),
+    *("/docs/..%2f..%2fdata%2ftoken", "/docs/" + "x" * 300),
+)
+
+
+async def test_a_missing_page_of_the_documentation_is_told_by_a_page(
+    door: Door, docs: Path
+) -> None:
+    (docs / "link.html").symlink_to(door.folder.token)
+    for path in MISSING:
+        asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close\r\n\r\n"
+        head, _, body = (await door.raw(asked)).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 404 "), path
+        assert body == b"<title>404</title>", path
+        assert b"cache-control: no-store" in head
+
+
+async def test_documentation_that_was_not_built_says_what_to_run(door: Door) -> None:
+    answer = await door.ask("/docs/")
+    assert answer.status_code == 503
+    assert "make docs" in answer.text
+    assert (await door.ask("/docsx")).status_code == 401, "no other address is open by that"

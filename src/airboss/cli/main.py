@@ -47,6 +47,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     help="Runs coding agents as dependable jobs, watched live.",
+    epilog="Documentation: at /docs of a running server (http://localhost:8888/docs).",
     no_args_is_help=True,
     add_completion=False,
     # Plain help: the drawn one costs a third of the start-up time.

@@ -39,7 +39,9 @@ from airboss.store.tokens import LOCAL
 
 # Open without a token: what is built into the package and the same for everybody. All else is
 # closed, so that a new route is closed until it is named here.
-_PAGE = re.compile(r"/(?:[\w-]+\.(?:html|ico|svg|png|txt|webmanifest)|assets/.*)?", re.ASCII)
+_PAGE = re.compile(
+    r"/(?:[\w-]+\.(?:html|ico|svg|png|txt|webmanifest)|assets/.*|docs(?:/.*)?)?", re.ASCII
+)
 _HEALTH = "/healthz"
 _SIGN_IN = "/api/v1/signin"
 # Requests that may come with images.

@@ -1,5 +1,5 @@
-"""The built front end: what lies in the package's `static` folder, and nothing else. The build
-puts compressed copies beside the files, which are sent to those who can read them."""
+"""The built front end and the documentation: what lies in the package's `static` folder, and
+nothing else. Builds put compressed copies beside the files, sent to those who can read them."""
 
 import os
 import re
@@ -11,7 +11,13 @@ import anyio.to_thread
 from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 
 import airboss
@@ -41,28 +47,32 @@ _NOT_BUILT = (
     "The pages of Airboss are not built yet, so there is nothing to show; its API works.\n"
     "In a clone of the project run: make web\n"
 )
+_DOCS = "/docs"
+_DOCS_NOT_BUILT = (
+    "The documentation of Airboss is not built yet; the pages and the API work.\n"
+    "In a clone of the project run: make docs\n"
+)
 
 
 class Pages(StaticFiles):
-    """Files by their name; `/` is `/index.html`."""
+    """Files by their name; `/`, `/docs/` and the folders below it are their `index.html`."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(directory=folder, check_dir=False)
         self._index = folder / "index.html"
+        self._docs = folder / "docs"
         # The folder may come later, when the pages are built while we serve.
         self.config_checked = True
 
     async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
         if f"{scope['path']}/".startswith("/api/"):
             raise HTTPException(404)
-        name = "index.html" if scope["path"] == "/" else path
         try:
-            response = await self._best(name, scope)
+            response = await self._best(_file_of(scope["path"], path), scope)
         except HTTPException as error:
-            if error.status_code != 405 and not await self._is_built():
-                return PlainTextResponse(_NOT_BUILT, 503, {"Cache-Control": "no-store"})
-            # A file that may not be read is, to the outside, not there.
-            raise HTTPException(405 if error.status_code == 405 else 404) from error
+            if error.status_code == 405:
+                raise HTTPException(405) from error
+            return await self._instead(scope["path"])
         # The builder puts a hash of the content into the names below `assets`.
         hashed = scope["path"].startswith("/assets/")
         response.headers["Cache-Control"] = _FOR_EVER if hashed else _ASK_AGAIN
@@ -103,8 +113,27 @@ class Pages(StaticFiles):
             return NotModifiedResponse(response.headers)
         return response
 
-    async def _is_built(self) -> bool:
-        return await anyio.to_thread.run_sync(self._index.is_file)
+    async def _instead(self, address: str) -> Response:
+        """Where no file is. One that may not be read is, to the outside, not there."""
+        fresh = {"Cache-Control": "no-store"}
+        if address == _DOCS:  # its pages' links are relative to the folder
+            return RedirectResponse(f"{_DOCS}/", 308, fresh)
+        if address.startswith(f"{_DOCS}/"):
+            try:
+                page = await anyio.Path(self._docs / "404.html").read_bytes()
+            except OSError:
+                return PlainTextResponse(_DOCS_NOT_BUILT, 503, fresh)
+            return HTMLResponse(page, 404, fresh)
+        if not await anyio.to_thread.run_sync(self._index.is_file):
+            return PlainTextResponse(_NOT_BUILT, 503, fresh)
+        raise HTTPException(404)
+
+
+def _file_of(address: str, path: str) -> str:
+    if address == "/":
+        return "index.html"
+    is_folder = address.startswith(f"{_DOCS}/") and address.endswith("/")
+    return f"{path}/index.html" if is_folder else path
 
 
 def build_of(folder: Path) -> str | None:

@@ -62,6 +62,7 @@ export function Frame({ page, title, app = false, freshness, children }: Props) 
         ) : (
           <>
             <span class="grow" />
+            <DocsLink />
             <ThemeButton />
           </>
         )}
@@ -94,6 +95,7 @@ function Bar({ page, freshness }: Pick<Props, "page" | "freshness">) {
       </button>
       <FreshnessBadge fresh={freshness ?? fresh.value} onTry={tryNow} />
       <span class="desk row">
+        <DocsLink />
         <ThemeButton />
         <button
           type="button"
@@ -149,6 +151,14 @@ function Links({ page }: { page: PageName | null }) {
   );
 }
 
+function DocsLink() {
+  return (
+    <a class="btn ghost" href="/docs/">
+      Docs
+    </a>
+  );
+}
+
 const THEME_ICONS: Record<Theme, IconName> = { system: "system", light: "sun", dark: "moon" };
 
 function ThemeButton() {
@@ -193,6 +203,7 @@ function PhoneMenu({ page }: { page: PageName | null }) {
       {open && (
         <nav class="menu phone-only col" aria-label="Menu">
           <Links page={page} />
+          <a href="/docs/">Docs</a>
           <button type="button" onClick={() => float("palette")}>
             <Icon name="search" />
             Search or run a command
