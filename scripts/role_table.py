@@ -12,8 +12,8 @@ from airboss.model.roles import MAY, ROLES
 _HEAD = """# Roles
 
 This page lists which role may call which route of the API. “yes” means that the route gives its own
-answer, whatever that is; 403 means that the call is refused with the code `role_needed`. The page is
-written by `make generate`, and a test checks every row over HTTP.
+answer, whatever that is; 403 means that the call is refused with the code `role_needed`. This page
+is written by `make generate`, and a test checks every row over HTTP.
 
 | role | may |
 |---|---|
