@@ -48,8 +48,22 @@ export type Stack = {
   count: number;
 };
 
-/** Many tasks at the same time, drawn as small tiles in a grid. */
-export type Tiles = { kind: "tiles"; key: string; label: string; steps: readonly Step[] };
+/** Many tasks at the same time, drawn as small tiles in a grid. `done` are those of them that share
+    one tile, since they have succeeded and there are too many. */
+export type Tiles = {
+  kind: "tiles";
+  key: string;
+  label: string;
+  steps: readonly Step[];
+  done: Stack | null;
+};
+
+/** What has a tile of its own. */
+export function tilesIn({ steps, done }: Tiles): readonly (Step | Stack)[] {
+  if (done === null) return steps;
+  const hidden = new Set(done.steps);
+  return [...steps.filter((step) => !hidden.has(step)), done];
+}
 
 /** What works are called, by their numbers, as the server tells them apart. */
 export type Names = Readonly<Record<number, string>>;

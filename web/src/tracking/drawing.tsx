@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunJob } from "../api/types.gen";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
-import { type Block, blocksOf, type Chart, type Work } from "./blocks";
+import { type Block, blocksOf, type Chart, type Step, type Work } from "./blocks";
 import { FlowChart, fitRoom } from "./chart";
 import { type Folded, fold } from "./fold";
 import { layOut } from "./layout";
@@ -24,14 +24,22 @@ export type Drawn = {
 type Drawable = Pick<RunJob, "work" | "chart"> & Partial<Pick<RunJob, "names">>;
 
 /** Laid out again only when it is folded otherwise: what happens in it moves nothing. */
-export function useDrawing({ work, chart, names }: Drawable, progress: Progress): Drawn {
+export function useDrawing(
+  { work, chart, names }: Drawable,
+  progress: Progress,
+  whole: Progress = progress,
+  isOver = false,
+): Drawn {
   const block = useMemo(() => blocksOf(work as Work, chart as Chart, names), [work, chart, names]);
   const wanted = shownParts.value;
   const hides = wanted.hideSucceeded || wanted.failedOnly;
+  // As it was when the page opened, and at the end: a chart does not move while its tasks succeed.
+  const done = useMemo(() => whole, [isOver]);
   const folded = useMemo(() => {
     if (block === null) return { block: null, notice: null };
-    return fold(block, wanted, (step) => outcomeOf(step, progress));
-  }, [block, wanted, hides ? progress : null]);
+    const isDone = (step: Step) => outcomeOf(step, done) === "succeeded";
+    return fold(block, wanted, (step) => outcomeOf(step, progress), isDone);
+  }, [block, wanted, hides ? progress : null, done]);
   const nested = useMemo(() => (folded.block === null ? null : layOut(folded.block)), [folded]);
   const graph = useGraph(block === null ? (chart as Chart) : null);
   return { block, folded, layout: block === null ? graph : nested };

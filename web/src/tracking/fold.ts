@@ -1,6 +1,7 @@
 /** Which blocks of a chart are drawn, and which are drawn as one. */
 
 import { type Block, partsOf, type Stack, type Step, sizeOf, stepsOf, type Tiles } from "./blocks";
+import { gridOf } from "./tiles";
 
 export type ShownParts = {
   foldSiblings: boolean;
@@ -28,13 +29,16 @@ export function fold(
   block: Block,
   shownParts: ShownParts,
   outcome: (step: Step) => Outcome,
+  isDone: (step: Step) => boolean = () => false,
   most = MOST,
 ): Folded {
   const left =
     shownParts.failedOnly || shownParts.hideSucceeded ? without(block, shownParts, outcome) : block;
   if (left === null) return { block: null, notice: null };
   const asked = shownParts.foldSiblings ? foldAlike(left, byTask, shownParts.open) : left;
-  if (sizeOf(asked) <= most) return { block: tiled(asked), notice: null };
+  if (sizeOf(asked) <= most) {
+    return { block: tiled(asked, isDone, shownParts.open), notice: null };
+  }
   return foldMore(left, sizeOf(asked), most);
 }
 
@@ -63,16 +67,37 @@ function foldMore(block: Block, wanted: number, most: number): Folded {
 /** So many tasks beside each other are too wide for a row. */
 const WIDE = 8;
 
+/** Of more rows of tiles, those that have succeeded are one tile. */
+const MOST_ROWS = 8;
+
 /** Tasks that run at the same time wrap into a grid where there are many of them. */
-function tiled(block: Block): Block {
-  const inside = mapParts(block, tiled);
+function tiled(block: Block, isDone: (step: Step) => boolean, open: ReadonlySet<string>): Block {
+  const inside = mapParts(block, (part) => tiled(part, isDone, open));
   if (inside.kind !== "par") return inside;
   const steps = inside.parts.filter((part) => part.kind === "step");
   if (steps.length <= WIDE) return inside;
-  const names = new Set(steps.map((step) => step.label));
-  const label = `${names.size === 1 ? steps[0]?.label : "tasks"} × ${steps.length}`;
-  const tiles: Tiles = { kind: "tiles", key: `t${inside.key}`, label, steps };
+  const label = counted(steps);
+  const whole: Tiles = { kind: "tiles", key: `t${inside.key}`, label, steps, done: null };
+  const tiles = { ...whole, done: doneIn(whole, isDone, open) };
   return { ...inside, parts: [tiles, ...inside.parts.filter((part) => part.kind !== "step")] };
+}
+
+function counted(steps: readonly Step[]): string {
+  const names = new Set(steps.map(labelOf));
+  return `${names.size === 1 ? steps[0]?.label : "tasks"} × ${steps.length}`;
+}
+
+function doneIn(
+  tiles: Tiles,
+  isDone: (step: Step) => boolean,
+  open: ReadonlySet<string>,
+): Stack | null {
+  const key = `d${tiles.key}`;
+  if (open.has(key) || gridOf(tiles).rows <= MOST_ROWS) return null;
+  const steps = tiles.steps.filter(isDone);
+  if (steps.length < ALIKE) return null;
+  const label = counted(steps);
+  return { kind: "stack", key, shape: "TaskNode", label, steps, count: steps.length };
 }
 
 type Alike = (block: Block) => string;

@@ -2,7 +2,7 @@
 
 import type { RunDetail, WorkRecord } from "../api/types.gen";
 import type { TaskState } from "../state/types";
-import { type Block, nameOf, partsOf, type Stack, type Step } from "./blocks";
+import { type Block, nameOf, partsOf, type Stack, type Step, tilesIn } from "./blocks";
 import type { Wait } from "./said";
 import { lookOf, type Progress, roundsOf } from "./states";
 import type { Span } from "./timescale";
@@ -30,7 +30,9 @@ export type GanttRow = Place & { label: string; segments: readonly Segment[] };
 export function placesOf(block: Block, progress: Progress, depth = 0): readonly Place[] {
   if (block.kind === "step") return placesOfStep(block, progress);
   if (block.kind === "stack") return [onePlace(block)];
-  if (block.kind === "tiles") return block.steps.flatMap((step) => placesOfStep(step, progress));
+  if (block.kind === "tiles") {
+    return tilesIn(block).flatMap((one) => placesOf(one, progress, depth));
+  }
   const isLoop = block.kind === "loop";
   const inside = partsOf(block).flatMap((part) =>
     placesOf(part, progress, isLoop ? depth + 1 : depth),

@@ -29,11 +29,14 @@ const ORDER: readonly Look[] = [
   "succeeded",
 ];
 const MANY = 300;
+/** So many that succeeded are one row below those that need somebody, or still go on. */
+const FOLDED = 5;
 
 export function Items({ steps, progress, isOver, selected, onTask }: Props) {
   const wanted = useSignal("");
   const only = useSignal<Look | null>(null);
   const most = useSignal(MANY);
+  const unfolded = useSignal(false);
   const counts = talliesOf(steps, progress, isOver);
   const rows = useMemo(() => {
     const words = wanted.value.trim().toLowerCase();
@@ -48,6 +51,14 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
       )
       .toSorted((one, two) => ORDER.indexOf(one.look) - ORDER.indexOf(two.look));
   }, [steps, progress, isOver, wanted.value, only.value]);
+  const needy = rows.filter(({ look }) => look !== "succeeded");
+  const isFolded =
+    !unfolded.value &&
+    only.value === null &&
+    wanted.value === "" &&
+    needy.length > 0 &&
+    rows.length - needy.length >= FOLDED;
+  const shown = isFolded ? needy : rows;
   const tasks = new Set(steps.map((step) => step.label));
   const title = `${tasks.size === 1 ? visible(steps[0]?.label ?? "") : "Tasks"} × ${steps.length}`;
   return (
@@ -91,7 +102,7 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, most.value).map(({ step, last, look }) => (
+            {shown.slice(0, most.value).map(({ step, last, look }) => (
               <tr key={step.key} class={step.work === selected ? "sel" : ""}>
                 <td>
                   <Status state={look} />
@@ -115,7 +126,20 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
           </tbody>
         </table>
         {rows.length === 0 && <p class="pad muted">None of them is called so, or said so.</p>}
-        {rows.length > most.value && (
+        {shown.length < rows.length && (
+          <button
+            type="button"
+            class="btn ghost sm morebtn"
+            aria-expanded={false}
+            onClick={() => {
+              unfolded.value = true;
+            }}
+          >
+            <Icon name="right" size="s" />
+            {(rows.length - shown.length).toLocaleString("en")} succeeded
+          </button>
+        )}
+        {shown.length > most.value && (
           <button
             type="button"
             class="btn ghost sm"
@@ -123,7 +147,7 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
               most.value += MANY;
             }}
           >
-            Show more of {rows.length}
+            Show more of {shown.length}
           </button>
         )}
       </div>

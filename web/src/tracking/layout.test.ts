@@ -300,7 +300,7 @@ describe("folding", () => {
   });
 
   it("folds siblings, then levels, then neighbours when there are too many, and says so", () => {
-    const read = (work: Work) => fold(block(work), NOTHING_ASKED, unknown, 100);
+    const read = (work: Work) => fold(block(work), NOTHING_ASKED, unknown, () => false, 100);
     const siblings = read(par(...many(300)));
     expect(siblings.notice).toBe("300 nodes are too many to draw at once: siblings are folded.");
     expect(siblings.block && sizeOf(siblings.block)).toBe(1);

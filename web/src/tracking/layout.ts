@@ -8,9 +8,9 @@ import {
   type Mark,
   nameOf,
   other,
-  type Stack,
   type Step,
   type Tiles,
+  tilesIn,
 } from "./blocks";
 import {
   BAR,
@@ -203,7 +203,7 @@ class Drawing {
       const ends = this.place(part, axis, y + BAR + DOWN);
       this.straight(first, ends.first, axis);
       this.straight(ends.last, last, axis);
-      if (part.kind === "tiles") this.through(first, part.steps, last);
+      if (part.kind === "tiles") this.through(first, part, last);
       edge += extent.left + extent.right + BESIDE;
     });
     return { first, last };
@@ -262,7 +262,7 @@ class Drawing {
     x: number,
     y: number,
     width: number,
-    of: Step | Stack | null,
+    of: Box["of"],
     height = NODE_HEIGHT,
   ): Box {
     const box = { key, kind, x: x - width / 2, y, width, height, of };
@@ -300,8 +300,8 @@ class Drawing {
   }
 
   /** Ways without a line, for who goes by keys. */
-  private through(first: Box, steps: readonly Step[], last: Box): void {
-    for (const { key } of steps) {
+  private through(first: Box, tiles: Tiles, last: Box): void {
+    for (const { key } of tilesIn(tiles)) {
       this.draw(first, { ...last, key }, []);
       this.draw({ ...first, key }, last, []);
     }

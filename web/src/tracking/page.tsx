@@ -96,7 +96,7 @@ function Story({ run: told, job, choice }: StoryProps) {
   const whole = useMemo(() => progressOf(told), [told]);
   const { run, progress } = useMoment(told, whole, at, waits);
   const slow = useMoment(told, whole, slowPast.value, waits);
-  const drawn = useDrawing(job, progress);
+  const drawn = useDrawing(job, progress, whole, told.ended_at != null);
   const steps = useSteps(job);
   const selected = useSelected(slow, whole, steps, choice, slowPast.value);
   const { step, known, taskLog } = selected;

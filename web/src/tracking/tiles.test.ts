@@ -55,6 +55,24 @@ describe("many tasks beside each other", () => {
     expect(tiles.map((box) => box.tile).slice(0, 3)).toEqual(["1", "2", "3"]);
   });
 
+  it("share a tile where they have succeeded and there are more than eight rows", () => {
+    const done = (step: Step) => step.work !== 7;
+    const drawn = (count: number, open: string[] = []) => {
+      const parts = { ...PARTS, open: new Set(open) };
+      const { block } = fold(wide(count), parts, () => "other", done);
+      if (block === null) throw new Error("nothing is left");
+      expect(stepsOf(block)).toHaveLength(count);
+      const { boxes, frames } = layOut(block);
+      return { tiles: boxes.flatMap((box) => box.tile ?? []), frame: frames[0] };
+    };
+    const many = drawn(60);
+    expect(many.tiles).toEqual(["task-7 · 8", "59 more"]);
+    expect(many.frame?.tiles.steps).toHaveLength(60);
+    expect(many.frame?.width).toBeGreaterThanOrEqual(300);
+    expect(drawn(60, ["dtp"]).tiles).toHaveLength(60);
+    expect(drawn(30).tiles).toHaveLength(30);
+  });
+
   it("stay nodes where they are few", () => {
     const block = folded(wide(8));
     expect(block === null ? [] : layOut(block).frames).toEqual([]);
