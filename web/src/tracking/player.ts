@@ -86,7 +86,7 @@ export const past = at;
 export const isPast = computed(() => at.value !== null);
 
 /** What is costly to draw follows a moving moment at this distance. */
-const BEHIND_MS = 250;
+const BEHIND_MS = 330;
 
 /** The moment that is looked at, not more often than somebody can read what was said then. */
 export const slowPast = signal<number | null>(null);

@@ -100,7 +100,7 @@ function toAsk(tries = 40): void {
 }
 
 /** Of a long conversation, while somebody drags: more would not be read. */
-const WHILE_MOVING = 10;
+const WHILE_MOVING = 6;
 
 type SessionProps = { tab: Tab; task: TaskState; began: number };
 
