@@ -69,3 +69,14 @@ def test_a_table_in_a_pipe_is_one_line_a_row() -> None:
 
 def test_durations_are_minutes_and_seconds() -> None:
     assert [duration(5), duration(65), duration(3700)] == ["0:05", "1:05", "1:01:40"]
+
+
+@pytest.mark.parametrize("columns", [200, 100, 80, 40])
+def test_a_table_never_breaks_an_id(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    run = "run_01kxyzabcd0000000000001234"
+    rows = [("ses_01kxyzabce0000000000005678", f"{run} (a long job)", "word " * 40, "x" * 300)]
+    paper = io.StringIO()
+    print_table(("Session", "For", "Title", "Folder"), rows, Pen(paper, True, False))
+    assert rows[0][0] in paper.getvalue()
+    assert run in paper.getvalue()

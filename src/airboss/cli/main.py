@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from airboss.cli.audit import commands as audit_commands
 from airboss.cli.entry import commands as entry_commands
+from airboss.cli.help_pages import HelpedGroup
 from airboss.cli.inbox import commands as inbox_commands
-from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, reach, whole
+from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, named, reach, whole
 from airboss.cli.rule import commands as rule_commands
 from airboss.cli.run import commands as run_commands
 from airboss.cli.screen import say_wrong
@@ -25,7 +25,7 @@ from airboss.errors import AirbossError
 from airboss.runtime.undumpable import hide_process
 
 
-class Commands(TyperGroup):
+class Commands(HelpedGroup):
     """The border of every command: how it ends, in words and as an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -47,23 +47,23 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     help="Runs coding agents as dependable jobs, watched live.",
-    epilog="Documentation: at /docs of a running server (http://localhost:8888/docs).",
+    epilog="\b\n`airboss COMMAND --help` has an example of each; a part of an id is enough.\n"
+    "Documentation: at /docs of a running server (http://localhost:8888/docs).",
     no_args_is_help=True,
-    add_completion=False,
     # Plain help: the drawn one costs a third of the start-up time.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(token_commands.app, name="token", no_args_is_help=True)
+app.add_typer(token_commands.app, name="token", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(entry_commands.app)
 app.add_typer(run_commands.app)
 app.add_typer(inbox_commands.app)
 app.add_typer(session_commands.app)
 app.add_typer(audit_commands.app)
-app.add_typer(task_commands.app, name="task", no_args_is_help=True)
-app.add_typer(rule_commands.app, name="rules")
-app.add_typer(setting_commands.app, name="settings")
+app.add_typer(task_commands.app, name="task", cls=HelpedGroup, no_args_is_help=True)
+app.add_typer(rule_commands.app, name="rules", cls=HelpedGroup)
+app.add_typer(setting_commands.app, name="settings", cls=HelpedGroup)
 
 
 class States(StrEnum):
@@ -243,6 +243,7 @@ def chat(
         raise CommandRefused(
             "A session keeps its model, its folder and its limits: --session goes without them."
         )
+    session = named(data, session, "ses") if session else None
     request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits)
     raise typer.Exit(run(reach(data), request))
 
@@ -257,6 +258,7 @@ def watch(
     as_json: AsJson = False,
 ) -> None:
     """Follow a run, a task run or a session live."""
+    session = named(data, session, "run", "tsk", "ses")
     if session.startswith("run_"):
         from airboss.cli.run.watch import WatchOptions
         from airboss.cli.run.watch import watch as watch_job
@@ -317,11 +319,11 @@ def stop(
     yes: Yes = False,
     data: Data = None,
 ) -> None:
-    """Stop a run; without one the server, once you said yes, and wait until it is gone."""
+    """Stop a run, or the server. For the server it asks, and waits until that is gone."""
     if name is not None:
         from airboss.cli.run.listing import stop as stop_run
 
-        raise typer.Exit(stop_run(reach(data)(), name))
+        raise typer.Exit(stop_run(reach(data)(), named(data, name, "run", "tsk")))
     from airboss.cli.folder import data_folder
     from airboss.cli.listing import stop_server
 

@@ -40,5 +40,12 @@ def reach(data: Path | None) -> "Callable[[], Client]":
     return lambda: Client(find(data))
 
 
+def named(data: Path | None, given: str, *kinds: str) -> str:
+    """The id that somebody means, of which a part is enough; `kinds` are what it may begin with."""
+    from airboss.cli.short_ids import whole_id
+
+    return whole_id(reach(data), given, *kinds)
+
+
 def whole(path: Path | None) -> Path | None:
     return path.expanduser().absolute() if path else None

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -17,6 +18,8 @@ Told = TypeVar("Told")
 
 # What is done sooner needs no sign of waiting.
 _PATIENT_SECONDS: Final = 0.2
+_ID: Final = re.compile(r"\b[a-z]{3}_[0-9a-z]{26}\b")
+_LEAST_CELL: Final = 4
 _SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_SPINNER: Final = "|/-\\"
 _STYLES: Final = {
@@ -104,11 +107,23 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], pen: Pen) -
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in heads:
-        table.add_column(head, overflow="fold")
+    widths = [
+        max((_id_width(row[place]) for row in cells), default=0) for place in range(len(heads))
+    ]
+    for head, width in zip(heads, widths, strict=True):
+        table.add_column(head, overflow="fold", min_width=width or None)
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
-    Console(file=pen.stream, no_color=not pen.has_colour, highlight=False).print(table)
+    # Where there is no room for ids, lines are longer than the terminal rather than ids in pieces.
+    least = sum(width or _LEAST_CELL for width in widths) + len(widths) - 1
+    console = Console(file=pen.stream, no_color=not pen.has_colour, highlight=False)
+    console.width = max(console.width, least)
+    console.print(table)
+
+
+def _id_width(cell: str) -> int:
+    """Of the longest word with an id in it: whoever copies one needs it in one piece."""
+    return max((len(word) for word in cell.split() if _ID.search(word)), default=0)
 
 
 class Spinner:

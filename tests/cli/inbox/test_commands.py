@@ -209,16 +209,21 @@ def test_a_terminal_draws_what_waits_again_in_place(asking: Portal) -> None:
         assert terminal.leave() == 3
 
 
-ITEMS: list[Item] = [{"id": "itm_00aaaa1"}, {"id": "itm_00bbaa1"}]
+ASKED = {"kind": "question.asked", "question": "Why?"}
+ITEMS: list[Item] = [
+    {"id": "itm_00aaaa1", "asked": ASKED},
+    {"id": "itm_00bbaa1", "asked": ASKED},
+]
 
 
-def test_an_item_is_named_by_its_id_or_by_an_end_that_no_other_has() -> None:
+def test_an_item_is_named_by_its_id_or_by_a_part_that_no_other_has() -> None:
     assert find(ITEMS, "itm_00aaaa1") == ITEMS[0]
     assert find(ITEMS, "bbaa1") == ITEMS[1]
+    assert find(ITEMS, "itm_00aa") == ITEMS[0]
     assert find(ITEMS, "aa1") is None, "too short"
-    assert find(ITEMS, "itm_00") is None
-    with pytest.raises(CommandRefused, match="itm_00bbaa1, itm_00cbbaa1"):
-        find([*ITEMS, {"id": "itm_00cbbaa1"}], "bbaa1")
+    assert find(ITEMS, "itm_99") is None
+    with pytest.raises(CommandRefused, match=r"(?s)itm_00aaaa1.*itm_00bbaa1"):
+        find(ITEMS, "itm_00")
 
 
 def test_what_is_no_form_takes_no_fields() -> None:

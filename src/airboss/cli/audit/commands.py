@@ -17,7 +17,7 @@ def audit(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who did what, from where, the newest last; needs the role own."""
+    """Show who did what, from where. The newest last; needs the role own."""
     from airboss.cli.audit.acts import follow_audit, show_audit
 
     if follow:

@@ -43,7 +43,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a first entry for this repository: airboss.yaml, with a job that fixes its tests."""
+    """Write a first airboss.yaml for this repository. Its job fixes failing tests."""
     from airboss.cli.entry.first_entry import init as write_entry
 
     if force:
@@ -142,7 +142,7 @@ def trust(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Trust an entry as it is now: as Python it may run, and its requests count."""
+    """Trust an entry as it is now. As Python it may run, and its requests count."""
     from airboss.cli.entry.listing import add_trust, remove_trust, show_trust
 
     if [path is not None, listed, remove is not None].count(True) != 1:

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Patience, reach
+from airboss.cli.options import AsJson, Data, Patience, named, reach
 from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer()
 
 ItemName = Annotated[
-    str, typer.Argument(metavar="ITEM", help="See: airboss inbox. The end of its id will do.")
+    str, typer.Argument(metavar="ITEM", help="See: airboss inbox. A part of its id will do.")
 ]
 
 
@@ -41,6 +41,8 @@ def inbox(
     """List what waits for you: approvals, questions, limits."""
     from airboss.cli.inbox.listing import InboxFilter, show_inbox, show_item
 
+    session = named(data, session, "ses") if session else None
+    run = named(data, run, "run") if run else None
     wanted = InboxFilter(kind.value if kind else None, session, run)
     if item is not None:
         if watch or wanted != InboxFilter():
@@ -65,7 +67,7 @@ def approve(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow what an agent asks permission for; at a limit, let it go on."""
+    """Allow what an agent asks permission for. At a limit: let it go on."""
     from airboss.cli.inbox import deciding
 
     deciding.approve(reach(data)(), item, always=always, is_json=as_json)
@@ -112,7 +114,7 @@ def answer(
 
 @app.command()
 def decline(item: ItemName, data: Data = None, as_json: AsJson = False) -> None:
-    """Leave a question without an answer; the agent goes on by its own judgement."""
+    """Leave a question without an answer. The agent goes on by its own judgement."""
     from airboss.cli.inbox import deciding
 
     deciding.decline(reach(data)(), item, is_json=as_json)

@@ -8,11 +8,10 @@ from urllib.parse import quote
 from airboss.cli.client import Client, Json
 from airboss.cli.inbox.item_page import fields_of, outcome_words, title_of, what_of
 from airboss.cli.screen import aside, print_json, visible_line
+from airboss.cli.short_ids import one_of
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
 INBOX: Final = "/api/v1/inbox"
-# So many letters at the end of an id name an item: fewer would name another one too easily.
-_SHORTEST_END: Final = 4
 _TOO_LATE: Final = 409
 _INVALID: Final = 422
 _BOOLEANS: Final = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
@@ -23,18 +22,10 @@ def waiting(client: Client, **query: str | None) -> list[Json]:
 
 
 def find(items: Iterable[Json], name: str) -> Json | None:
-    """By its id, or by the end of it where only one that waits ends so."""
-    known = list(items)
-    for item in known:
-        if item["id"] == name:
-            return item
-    if name.startswith("itm_") or len(name) < _SHORTEST_END:
-        return None
-    found = [item for item in known if str(item["id"]).endswith(name)]
-    if len(found) > 1:
-        ids = ", ".join(str(item["id"]) for item in found)
-        raise CommandRefused(f"Several things that wait end in {name}: {ids}.")
-    return found[0] if found else None
+    """By its id, or by a part of it that fits only one that waits."""
+    known = {str(item["id"]): item for item in items}
+    found = one_of(name, ((whole, title_of(item["asked"])) for whole, item in known.items()))
+    return known[found] if found else None
 
 
 def approve(client: Client, name: str, *, always: bool, is_json: bool) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from airboss.cli.client import Client, Json
 from airboss.cli.screen import aside, moment, out, print_json, print_table, visible_line
+from airboss.cli.short_ids import one_of
 
 RULES: Final = "/api/v1/rules"
 # What a rule may name, and what that is called here.
@@ -63,6 +64,8 @@ def add_rule(
 
 
 def remove_rule(client: Client, rule: str) -> None:
+    known = cast("list[Json]", client.get(RULES)["items"])
+    rule = one_of(rule, ((str(item["id"]), rule_words(item)) for item in known)) or rule
     client.delete(f"{RULES}/{quote(rule, safe='')}")
     aside().line(visible_line(f"The rule {rule} holds no longer."))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, reach
+from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, named, reach
 
 app = typer.Typer()
 
@@ -76,7 +76,7 @@ def show(
     """Show a run: its tree with states, times, task runs and usage."""
     from airboss.cli.run.listing import show as show_any
 
-    show_any(reach(data)(), name, is_json=as_json)
+    show_any(reach(data)(), named(data, name, "run", "tsk", "ses"), is_json=as_json)
 
 
 @app.command()
@@ -91,7 +91,8 @@ def retry(
     from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import retry as retry_run
 
-    raise typer.Exit(retry_run(reach(data), RunAgainRequest(name, detach, as_json, wait)))
+    request = RunAgainRequest(named(data, name, "run", "tsk"), detach, as_json, wait)
+    raise typer.Exit(retry_run(reach(data), request))
 
 
 @app.command()
@@ -102,19 +103,20 @@ def again(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the same job with the same input in the same folder, as a new run."""
+    """Run the same job once more, as a new run. With the same input in the same folder."""
     from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import again as run_again
 
-    raise typer.Exit(run_again(reach(data), RunAgainRequest(name, detach, as_json, wait)))
+    request = RunAgainRequest(named(data, name, "run"), detach, as_json, wait)
+    raise typer.Exit(run_again(reach(data), request))
 
 
 @app.command()
 def report(name: RunId, data: Data = None, as_json: AsJson = False) -> None:
-    """Read a run as a report: what came of it, why, what changed, what to do next."""
+    """Read a run as a report. What came of it, why, what changed, what to do next."""
     from airboss.cli.run.report import show_report
 
-    show_report(reach(data)(), name, is_json=as_json)
+    show_report(reach(data)(), named(data, name, "run"), is_json=as_json)
 
 
 @app.command()
@@ -124,10 +126,11 @@ def compare(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs: where they parted, and what differs from there on."""
+    """Compare two runs. Where they parted, and what differs from there on."""
     from airboss.cli.run.report import compare as compare_runs
 
-    compare_runs(reach(data)(), a, b, is_json=as_json)
+    first, second = named(data, a, "run"), named(data, b, "run")
+    compare_runs(reach(data)(), first, second, is_json=as_json)
 
 
 @app.command()
@@ -139,7 +142,7 @@ def rename(
     """Give a run another title."""
     from airboss.cli.run.report import rename as rename_run
 
-    raise typer.Exit(rename_run(reach(data)(), name, title))
+    raise typer.Exit(rename_run(reach(data)(), named(data, name, "run"), title))
 
 
 @app.command()
@@ -152,7 +155,7 @@ def tag(
     """Tag a run, to find it by that; or take tags away."""
     from airboss.cli.run.report import tag as tag_run
 
-    raise typer.Exit(tag_run(reach(data)(), name, tags, removes=remove))
+    raise typer.Exit(tag_run(reach(data)(), named(data, name, "run"), tags, removes=remove))
 
 
 @app.command()
@@ -163,10 +166,11 @@ def delete(
     yes: Yes = False,
     data: Data = None,
 ) -> None:
-    """Delete a run or a task that has ended, with its sessions, or a session that is not open."""
+    """Delete what has ended, for good. A run or a task with its sessions, or a session."""
     from airboss.cli.run.listing import delete as delete_for_good
 
-    raise typer.Exit(delete_for_good(reach(data)(), name, is_sure=yes))
+    whole = named(data, name, "run", "tsk", "ses")
+    raise typer.Exit(delete_for_good(reach(data)(), whole, is_sure=yes))
 
 
 @app.command()
@@ -189,7 +193,7 @@ def rehearse(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a job on the rehearsal model, for nothing, on a server of its own."""
+    """Run a job for nothing, on the rehearsal model. It has a server of its own."""
     from airboss.cli.run.rehearse import RehearsalRequest
     from airboss.cli.run.rehearse import rehearse as rehearse_job
 

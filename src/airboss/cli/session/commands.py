@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Yes, reach
+from airboss.cli.options import AsJson, Data, Yes, named, reach
 
 app = typer.Typer()
 
@@ -20,10 +20,10 @@ def ask(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a session something beside its work; nothing of that stays in its history."""
+    """Ask a session something beside its work. Nothing of that stays in its history."""
     from airboss.cli.session.queue import show_answer
 
-    show_answer(reach(data)(), session, question, is_json=as_json)
+    show_answer(reach(data)(), named(data, session, "ses"), question, is_json=as_json)
 
 
 class Formats(StrEnum):
@@ -49,7 +49,8 @@ def export(
     """Write all that was said in a session or a run to a file."""
     from airboss.cli.export import export as write_export
 
-    raise typer.Exit(write_export(reach(data)(), name, form.value, file, force=force))
+    whole = named(data, name, "ses", "run")
+    raise typer.Exit(write_export(reach(data)(), whole, form.value, file, force=force))
 
 
 @app.command()
@@ -68,8 +69,8 @@ def queue(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits in a session, and change it until it is delivered."""
+    """List what waits in a session. It can be changed until it is delivered."""
     from airboss.cli.session.queue import QueueChange, show_queue
 
     change_asked = QueueChange(clear, drop, change, first, yes)
-    show_queue(reach(data)(), session, change_asked, is_json=as_json)
+    show_queue(reach(data)(), named(data, session, "ses"), change_asked, is_json=as_json)

@@ -1,11 +1,12 @@
 """What waits in a session, and a question beside its work: `airboss queue`, `airboss ask`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.confirming import confirmed
 from airboss.cli.screen import aside, out, print_json, print_table, visible, waited
+from airboss.cli.short_ids import one_of
 
 # The server gives the model a minute.
 _ANSWER_SECONDS: Final = 75.0
@@ -58,6 +59,7 @@ def show_queue(client: Client, session: str, change: QueueChange, *, is_json: bo
 
 def _perform(client: Client, session: str, change: QueueChange) -> None:
     place = _place(session)
+    change = _meant(client, session, change)
     if change.clear and _is_dropped(queue_of(client, session), change):
         client.delete(place)
     if change.drop:
@@ -69,6 +71,24 @@ def _perform(client: Client, session: str, change: QueueChange) -> None:
         client.patch(f"{place}/{prompt}", {"text": text})
     if change.first:
         client.patch(f"{place}/{change.first}", {"position": 0})
+
+
+def _meant(client: Client, session: str, change: QueueChange) -> QueueChange:
+    """With whole ids where somebody gave a part of one."""
+    if not (change.drop or change.change or change.first):
+        return change
+    items = queue_of(client, session)
+    waiting = [(str(item["prompt"]), str(item["text"])[:_SHOWN]) for item in items]
+
+    def whole(given: str) -> str:
+        return one_of(given, waiting) or given
+
+    return replace(
+        change,
+        drop=change.drop and whole(change.drop),
+        change=change.change and (whole(change.change[0]), change.change[1]),
+        first=change.first and whole(change.first),
+    )
 
 
 def _is_dropped(items: list[Json], change: QueueChange) -> bool:

@@ -7,7 +7,7 @@ import typer
 from airboss.cli.options import AsJson, Data, Yes, reach
 from airboss.cli.trouble import CommandRefused
 
-app = typer.Typer(help="The server's settings: what they mean, where they are set, changes.")
+app = typer.Typer(help="Show and change the server's settings.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The setting, such as max_tasks.")]
 

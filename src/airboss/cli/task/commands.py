@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Patience, reach
+from airboss.cli.options import AsJson, Data, Patience, named, reach
 from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer(help="Run tasks of the entry, and see what became of them.")
@@ -54,6 +54,7 @@ def task_run(
         raise CommandRefused(
             "A session keeps its model and its folder: --session goes without them."
         )
+    session = named(data, session, "ses") if session else None
     request = TaskRunRequest(
         name, text, session, model, cwd, skip_availability, detach, as_json, wait
     )
@@ -78,7 +79,7 @@ def task_show(run: RunId, data: Data = None, as_json: AsJson = False) -> None:
     """Show a task run with its decisions and attempts."""
     from airboss.cli.task.listing import show_run
 
-    show_run(reach(data)(), run, is_json=as_json)
+    show_run(reach(data)(), named(data, run, "tsk"), is_json=as_json)
 
 
 @app.command("stop")
@@ -86,7 +87,7 @@ def task_stop(run: RunId, data: Data = None) -> None:
     """Stop a task run, with every agent of its own."""
     from airboss.cli.task.listing import stop_run
 
-    raise typer.Exit(stop_run(reach(data)(), run))
+    raise typer.Exit(stop_run(reach(data)(), named(data, run, "tsk")))
 
 
 @app.command("retry")
@@ -100,4 +101,5 @@ def task_retry(
     """Do a task that failed or was stopped again, with the same input in the same place."""
     from airboss.cli.task.start import TaskRetryRequest, retry
 
-    raise typer.Exit(retry(reach(data), TaskRetryRequest(run, detach, as_json, wait)))
+    request = TaskRetryRequest(named(data, run, "tsk"), detach, as_json, wait)
+    raise typer.Exit(retry(reach(data), request))

@@ -27,7 +27,7 @@ RoleOption = Annotated[
     ),
 ]
 
-app = typer.Typer(help="Who gets in: tokens with a name, and browsers that are signed in.")
+app = typer.Typer(help="Say who gets in. Tokens with a name, and browsers that are signed in.")
 
 
 @app.command("add")
@@ -56,7 +56,7 @@ def token_change(
     ] = None,
     data: Data = None,
 ) -> None:
-    """Give a token another role or end, at once; the token stays the same."""
+    """Give a token another role or end. At once; the token stays the same."""
     from airboss.cli.folder import data_folder
     from airboss.cli.token.tokens import change_token
 
@@ -67,7 +67,7 @@ def token_change(
 
 @app.command("list")
 def token_list(data: Data = None, as_json: AsJson = False) -> None:
-    """List the names that have a token, with what each may do and until when."""
+    """List the tokens by name. With what each may do, and until when."""
     from airboss.cli.folder import data_folder
     from airboss.cli.token.tokens import list_tokens
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from airboss.cli.client import Client, Json
 from airboss.cli.screen import aside, moment, out, print_json, print_table, visible_line
+from airboss.cli.short_ids import one_of
 
 SIGN_INS: Final = "/api/v1/signins"
 
@@ -34,6 +35,9 @@ def show_sign_ins(client: Client, *, is_json: bool) -> None:
 
 
 def end_sign_in(client: Client, sign_in: str) -> None:
+    known = cast("list[Json]", client.get(SIGN_INS)["items"])
+    words = ((str(item["id"]), f"{item['name']}, {item['device']}") for item in known)
+    sign_in = one_of(sign_in, words) or sign_in
     client.delete(f"{SIGN_INS}/{quote(sign_in, safe='')}")
     aside().line(visible_line(f"The sign-in {sign_in} has ended."))
 
