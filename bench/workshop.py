@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bench.wire import Address, Caller, Failed, calling
 
@@ -152,10 +153,10 @@ async def airboss(
     words = (*command(data, work), *options)
     async with running(*words, environ=environment(sources), log=log) as process:
         try:
-            url = (await first_line(process)).strip()
+            said = await first_line(process)
         except Failed as failed:
             raise Failed(f"{failed} {log.read_text(encoding='utf-8')[-600:]}") from None
-        port = int(url.rsplit(":", 1)[1])
+        port = urlsplit(said.split()[-1]).port or 0
         address = Address(port, (data / "token").read_text(encoding="utf-8").strip())
         await until_ready(address)
         yield Server(address, process.pid, work)

@@ -279,10 +279,12 @@ def _server(services: Services, settings: Settings, port: int, crowd: Crowd) -> 
 
 
 def _greet(url: str, access: Access, settings: Settings) -> None:
-    """Seed 001's two addresses, and the one to open."""
-    is_open = settings.no_token
-    address = f"{url}/" if is_open else one_time_address(url, access.new_code(OWNER))
-    lines = (url, f"{url}/api/stop", f"Open this once to sign in: {address}")
+    """First the address to open, then seed 001's two."""
+    opening = f"Open this in a browser: {url}/"
+    if not settings.no_token:
+        code = access.new_code(OWNER)
+        opening = f"Open this once to sign in: {one_time_address(url, code)}"
+    lines = (opening, url, f"{url}/api/stop")
     print("\n".join(lines), flush=True)  # noqa: T201 - what a server says when it is ready
 
 

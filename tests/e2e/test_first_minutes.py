@@ -29,6 +29,8 @@ def test_the_printed_address_gets_in_and_its_code_is_gone(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
     [address] = re.findall(r"http://\S+/#code=\S+", portal.log)
+    first, *_ = re.findall(r"http://\S+", portal.log)
+    assert first == address, "the first address that is printed is the one to open"
     page.goto(address)
     expect(page.get_by_role("heading", name="Start a session")).to_be_visible()
     assert page.url == f"{portal.url}/"
