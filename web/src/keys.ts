@@ -1,6 +1,6 @@
 /** The keys of a page. None without a modifier works while a text field has focus. */
 
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export type Press = {
   key: string;
@@ -63,7 +63,8 @@ export function pageKey(key: string): ((event: KeyboardEvent) => void) | undefin
 
 /** Keys of a part of the page, for as long as it is there: `{ j: next, k: previous }`. */
 export function useKeys(keys: Keys): void {
-  useEffect(() => {
+  // Not a frame later: who sees it may press at once.
+  useLayoutEffect(() => {
     layers.push(keys);
     return () => {
       layers.splice(layers.lastIndexOf(keys), 1);

@@ -1,7 +1,7 @@
 /** Keys that count only while a card itself has focus: no key may decide beside what one looks at. */
 
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 /** `press` says whether the key was its own. */
 export function useCardKeys(
@@ -9,7 +9,8 @@ export function useCardKeys(
   open: boolean,
   press: (key: string) => boolean,
 ): void {
-  useEffect(() => {
+  // Not a frame later: who sees it may press at once.
+  useLayoutEffect(() => {
     const element = card.current;
     if (!open || element === null) return;
     const hear = (event: KeyboardEvent) => {

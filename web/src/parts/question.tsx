@@ -43,14 +43,18 @@ function Choices({ asked, open, answer, decline, card }: Inner) {
   const { choices, allows_words } = asked;
   const [chosen, choose] = useState<number | null>(choices.length === 0 ? OTHER : null);
   const [words, write] = useState("");
+  const text = chosen === null ? "" : chosen === OTHER ? words : (choices[chosen] ?? "");
   useCardKeys(card, open, (key) => {
     const place = Number(key) - 1;
+    if (key === "enter" && text.trim() !== "") {
+      answer(text);
+      return true;
+    }
     if (!/^[1-9]$/.test(key) || place > choices.length) return false;
     if (place < choices.length) choose(place);
     else if (allows_words) choose(OTHER);
     return true;
   });
-  const text = chosen === null ? "" : chosen === OTHER ? words : (choices[chosen] ?? "");
   const submit = (event: Event) => {
     event.preventDefault();
     if (open && text.trim() !== "") answer(text);
