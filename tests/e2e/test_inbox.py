@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -251,14 +251,24 @@ def test_the_palette_goes_to_a_session_and_closes_with_esc(portal: Portal, inbox
 
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
     leave_nothing(portal)
-    for text in ("touch it", "which colour", "fill in"):
+    for text in ("touch it", "touch it", "write it", "which colour", "fill in"):
         new_session(portal, text)
 
     def first(page: Page) -> None:
         page.goto(f"{portal.url}/inbox.html")
-        expect(page.locator(".pick")).to_have_count(3, timeout=20_000)
+        expect(page.locator(".pick")).to_have_count(4, timeout=20_000)
 
-    def following(page: Page) -> None:
-        page.keyboard.press("j")
+    def choose(name: str) -> Callable[[Page], None]:
+        return lambda page: page.locator(".pick").filter(has_text=name).click()
 
-    usable_by_all(browser, portal, first, following, following)
+    def always(name: str) -> Callable[[Page], None]:
+        def opened(page: Page) -> None:
+            if name not in cards(page).inner_text():
+                choose(name)(page)
+            cards(page).get_by_role("button", name="Always allow").click()
+            expect(cards(page).get_by_role("radio").first).to_be_visible()
+
+        return opened
+
+    views = (always("made.txt"), always("hello.txt"), choose("Which colour"), choose("Where to"))
+    usable_by_all(browser, portal, first, *views)

@@ -12,6 +12,9 @@ from tests.e2e.visit import usable_by_all, window
 from tests.portal import Portal
 
 
+PHONE = 480
+
+
 def panel(person: Person) -> Locator:
     return person.page.get_by_role("complementary", name="About this session")
 
@@ -143,4 +146,45 @@ def test_the_page_fits_its_window_and_shuts_nobody_out(portal: Portal, browser: 
         while closed.count() > 0:
             closed.first.click()
 
-    usable_by_all(browser, portal, come, open_every_tool)
+    def list_commands(page: Page) -> None:
+        request(page).fill("/")
+        expect(page.get_by_role("listbox", name="Commands")).to_be_visible()
+
+    def list_files(page: Page) -> None:
+        request(page).fill("look at @")
+        expect(
+            page.get_by_role("listbox", name="Files").get_by_role("option").first
+        ).to_be_visible()
+
+    usable_by_all(browser, portal, come, open_every_tool, list_commands, list_files)
+
+
+def test_what_stands_beside_shuts_nobody_out_either(portal: Portal, browser: Browser) -> None:
+    """A model that failed, with the others to choose from; a file; a change side by side."""
+    (portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")
+    person = at_page(portal, window(browser, portal))
+    for text in ("change it", "unlucky"):
+        person.says(text)
+        person.is_idle()
+
+    def failed(page: Page) -> None:
+        at_page(portal, page, person.session)
+        page.get_by_role("button", name="Retry with another model").click()
+        page.get_by_role("button", name="View Raw Data").click()
+        expect(page.get_by_role("combobox", name="Model")).to_be_visible()
+
+    def file(page: Page) -> None:
+        page.locator(".call").get_by_role("link", name="hello.py").first.click()
+        expect(page.get_by_role("list", name="Lines of hello.py")).to_be_visible()
+
+    def split(page: Page) -> None:
+        page.get_by_role("tab", name="Changes").locator("visible=true").first.click()
+        if page.evaluate("innerWidth") > PHONE:  # there is room for one side only
+            page.get_by_role("button", name="Split").click()
+            expect(page.locator(".diff .half").first).to_be_visible()
+
+    usable_by_all(browser, portal, failed, file, split)
+
+
+def request(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Your request")

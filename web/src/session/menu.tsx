@@ -91,7 +91,14 @@ export function Menu({ items, wanted, place, id }: Props) {
             : `Files matching “${visible(wanted.letters)}”`
           : "Commands"}
       </div>
-      <div ref={list} id={id} role="listbox" aria-label={isFile ? "Files" : "Commands"}>
+      <div
+        ref={list}
+        id={id}
+        role="listbox"
+        aria-label={isFile ? "Files" : "Commands"}
+        // what scrolls is scrolled by keys too
+        tabIndex={0}
+      >
         {items.map((item, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the box hears the keys
           // biome-ignore lint/a11y/useFocusableInteractive: the box keeps the focus
