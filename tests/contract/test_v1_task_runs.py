@@ -60,6 +60,8 @@ async def test_a_run_starts_and_its_place_is_told(tasker: TaskGuest) -> None:
         "own_run": view["own_run"],
         "waits_for": None,
         "for_person": None,
+        "worked_ms": 0,
+        "working_since": view["created_at"],
         "doing": "",
         "reason": None,
         "unasked": False,

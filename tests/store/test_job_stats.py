@@ -11,7 +11,7 @@ from airboss.store.job_stats import JobStatsIndex, LastRun
 
 
 def view(number: int, job: str, state: str, **more: Any) -> tuple[Any, ...]:
-    usage = {"requests": number % 7, "sub_agents": {"requests": 1}}
+    usage = {"requests": number % 7, "milliseconds": 100, "sub_agents": {"requests": 1}}
     body = {"job": job, "ended_at": number + 100, "usage": usage, **more}
     return (f"run_{number:06}", "run", state, number, 1, json.dumps(body))
 
@@ -37,5 +37,5 @@ async def test_the_newest_count_and_those_of_other_jobs_do_not(tmp_path: Path) -
     newest = [3961 - 40 * back for back in range(10)]
     assert one.succeeded == [(100, number % 7 + 1) for number in newest]
     assert (one.running, one.waiting_for_person) == (2, 1)
-    assert found["early"].succeeded == [(100, 3)]
+    assert found["early"].succeeded == [(0, 3)]
     assert (found['no "such" job'].last, found['no "such" job'].succeeded) == (None, [])

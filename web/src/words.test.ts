@@ -123,10 +123,10 @@ test("counts are short, and in the unit that is billed", () => {
     "1.2M",
   ]);
   expect([0, 1, 0.33, 7].map(cost)).toEqual([
-    "0 requests",
-    "1 request",
-    "0.33 requests",
-    "7 requests",
+    "0 premium requests",
+    "1 premium request",
+    "0.33 premium requests",
+    "7 premium requests",
   ]);
 });
 

@@ -58,10 +58,11 @@ export function tokens(count: number): string {
 
 const trimmed = (value: number) => value.toFixed(1).replace(/\.0$/, "");
 
-/** In the unit that is billed: requests, each as often as its model counts. */
+/** In the unit that is billed: requests, each as often as its model counts. Copilot calls them so; how
+ *  often models were called is another number. */
 export function cost(requests: number): string {
   const count = Number(requests.toFixed(2));
-  return `${count.toLocaleString("en")} ${count === 1 ? "request" : "requests"}`;
+  return `${count.toLocaleString("en")} premium ${count === 1 ? "request" : "requests"}`;
 }
 
 /** Of a text that was too long: how much of it is not there. The server says it in the same words. */

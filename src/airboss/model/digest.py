@@ -35,7 +35,7 @@ def _plain(value: Any) -> Any:
             return _thousandths(value)
         case Mapping():
             named = cast("Mapping[str, Any]", value)
-            plain = {name: _plain(part) for name, part in named.items()}
+            plain = {name: _plain(part) for name, part in named.items() if name not in _UNKEPT}
             return {name: part for name, part in plain.items() if part not in _EMPTY}
         case _:
             return [_plain(part) for part in cast("Sequence[Any]", value)]
@@ -46,4 +46,6 @@ def _thousandths(value: float) -> int:
     return floor(max(-_MOST, min(_MOST, whole)))
 
 
+# Views that an earlier version kept of what still goes on do not have them.
+_UNKEPT = frozenset(("worked_ms", "working_since"))
 _EMPTY: Sequence[Any] = (None, False, 0, "", [], {})

@@ -23,7 +23,7 @@ from airboss.model.run_events import (
     WorkStopped,
     WorkWaiting,
 )
-from airboss.model.usage import Usage
+from airboss.model.usage import Usage, worked_since
 from airboss.model.words import Frozen
 
 RunState = Literal["waiting", "running", "waiting-for-person", "succeeded", "failed", "canceled"]
@@ -40,6 +40,13 @@ class RunningWork(Frozen):
     started_at: int
     waits_for: str | None = None
     for_person: bool = False
+    # How long it worked before its last pause, and since when it works again; its end tells both.
+    worked_ms: int = 0
+    working_since: int | None = None
+
+    def worked_until(self, now: int) -> int:
+        """Without its pauses, in milliseconds."""
+        return self.worked_ms + worked_since(self.working_since, now)
 
 
 class RunView(Frozen):
@@ -94,6 +101,16 @@ class RunView(Frozen):
         return self.attempt
 
     @property
+    def task_runs(self) -> int:
+        """How many have come to an end: each round of a loop and each retry is one."""
+        return self.works_succeeded + self.works_failed
+
+    def worked_until(self, now: int) -> int:
+        """What its agents worked, in milliseconds: without the time in which they waited for people
+        or for a place. Of those beside each other each counts."""
+        return self.usage.milliseconds + sum(work.worked_until(now) for work in self.running)
+
+    @property
     def is_open(self) -> bool:
         return self.state in OPEN_RUNS
 
@@ -126,12 +143,15 @@ def _with_works(running: tuple[RunningWork, ...]) -> dict[str, object]:
 
 
 def _with_wait(
-    view: RunView, path: str, reason: str | None, *, for_person: bool = False
+    view: RunView, at: int, path: str, reason: str | None, *, for_person: bool = False
 ) -> dict[str, object]:
     said = {"waits_for": reason, "for_person": for_person}
-    return _with_works(
-        tuple(work.model_copy(update=said) if work.path == path else work for work in view.running)
-    )
+
+    def waiting(work: RunningWork) -> RunningWork:
+        times = {"worked_ms": work.worked_until(at), "working_since": None if reason else at}
+        return work.model_copy(update={**said, **times})
+
+    return _with_works(tuple(waiting(work) if work.path == path else work for work in view.running))
 
 
 def _changes(  # noqa: C901 - one arm a kind
@@ -140,11 +160,12 @@ def _changes(  # noqa: C901 - one arm a kind
     match event:
         case WorkStarted():
             begun = event.model_dump(exclude={"kind"})
-            return _with_works((*view.running, RunningWork(started_at=at, **begun)))
+            work = RunningWork(started_at=at, working_since=at, **begun)
+            return _with_works((*view.running, work))
         case WorkWaiting():
-            return _with_wait(view, event.path, event.reason, for_person=event.for_person)
+            return _with_wait(view, at, event.path, event.reason, for_person=event.for_person)
         case WorkGoing():
-            return _with_wait(view, event.path, None)
+            return _with_wait(view, at, event.path, None)
         case WorkStopped():
             counted = "works_succeeded" if event.succeeded else "works_failed"
             rest = tuple(work for work in view.running if work.path != event.path)
@@ -202,6 +223,15 @@ class WorkRecord(Frozen):
     unasked: bool = False
     usage: Usage = Usage()
     conclusion: str = ""
+    # While it goes on, as `RunningWork` has them.
+    worked_ms: int = 0
+    working_since: int | None = None
+
+    def worked_until(self, now: int) -> int:
+        """What its agents worked, in milliseconds, without the time in which they waited."""
+        if self.ended_at is not None:
+            return self.usage.milliseconds
+        return self.worked_ms + worked_since(self.working_since, now)
 
 
 class RunStory(Frozen):
@@ -232,14 +262,13 @@ class RunTeller:
                 return []
             case WorkStarted():
                 begun = event.model_dump(exclude={"kind"})
-                work = WorkRecord(state="running", started_at=at, **begun)
+                work = WorkRecord(state="running", started_at=at, working_since=at, **begun)
                 self._works[event.task_run] = work
                 self._open[event.task_run] = None
                 return [work]
             case WorkWaiting() | WorkGoing():
                 reason = event.reason if isinstance(event, WorkWaiting) else None
-                names = [name for name in self._open if self._works[name].path == event.path]
-                return self._change(names, state=_state_of(event), waits_for=reason)
+                return self._wait(at, event.path, reason, _state_of(event))
             case WorkRetrying():
                 return self._retry(at, event)
             case WorkStopped():
@@ -254,8 +283,19 @@ class RunTeller:
             case _:
                 return []
 
+    def _wait(self, at: int, path: str, reason: str | None, state: RunState) -> list[WorkRecord]:
+        names = [name for name in self._open if self._works[name].path == path]
+        since = None if reason else at
+        for name in names:
+            worked = self._works[name].worked_until(at)
+            times = {"worked_ms": worked, "working_since": since}
+            self._change([name], state=state, waits_for=reason, **times)
+        return [self._works[name] for name in names]
+
     def _change(self, names: list[str], **change: object) -> list[WorkRecord]:
         known = [name for name in names if name in self._works]
+        if "ended_at" in change:
+            change |= {"worked_ms": 0, "working_since": None}
         for name in known:
             self._works[name] = self._works[name].model_copy(update=change)
             if "ended_at" in change:

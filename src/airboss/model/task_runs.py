@@ -23,7 +23,7 @@ from airboss.model.task_events import (
     TaskWaiting,
     ToolCall,
 )
-from airboss.model.usage import Usage
+from airboss.model.usage import Usage, worked_since
 from airboss.model.words import Frozen
 
 TaskRunState = Literal["running", "succeeded", "failed", "canceled", "crashed"]
@@ -64,11 +64,20 @@ class TaskRunView(Frozen):
     waits_for: str | None = None
     # True, or nothing: what earlier versions told folds into what they made of it.
     for_person: bool | None = None
+    # Of one that was started by itself, while it goes on: how long it worked before its last pause,
+    # and since when it works again.
+    worked_ms: int = 0
+    working_since: int | None = None
     doing: str = ""
     reason: str | None = None
     # It failed since its prompt or a condition could not be asked.
     unasked: bool = False
     ended_at: int | None = None
+
+    def worked_until(self, now: int) -> int:
+        """What its agents worked, in milliseconds, without the time in which they waited."""
+        going = self.worked_ms + worked_since(self.working_since, now)
+        return going or self.usage.milliseconds
 
     @property
     def is_open(self) -> bool:
@@ -97,9 +106,11 @@ def _changes(  # noqa: C901 - one arm a kind
         case TaskRetrying():
             return {"retries": event.retry}
         case TaskWaiting():
-            return {"waits_for": event.reason, "for_person": event.for_person or None}
+            worked = view.worked_ms + worked_since(view.working_since, at)
+            said = {"waits_for": event.reason, "for_person": event.for_person or None}
+            return {**said, "worked_ms": worked, "working_since": None}
         case TaskGoing():
-            return {"waits_for": None, "for_person": None}
+            return {"waits_for": None, "for_person": None, "working_since": at}
         case TaskDecided():
             return {"doing": event.text}
         case TaskError():
@@ -108,6 +119,7 @@ def _changes(  # noqa: C901 - one arm a kind
             end = {"state": event.outcome, "reason": event.reason, "ended_at": at}
             said = {"sessions": (), "unasked": event.unasked}
             said |= {"waits_for": None, "for_person": None}
+            said |= {"worked_ms": 0, "working_since": None}
             return {**end, **said, "usage": view.usage + event.usage}
         case _:
             return {}
@@ -127,6 +139,7 @@ def begin_task(stream: str, seq: int, at: int, event: TaskAccepted) -> TaskRunVi
         run=event.run,
         path=event.path,
         own_run=event.own_run,
+        working_since=None if event.own_run is None else at,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -35,6 +35,10 @@ class Usage(Spent):
         return self.input_tokens + self.output_tokens + sub.input_tokens + sub.output_tokens
 
     @property
+    def whole_requests(self) -> int:
+        return self.requests + self.sub_agents.requests
+
+    @property
     def whole_cost(self) -> float:
         return self.cost + self.sub_agents.cost
 
@@ -69,3 +73,8 @@ def _spent(one: Spent, other: Spent, sign: int) -> dict[str, Any]:
         "cached_tokens": max(0, one.cached_tokens + sign * other.cached_tokens),
         "cost": max(0.0, one.cost + sign * other.cost),
     }
+
+
+def worked_since(since: int | None, now: int) -> int:
+    """The milliseconds of what works since then; nothing while it waits."""
+    return 0 if since is None else max(0, now - since)

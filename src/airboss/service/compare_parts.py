@@ -22,6 +22,8 @@ class ComparedRun(Frozen):
     models: list[str]
     started_at: int
     took_ms: int
+    worked_ms: int
+    task_runs: int
     waited_for_person_ms: int
     usage: Usage
     tasks: int

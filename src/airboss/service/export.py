@@ -130,5 +130,5 @@ def _facts(view: Exported) -> Facts:
         facts.append(("reason", view.reason))
     usage = view.usage
     facts += [("by", view.who), ("begun", moment(view.created_at))]
-    facts.append(("used", f"{usage.requests} requests, {usage.tokens} tokens"))
+    facts.append(("used", f"{usage.whole_requests} requests, {usage.tokens} tokens"))
     return facts

@@ -139,6 +139,10 @@ class Report(Frozen):
     # From the beginning to the end, and of that how long nobody but a person was waited for.
     took_ms: int
     waited_for_person_ms: int
+    # What its agents worked, those beside each other each, without the time in which they waited.
+    worked_ms: int
+    # How many have come to an end: each round of a loop and each retry is one.
+    task_runs: int
     usage: Usage
     attempt: int
     again: RunId | None

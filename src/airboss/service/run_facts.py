@@ -67,6 +67,10 @@ class RunFacts:
         found = [last[path] for path in self.culprits if path in last]
         return found[0] if found else None
 
+    def worked_ms(self, work: WorkRecord) -> int:
+        """What its agents worked, as every list has it."""
+        return work.worked_until(self.now)
+
     def name(self, work: WorkRecord) -> str:
         """As the chart and all lists have it, with the round where there was more than one."""
         place = self.place_of.get(work.work)

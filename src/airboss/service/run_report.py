@@ -90,6 +90,8 @@ class RunReports:
             ended_at=view.ended_at,
             took_ms=max(0, facts.now - view.created_at),
             waited_for_person_ms=for_person,
+            worked_ms=view.worked_until(facts.now),
+            task_runs=view.task_runs,
             usage=view.usage,
             attempt=view.attempt,
             again=view.again,
@@ -147,7 +149,7 @@ async def _tried(log: EventLog, failed: FailedTask | None) -> list[TriedAttempt]
                 said=await said_in(log, attempt) or attempt.reason or "",
                 check=_check_of(failed.story, attempt),
                 milliseconds=max(0, (following or attempt.started_at) - attempt.started_at),
-                requests=attempt.usage.requests,
+                requests=attempt.usage.whole_requests,
             )
         )
     return found
@@ -212,7 +214,7 @@ def _line(
         session=SessionId(session) if session else None,
         rounds=len(executions),
         attempts=len(last.retried_at) + 1,
-        worked_ms=sum(one.worked_ms(facts.now) for one in times),
+        worked_ms=sum(facts.worked_ms(one) for one in executions),
         waited_for_person_ms=sum(one.for_person_ms for one in times),
         usage=usage,
     )

@@ -19,7 +19,7 @@ SELECT job.key AS place,
      {" UNION ALL ".join(_LAST % state for state in ("succeeded", "failed", "canceled"))}
    ) ORDER BY created_at DESC LIMIT 1) AS last,
   (SELECT json_group_array(json_array(
-     json_extract(body, '$.ended_at') - created_at,
+     coalesce(json_extract(body, '$.usage.milliseconds'), 0),
      coalesce(json_extract(body, '$.usage.requests'), 0)
        + coalesce(json_extract(body, '$.usage.sub_agents.requests'), 0)
    )) FROM (SELECT created_at, body FROM {_OF_JOB} = 'succeeded'{_NEWEST}%d)) AS usual,
@@ -44,7 +44,7 @@ class LastRun:
 
 @dataclass(frozen=True)
 class JobRuns:
-    """Of one job; `succeeded` are the durations and requests of the newest that succeeded."""
+    """Of one job; `succeeded` are the working times and requests of the newest that succeeded."""
 
     last: LastRun | None
     succeeded: Sequence[tuple[int, int]]

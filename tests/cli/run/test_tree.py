@@ -57,6 +57,7 @@ class Teller:
 
     def end(self, path: str, succeeded: bool = True, **usage: Any) -> None:
         said = {"work": 0, "task_run": self.runs[path], "succeeded": succeeded}
+        usage = {"milliseconds": 1000, **usage}
         self.say("run.work.stopped", path=path, usage=usage, **said)
 
     def do(self, path: str, task: str, succeeded: bool = True) -> None:
@@ -79,7 +80,7 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     teller.begin("0.1.1.0", "right")
     teller.say("run.work.waiting", path="0.1.1.0", reason="a free place")
     assert teller.draw() == [
-        "deliver · running · 0:05 · 1 done · 1 of 2 tasks wait for a free place "
+        "deliver · running · 0:04 · 1 done · 1 of 2 tasks wait for a free place "
         "(more at once: airboss serve --max-tasks N)",
         "├ ✓ plan (planning)  0:01",
         "├ at the same time",
@@ -101,17 +102,19 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     ]
     teller.say("run.work.waiting", path="0.1.0", reason="a free place")
     assert teller.draw()[0] == (
-        "deliver · waiting · 0:06 · 1 done · 2 of 2 tasks wait for a free place "
+        "deliver · waiting · 0:05 · 1 done · 2 of 2 tasks wait for a free place "
         "(more at once: airboss serve --max-tasks N)"
     )
     teller.say("run.work.going", path="0.1.0")
     assert teller.draw()[0].startswith("deliver · running")
     teller.say("run.ending", outcome="canceled", reason="Stopped by owner.")
-    assert teller.draw()[0] == "deliver · stopping · 0:08 · 1 done · Stopped by owner."
+    assert teller.draw()[0] == "deliver · stopping · 0:06 · 1 done · Stopped by owner."
+    cut = {"milliseconds": 4500}
+    teller.say("run.work.cut", path="0.1.0", task_run="tsk_0.1.0", usage=cut)
     teller.say("run.ended", outcome="canceled", reason="Stopped by owner.")
     teller.say("something.new")
-    assert teller.draw()[0] == "deliver · canceled · 0:09 · 1 done · Stopped by owner."
-    assert teller.draw()[3] == "│ ├ ■ left  0:06"
+    assert teller.draw()[0] == "deliver · canceled · 0:05 · 1 done · Stopped by owner."
+    assert teller.draw()[3] == "│ ├ ■ left  0:04"
 
 
 def test_what_waits_for_a_person_comes_with_the_words_to_type() -> None:
@@ -145,7 +148,7 @@ def test_a_condition_that_says_no_is_no_failure() -> None:
     teller.do("0.2.it1.post.0", "look", succeeded=False)
     teller.do("0.2.it2.pre", "wanted", succeeded=False)
     drawn = teller.draw()
-    assert drawn[0] == "deliver · running · 0:10 · 5 done"
+    assert drawn[0] == "deliver · running · 0:05 · 5 done"
     assert drawn[7:10] == [
         "├ loop, round 2",
         "│ ├ ◆ wanted (goes on if true)  false · 0:01",
@@ -175,7 +178,7 @@ def test_only_what_fits_is_drawn_and_what_runs_comes_first() -> None:
     teller.begin("0.3.true", "ship")
     drawn = teller.draw(limit=6)
     assert drawn == [
-        "deliver · running · 0:03 · 0 done, 1 failed",
+        "deliver · running · 0:01 · 0 done, 1 failed",
         "├ ✗ plan (planning)  0:01",
         "  ├ · good (decides)",
         "  └ true",
@@ -196,7 +199,7 @@ def test_a_retry_takes_the_place_of_what_failed_and_its_cost_counts() -> None:
     teller.end("0.0", True, requests=2, input_tokens=3000, output_tokens=5, cost=0.25)
     usage = "3 requests, 4,000 tokens in, 15 out, cost 0.75"
     drawn = teller.draw(has_ids=True)
-    assert drawn[0] == f"deliver · running · 0:07 · 1 done · {usage} · attempt 2 · restarts: 1"
+    assert drawn[0] == f"deliver · running · 0:02 · 1 done · {usage} · attempt 2 · restarts: 1"
     assert "succeeded · 0:01 · tsk_b · before tsk_a · 2 requests, " in drawn[1]
     assert usage_words({}) == ""
 

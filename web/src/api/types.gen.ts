@@ -227,6 +227,8 @@ export type ComparedRun = {
   "models": readonly (string)[];
   "started_at": number;
   "took_ms": number;
+  "worked_ms": number;
+  "task_runs": number;
   "waited_for_person_ms": number;
   "usage": Usage;
   "tasks": number;
@@ -919,6 +921,8 @@ export type Report = {
   "ended_at"?: number | null;
   "took_ms": number;
   "waited_for_person_ms": number;
+  "worked_ms": number;
+  "task_runs": number;
   "usage": Usage;
   "attempt": number;
   "again"?: string | null;
@@ -1151,6 +1155,8 @@ export type RunningWork = {
   "started_at": number;
   "waits_for"?: string | null;
   "for_person": boolean;
+  "worked_ms": number;
+  "working_since"?: number | null;
 };
 
 /** The agent runtime's process, or why there is none. */
@@ -1604,6 +1610,8 @@ export type TaskRunDetail = {
   "own_run"?: string | null;
   "waits_for"?: string | null;
   "for_person"?: boolean | null;
+  "worked_ms": number;
+  "working_since"?: number | null;
   "doing": string;
   "reason"?: string | null;
   "unasked": boolean;
@@ -1641,6 +1649,8 @@ export type TaskRunView = {
   "own_run"?: string | null;
   "waits_for"?: string | null;
   "for_person"?: boolean | null;
+  "worked_ms": number;
+  "working_since"?: number | null;
   "doing": string;
   "reason"?: string | null;
   "unasked": boolean;
@@ -1929,6 +1939,8 @@ export type WorkRecord = {
   "unasked": boolean;
   "usage": Usage;
   "conclusion": string;
+  "worked_ms": number;
+  "working_since"?: number | null;
 };
 
 /** What a task of the job did was not enough, and it tries again. */

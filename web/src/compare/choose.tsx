@@ -7,6 +7,7 @@ import type { RunDetail, RunView } from "../api/types.gen";
 import { now } from "../live/feed";
 import { Status } from "../parts/status";
 import { runName } from "../start/rows";
+import { workedByRun } from "../state/figures";
 import { duration, fully, visible, when } from "../words";
 import { compareAddress } from "./page";
 
@@ -73,7 +74,7 @@ export function Choose({ a }: { a: string }) {
               <td class="right num" title={fully(run.created_at)}>
                 {when(run.created_at, now.value)}
               </td>
-              <td class="right num">{duration((run.ended_at ?? now.value) - run.created_at)}</td>
+              <td class="right num">{duration(workedByRun(run, now.value))}</td>
             </tr>
           ))}
         </tbody>

@@ -9,6 +9,7 @@ import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { Status } from "../parts/status";
 import { runAddress } from "../start/rows";
+import { costOf, requestsOf } from "../state/figures";
 import { Inline } from "../tracking/inline";
 import { cost, duration, fully, visible, when } from "../words";
 import { Choose } from "./choose";
@@ -119,14 +120,14 @@ function RunCard({ run, letter }: { run: ComparedRun; letter: "A" | "B" }) {
 }
 
 function Figures({ told: { a, b, files_alike } }: { told: Comparison }) {
-  const longer = b.took_ms - a.took_ms;
-  const more = b.usage.requests - a.usage.requests;
+  const longer = b.worked_ms - a.worked_ms;
+  const more = requestsOf(b.usage) - requestsOf(a.usage);
   return (
     <dl class="figures">
       <Figure
-        name="Took"
-        a={duration(a.took_ms)}
-        b={duration(b.took_ms)}
+        name="Worked"
+        a={duration(a.worked_ms)}
+        b={duration(b.worked_ms)}
         words={
           Math.abs(longer) < 1000
             ? "as long"
@@ -135,9 +136,9 @@ function Figures({ told: { a, b, files_alike } }: { told: Comparison }) {
       />
       <Figure
         name="Cost"
-        a={cost(a.usage.cost + a.usage.sub_agents.cost)}
-        b={cost(b.usage.cost + b.usage.sub_agents.cost)}
-        words={`${a.usage.requests} and ${b.usage.requests} calls of models${
+        a={cost(costOf(a.usage))}
+        b={cost(costOf(b.usage))}
+        words={`${requestsOf(a.usage)} and ${requestsOf(b.usage)} requests${
           more === 0 ? "" : `, B ${Math.abs(more)} ${more > 0 ? "more" : "fewer"}`
         }`}
       />

@@ -24,7 +24,8 @@ const row = (id: string, at: number, state = "closed"): Row => ({
   folder: "",
   model: "",
   at,
-  ended: null,
+  worked: () => 0,
+  requests: 0,
   cost: "",
 });
 const read = (cursor: string | null, ...rows: Row[]): Read => ({ rows, cursor });
@@ -98,6 +99,7 @@ const session = {
   model: "m",
   items: [],
   usage,
+  spending: usage,
 } as unknown as SessionView;
 const hit = (change: Partial<Hit>): Hit => ({
   stream: "ses_2",

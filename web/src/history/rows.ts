@@ -2,6 +2,14 @@
 
 import type { Hit, RunView, SessionView, Snippet, TaskRunView } from "../api/types.gen";
 import { runAddress, runName, stateOfTask, taskAddress } from "../start/rows";
+import {
+  costOf,
+  requestsOf,
+  taskRunsOf,
+  workedByRun,
+  workedBySession,
+  workedByTask,
+} from "../state/figures";
 import { cost, visible } from "../words";
 import type { Source } from "./filters";
 
@@ -18,8 +26,9 @@ export type Row = {
   folder: string;
   model: string;
   at: number;
-  /** Null while it goes on. */
-  ended: number | null;
+  /** Milliseconds, without pauses, at a moment: what goes on works on. */
+  worked: (now: number) => number;
+  requests: number;
   cost: string;
   /** Of a run: the beginning of its input, and its tags. */
   input?: string;
@@ -29,7 +38,7 @@ export type Row = {
 };
 
 export function rowOfRun(run: RunView): Row {
-  const done = run.works_succeeded;
+  const done = taskRunsOf(run);
   return {
     key: run.id,
     id: run.id,
@@ -37,12 +46,13 @@ export function rowOfRun(run: RunView): Row {
     href: runAddress(run.job, run.id),
     name: visible(runName(run)),
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
-    kind: `Job · ${done === 1 ? "1 task" : `${done} tasks`}`,
+    kind: `Job · ${done === 1 ? "1 task run" : `${done} task runs`}`,
     folder: visible(run.cwd),
     model: "",
     at: run.created_at,
-    ended: run.ended_at ?? null,
-    cost: cost(run.usage.cost + run.usage.sub_agents.cost),
+    worked: (now) => workedByRun(run, now),
+    requests: requestsOf(run.usage),
+    cost: cost(costOf(run.usage)),
     input: visible(run.input_start),
     tags: run.tags,
   };
@@ -61,14 +71,14 @@ export function rowOfTask(task: TaskRunView): Row {
     folder: visible(task.cwd),
     model: visible(task.model),
     at: task.created_at,
-    ended: task.ended_at ?? null,
-    cost: cost(task.usage.cost + task.usage.sub_agents.cost),
+    worked: (now) => workedByTask(task, now),
+    requests: requestsOf(task.usage),
+    cost: cost(costOf(task.usage)),
   };
 }
 
 export function rowOfSession(session: SessionView): Row {
   const asks = session.items.length > 0 && session.state !== "closed";
-  const goesOn = asks || session.state === "working" || session.state === "opening";
   return {
     key: session.id,
     id: session.id,
@@ -80,8 +90,9 @@ export function rowOfSession(session: SessionView): Row {
     folder: visible(session.cwd),
     model: visible(session.model),
     at: session.created_at,
-    ended: goesOn ? null : session.updated_at,
-    cost: cost(session.usage.cost + session.usage.sub_agents.cost),
+    worked: () => workedBySession(session),
+    requests: requestsOf(session.usage) + requestsOf(session.spending),
+    cost: cost(costOf(session.usage) + costOf(session.spending)),
   };
 }
 

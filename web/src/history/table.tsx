@@ -40,7 +40,10 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
           <th class="opt">Folder</th>
           <th class="opt">Model</th>
           <th class="right">When</th>
-          <th class="right">Took</th>
+          <th class="right" title="Without the time in which it waited">
+            Worked
+          </th>
+          <th class="right opt">Requests</th>
           <th class="right">Cost</th>
         </tr>
       </thead>
@@ -93,7 +96,8 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
             <td class="right num at" title={fully(row.at)}>
               {when(row.at, now.value)}
             </td>
-            <td class="right num took">{duration((row.ended ?? now.value) - row.at)}</td>
+            <td class="right num took">{duration(row.worked(now.value))}</td>
+            <td class="right num opt">{row.requests}</td>
             <td class="right num cost">{row.cost}</td>
           </tr>
         ))}

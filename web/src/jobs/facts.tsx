@@ -6,6 +6,7 @@ import { now } from "../live/feed";
 import { Note } from "../parts/note";
 import { Status } from "../parts/status";
 import { runAddress } from "../start/rows";
+import { costOf, workedByRun } from "../state/figures";
 import { cost, duration, fully, span, visible, visibleLines, when } from "../words";
 import type { Cell } from "./grid";
 import { inOneSentence, policiesOf, tasksOf } from "./works";
@@ -40,7 +41,7 @@ export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
         </Tile>
       )}
       {job.stats.usual_requests != null && (
-        <Tile name="Usual calls of models" small={WHENCE}>
+        <Tile name="Usual requests" small={WHENCE}>
           {job.stats.usual_requests}
         </Tile>
       )}
@@ -68,7 +69,7 @@ function Tile({ name, small, children }: TileProps) {
 function range(runs: readonly RunView[]): string | null {
   const times = runs
     .filter((run) => run.state === "succeeded" && run.ended_at != null)
-    .map((run) => (run.ended_at ?? 0) - run.created_at);
+    .map((run) => workedByRun(run, now.value));
   if (times.length < 2) return null;
   const [least, most] = [span(Math.min(...times)), span(Math.max(...times))];
   return least === most ? null : `${least} to ${most}`;
@@ -119,7 +120,7 @@ export function LastRuns({ runs, loaded }: { runs: readonly RunView[]; loaded: b
             <tr>
               <th>State</th>
               <th>When</th>
-              <th>How long</th>
+              <th>Worked</th>
               <th>Cost</th>
             </tr>
           </thead>
@@ -134,8 +135,8 @@ export function LastRuns({ runs, loaded }: { runs: readonly RunView[]; loaded: b
                     {when(run.created_at, now.value)}
                   </a>
                 </td>
-                <td class="right num">{duration((run.ended_at ?? now.value) - run.created_at)}</td>
-                <td class="right num muted">{cost(run.usage.cost + run.usage.sub_agents.cost)}</td>
+                <td class="right num">{duration(workedByRun(run, now.value))}</td>
+                <td class="right num muted">{cost(costOf(run.usage))}</td>
               </tr>
             ))}
           </tbody>

@@ -54,7 +54,7 @@ export function Lists({ folder, names }: Props) {
     ...sessions
       .flatMap((list) => list.state.value?.items ?? [])
       .filter((session) => session.task == null)
-      .map((session) => rowOfSession(session, names, now.value)),
+      .map((session) => rowOfSession(session, names)),
   ]);
   if (running.length + recent.length === 0) return <Sample folder={folder} />;
   const stale = fresh.value.kind === "stale" || fresh.value.kind === "unreachable";
@@ -109,7 +109,7 @@ function Rows({ rows, stale }: { rows: readonly Row[]; stale: boolean }) {
           <time class="num opt" dateTime={new Date(row.at).toISOString()} title={fully(row.at)}>
             {row.goesOn ? clock(row.at) : ago(row.at, now.value)}
           </time>
-          <span class="num" title="How long it takes or took">
+          <span class="num" title="How long it worked, without the time in which it waited">
             {duration(row.milliseconds)}
           </span>
           <span class="num opt" title="What it cost so far">

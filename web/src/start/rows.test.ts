@@ -69,6 +69,7 @@ const TASK: TaskRunView = {
   crashes: 0,
   retries: 0,
   usage: USAGE,
+  worked_ms: 2_000,
   doing: "",
   unasked: false,
 };
@@ -91,7 +92,7 @@ test("a task by itself says what it waits for, and leads to its session once it 
     about: "Task · /w · waits for a free place",
     at: 1_000,
     milliseconds: 2_000,
-    cost: "3 requests",
+    cost: "3 premium requests",
     goesOn: true,
   });
   const asks = { ...TASK, waits_for: "a person", for_person: true, opened: ["ses_1", "ses_2"] };
@@ -99,7 +100,8 @@ test("a task by itself says what it waits for, and leads to its session once it 
     state: "waiting-for-person",
     href: "/index.html?session=ses_1",
   });
-  const ended = { ...TASK, state: "crashed", ended_at: 5_000, session: "ses_9" } as const;
+  const told = { usage: { ...USAGE, milliseconds: 4_000 }, worked_ms: 0 };
+  const ended = { ...TASK, ...told, state: "crashed", ended_at: 5_000, session: "ses_9" } as const;
   expect(rowOfTask(ended, 9_000)).toMatchObject({
     state: "failed",
     href: "/index.html?session=ses_9",
@@ -108,25 +110,26 @@ test("a task by itself says what it waits for, and leads to its session once it 
   });
 });
 
-test("a run that goes on counts from its beginning", () => {
-  expect(rowOfRun(RUN, 61_000)).toEqual({
+test("a run that goes on counts what its tasks worked, and those at work until now", () => {
+  const running = [{ worked_ms: 9_999, working_since: 11_000 }] as never;
+  expect(rowOfRun({ ...RUN, running }, 61_000)).toEqual({
     id: "run_1",
     href: "/jobTracking.html?jobName=ship+it&jobId=run_1",
     name: "ship it",
     state: "running",
-    about: "Job · /w · 2 tasks done",
+    about: "Job · /w · 2 task runs done, 1 at work",
     at: 1_000,
     milliseconds: 60_000,
-    cost: "3 requests",
+    cost: "3 premium requests",
     goesOn: true,
   });
 });
 
-test("a run that ended says when, how long it took, and why it ended so", () => {
+test("a run that ended says when, how long it worked, and why it ended so", () => {
   const ended = { ...RUN, state: "failed" as const, ended_at: 9_000, reason: "plan: no" };
   expect(rowOfRun(ended, 61_000)).toMatchObject({
     at: 9_000,
-    milliseconds: 8_000,
+    milliseconds: 1,
     about: "Job · /w · plan: no",
     goesOn: false,
   });
@@ -134,13 +137,13 @@ test("a run that ended says when, how long it took, and why it ended so", () => 
 
 test("a run that succeeded needs no reason", () => {
   const ended = { ...RUN, state: "succeeded" as const, ended_at: 9_000, reason: "All did." };
-  expect(rowOfRun(ended, 61_000).about).toBe("Job · /w · 2 tasks");
+  expect(rowOfRun(ended, 61_000).about).toBe("Job · /w · 2 task runs");
 });
 
 test("a run that outlived its server says so", () => {
   expect(rowOfRun({ ...RUN, restarts: 1 }, 2_000)).toMatchObject({
     state: "resumed",
-    about: "Job · /w · after a restart, 2 tasks kept",
+    about: "Job · /w · after a restart, 2 task runs kept",
   });
 });
 
@@ -150,20 +153,20 @@ test("a run that waits says for what", () => {
 });
 
 test("a session has its model's name, and no hidden character", () => {
-  expect(rowOfSession(SESSION, NAMES, 5_000)).toMatchObject({
+  expect(rowOfSession(SESSION, NAMES)).toMatchObject({
     href: "/index.html?session=ses_1",
     name: "Why ⟨U+202E⟩does it",
     about: "Session · /w · GPT-5.2",
-    milliseconds: 4_000,
+    milliseconds: 2,
     goesOn: true,
   });
-  expect(rowOfSession({ ...SESSION, title: "" }, NAMES, 5_000).name).toBe("Untitled");
+  expect(rowOfSession({ ...SESSION, title: "" }, NAMES).name).toBe("Untitled");
 });
 
-test("a session at rest is over for now, and lasted until it was last heard of", () => {
-  expect(rowOfSession({ ...SESSION, state: "idle" }, NAMES, 99_000)).toMatchObject({
+test("a session at rest is over for now, and worked as long as its turns took", () => {
+  expect(rowOfSession({ ...SESSION, state: "idle" }, NAMES)).toMatchObject({
     at: 4_000,
-    milliseconds: 3_000,
+    milliseconds: 2,
     goesOn: false,
   });
 });

@@ -1,6 +1,7 @@
 /** Runs, tasks and sessions as rows of one list: what goes on, and what was. Pure. */
 
 import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
+import { costOf, taskRunsOf, workedByRun, workedBySession, workedByTask } from "../state/figures";
 import { cost, visible } from "../words";
 
 export type Row = {
@@ -31,14 +32,14 @@ export function rowOfRun(run: RunView, now: number): Row {
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
     about: ["Job", visible(run.cwd), progress(run)].join(" · "),
     at: run.ended_at ?? run.created_at,
-    milliseconds: (run.ended_at ?? now) - run.created_at,
-    cost: cost(run.usage.cost + run.usage.sub_agents.cost),
+    milliseconds: workedByRun(run, now),
+    cost: cost(costOf(run.usage)),
     goesOn,
   };
 }
 
 function progress(run: RunView): string {
-  const done = tasks(run.works_succeeded);
+  const done = taskRuns(taskRunsOf(run));
   if (run.state === "succeeded") return done;
   if (run.ended_at != null) return visible(run.reason ?? done);
   const waits = run.waits_for ?? run.running.find((work) => work.waits_for != null)?.waits_for;
@@ -47,7 +48,7 @@ function progress(run: RunView): string {
   return run.running.length > 0 ? `${kept}, ${run.running.length} at work` : kept;
 }
 
-const tasks = (count: number) => (count === 1 ? "1 task" : `${count} tasks`);
+const taskRuns = (count: number) => (count === 1 ? "1 task run" : `${count} task runs`);
 
 /** Where a run is watched; without an id it is a preview. */
 /** By its job, and by the title that tells it from the others of that job. */
@@ -72,8 +73,8 @@ export function rowOfTask(task: TaskRunView, now: number): Row {
     state: stateOfTask(task),
     about: ["Task", visible(task.cwd), ...waits].join(" · "),
     at: task.ended_at ?? task.created_at,
-    milliseconds: (task.ended_at ?? now) - task.created_at,
-    cost: cost(task.usage.cost + task.usage.sub_agents.cost),
+    milliseconds: workedByTask(task, now),
+    cost: cost(costOf(task.usage)),
     goesOn,
   };
 }
@@ -91,11 +92,7 @@ export function taskAddress(task: TaskRunView): string | null {
   return session == null ? null : `/index.html?${new URLSearchParams({ session })}`;
 }
 
-export function rowOfSession(
-  session: SessionView,
-  names: ReadonlyMap<string, string>,
-  now: number,
-): Row {
+export function rowOfSession(session: SessionView, names: ReadonlyMap<string, string>): Row {
   const asks = session.items.length > 0 && session.state !== "closed";
   const isBehind = session.waiting_calls.length > 0;
   const goesOn = asks || session.state === "working" || session.state === "opening";
@@ -107,8 +104,8 @@ export function rowOfSession(
     state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
     about: ["Session", visible(session.cwd), visible(model)].join(" · "),
     at: goesOn ? session.created_at : session.updated_at,
-    milliseconds: (goesOn ? now : session.updated_at) - session.created_at,
-    cost: cost(session.usage.cost + session.usage.sub_agents.cost),
+    milliseconds: workedBySession(session),
+    cost: cost(costOf(session.usage) + costOf(session.spending)),
     goesOn,
     pinned: session.pinned,
   };

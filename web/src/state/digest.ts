@@ -13,6 +13,9 @@ function isEmpty(value: Plain): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
+/** Views that an earlier version kept of what still goes on do not have them. */
+const UNKEPT: ReadonlySet<string> = new Set(["worked_ms", "working_since"]);
+
 /** Beyond this, no two languages write a number alike. */
 const MOST = 2 ** 53;
 
@@ -27,6 +30,7 @@ function plain(value: unknown): Plain {
   if (value === null || typeof value !== "object") return null;
   const sorted: { [name: string]: Plain } = {};
   for (const [name, part] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (UNKEPT.has(name)) continue;
     const told = plain(part);
     if (!isEmpty(told)) sorted[name] = told;
   }

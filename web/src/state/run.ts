@@ -1,12 +1,14 @@
 /** A run as a page knows it: its view and all its works (`model/runs.py`). Pure. */
 
 import type { RunDetail, RunningWork, WorkRecord } from "../api/types.gen";
+import { ENDED, paused } from "./figures";
 import type { Event, Recorded } from "./types";
 import { addUsage, NO_USAGE, usageOf } from "./usage";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
 const UNBEGUN = "a worker to begin it";
+const ASKS = "waiting-for-person";
 
 function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
   if (event.kind !== "run.accepted") return null;
@@ -56,12 +58,17 @@ function withWorks(running: readonly RunningWork[]): Partial<RunDetail> {
 
 function withWait(
   run: RunDetail,
+  at: number,
   path: string,
   waits_for: string | null,
   for_person: boolean,
 ): Partial<RunDetail> {
   return withWorks(
-    run.running.map((work) => (work.path === path ? { ...work, waits_for, for_person } : work)),
+    run.running.map((work) =>
+      work.path === path
+        ? { ...work, waits_for, for_person, ...paused(work, at, waits_for !== null) }
+        : work,
+    ),
   );
 }
 
@@ -78,13 +85,14 @@ function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
   switch (event.kind) {
     case "run.work.started": {
       const { kind: _kind, ...begun } = event;
-      const work = { ...begun, started_at: at, waits_for: null, for_person: false };
+      const times = { started_at: at, worked_ms: 0, working_since: at };
+      const work = { ...begun, ...times, waits_for: null, for_person: false };
       return withWorks([...run.running, work]);
     }
     case "run.work.waiting":
-      return withWait(run, event.path, event.reason, event.for_person ?? false);
+      return withWait(run, at, event.path, event.reason, event.for_person ?? false);
     case "run.work.going":
-      return withWait(run, event.path, null, false);
+      return withWait(run, at, event.path, null, false);
     case "run.work.stopped":
       return stopped(run, event);
     case "run.work.cut":
@@ -143,7 +151,8 @@ class Works {
     switch (event.kind) {
       case "run.work.started": {
         const { kind: _kind, ...begun } = event;
-        const times = { started_at: at, ended_at: null, waits_for: null };
+        const since = { worked_ms: 0, working_since: at };
+        const times = { started_at: at, ended_at: null, waits_for: null, ...since };
         const tries = { retried_at: [], retries: null, unasked: false, conclusion: "" };
         this.#put({ ...begun, ...times, ...tries, state: "running", usage: NO_USAGE });
         return;
@@ -152,16 +161,17 @@ class Works {
         this.#retry(at, event);
         return;
       case "run.work.waiting":
-        this.#wait(event.path, event.for_person ? "waiting-for-person" : "waiting", event.reason);
+        this.#wait(at, event.path, event.for_person ? ASKS : "waiting", event.reason);
         return;
       case "run.work.going":
-        this.#wait(event.path, "running", null);
+        this.#wait(at, event.path, "running", null);
         return;
       case "run.work.stopped": {
         const state = event.succeeded ? "succeeded" : "failed";
         this.#change(event.task_run, {
           state,
           ended_at: at,
+          ...ENDED,
           waits_for: null,
           unasked: event.unasked ?? false,
           usage: usageOf(event.usage),
@@ -174,7 +184,7 @@ class Works {
         return;
       case "run.ended":
         for (const place of [...this.#open]) {
-          this.#set(place, { state: "canceled", ended_at: at, waits_for: null });
+          this.#set(place, { state: "canceled", ended_at: at, ...ENDED, waits_for: null });
         }
     }
   }
@@ -198,9 +208,11 @@ class Works {
     this.#change(task_run, { retried_at: [...work.retried_at, at], retries: of });
   }
 
-  #wait(path: string, state: WorkRecord["state"], waits_for: string | null): void {
+  #wait(at: number, path: string, state: WorkRecord["state"], waits_for: string | null): void {
     for (const place of this.#open) {
-      if (this.list[place]?.path === path) this.#set(place, { state, waits_for });
+      const work = this.list[place];
+      if (work?.path !== path) continue;
+      this.#set(place, { state, waits_for, ...paused(work, at, waits_for !== null) });
     }
   }
 

@@ -1,5 +1,6 @@
 /** A task run as a page knows it: its view and its story (`model/task_runs.py`). Pure. */
 
+import { ENDED, paused } from "./figures";
 import type { Event, Recorded, TaskSession, TaskState } from "./types";
 import { addUsage, NO_USAGE, usageOf } from "./usage";
 
@@ -23,6 +24,8 @@ function beginTask(id: string, { seq, at, event }: Recorded): TaskState | null {
     own_run: event.own_run ?? null,
     waits_for: null,
     for_person: null,
+    worked_ms: 0,
+    working_since: event.own_run == null ? null : at,
     created_at: at,
     updated_at: at,
     seq,
@@ -122,9 +125,13 @@ function changes(task: TaskState, at: number, event: Event): Partial<TaskState> 
     case "task.decided":
       return { doing: event.text, decisions: [...task.decisions, { at, text: event.text }] };
     case "task.waiting":
-      return { waits_for: event.reason, for_person: event.for_person || null };
+      return {
+        waits_for: event.reason,
+        for_person: event.for_person || null,
+        ...paused(task, at, true),
+      };
     case "task.going":
-      return { waits_for: null, for_person: null };
+      return { waits_for: null, for_person: null, working_since: at };
     case "task.error":
       return { reason: event.message };
     case "task.ended":
@@ -136,6 +143,7 @@ function changes(task: TaskState, at: number, event: Event): Partial<TaskState> 
         sessions: [],
         waits_for: null,
         for_person: null,
+        ...ENDED,
         usage: addUsage(task.usage, event.usage),
       };
     default: // a newer server may say more than we know

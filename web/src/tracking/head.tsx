@@ -7,7 +7,8 @@ import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
 import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
-import { duration, fully, visible } from "../words";
+import { costOf, requestsOf, taskRunsOf, workedByRun } from "../state/figures";
+import { cost, duration, fully, visible } from "../words";
 import { past } from "./player";
 import { barredHere, type RunActs } from "./run-acts";
 import { RunTitle } from "./run-name";
@@ -119,12 +120,16 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
   );
 }
 
+const runs = (count: number) => (count === 1 ? "1 task run" : `${count} task runs`);
+
 function subOf(run: RunDetail, works: number, progress: Progress): string {
   const end = run.ended_at ?? null;
   const parts = [
     `${doneOf(progress)} of ${tasks(works)}`,
-    duration((past.value ?? end ?? Math.max(now.value, run.updated_at)) - run.created_at),
-    requests(run.usage.requests),
+    runs(taskRunsOf(run)),
+    `worked ${duration(workedByRun(run, past.value ?? Math.max(now.value, run.updated_at)))}`,
+    requests(requestsOf(run.usage)),
+    cost(costOf(run.usage)),
     end === null ? run.id : `ended ${fully(end).slice(-8)}`,
   ];
   return parts.join(" · ");

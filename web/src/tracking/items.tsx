@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Status } from "../parts/status";
+import { requestsOf, workedIn } from "../state/figures";
 import { duration, visible } from "../words";
 import type { Step } from "./blocks";
 import { Inline } from "./inline";
@@ -116,11 +117,9 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
                   <Inline text={last?.conclusion || (last?.waits_for ?? "")} />
                 </td>
                 <td class="num c4">
-                  {last === undefined
-                    ? "–"
-                    : duration((last.ended_at ?? now.value) - last.started_at)}
+                  {last === undefined ? "–" : duration(workedIn(last, now.value))}
                 </td>
-                <td class="num">{last === undefined ? "–" : requests(last.usage.requests)}</td>
+                <td class="num">{last === undefined ? "–" : requests(requestsOf(last.usage))}</td>
               </tr>
             ))}
           </tbody>

@@ -17,8 +17,10 @@ const work = (number: number, from: number, to: number | null): WorkRecord => ({
   retried_at: [],
   retries: null,
   unasked: false,
-  usage: { ...NO_USAGE, requests: 2 },
+  usage: { ...NO_USAGE, requests: 2, milliseconds: 5 },
   conclusion: "Done.",
+  worked_ms: 0,
+  working_since: null,
 });
 
 const run = (...works: WorkRecord[]) =>
@@ -43,7 +45,7 @@ describe("a run in the past", () => {
       ["running", null],
     ]);
     expect(then).toMatchObject({ state: "running", ended_at: null, works_succeeded: 1 });
-    expect(then.usage.requests).toBe(2);
+    expect([then.usage.requests, then.usage.milliseconds]).toEqual([2, 5]);
     expect(runAt(whole, 5, []).works).toEqual([]);
     expect(runAt(whole, 100, [])).toMatchObject({ state: "succeeded", ended_at: 100 });
   });

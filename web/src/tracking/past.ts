@@ -1,7 +1,7 @@
 /** A run, a task and a session as they were at a moment. Pure, and from what a page knows anyway: a
     run of a hundred thousand events costs no more than its works. */
 
-import type { RunDetail, WorkRecord } from "../api/types.gen";
+import type { RunDetail, Usage, WorkRecord } from "../api/types.gen";
 import type { Block, SessionState, TaskState } from "../state/types";
 import { NO_USAGE } from "../state/usage";
 import type { Wait } from "./said";
@@ -24,20 +24,31 @@ export function runAt(run: RunDetail, at: number, waits: readonly Wait[]): RunDe
     running: run.running.filter((work) => work.started_at <= at),
     works_succeeded: works.filter((work) => work.state === "succeeded").length,
     works_failed: works.filter((work) => work.state === "failed").length,
-    // What is shown of it; the whole sum of thousands of works would cost a frame.
-    usage: { ...run.usage, requests: works.reduce((sum, work) => sum + work.usage.requests, 0) },
+    usage: usedBy(run.usage, works),
   };
+}
+
+/** What is shown of it; the whole sum of thousands of works would cost a frame. */
+function usedBy(usage: Usage, works: readonly WorkRecord[]): Usage {
+  let [requests, cost, milliseconds, others, theirs] = [0, 0, 0, 0, 0];
+  for (const { usage: one } of works) {
+    requests += one.requests;
+    cost += one.cost;
+    milliseconds += one.milliseconds;
+    others += one.sub_agents.requests;
+    theirs += one.sub_agents.cost;
+  }
+  const sub_agents = { ...usage.sub_agents, requests: others, cost: theirs };
+  return { ...usage, requests, cost, milliseconds, sub_agents };
 }
 
 function workAt(work: WorkRecord, at: number, waits: readonly Wait[]): WorkRecord {
   if (work.ended_at != null && work.ended_at <= at) return work;
-  const wait = waits.find(
-    (one) =>
-      one.path === work.path &&
-      one.from >= work.started_at &&
-      one.from <= at &&
-      (one.to === null || one.to > at),
+  const its = waits.filter(
+    ({ path, from }) => path === work.path && from >= work.started_at && from <= at,
   );
+  const wait = its.find((one) => one.to === null || one.to > at);
+  const waited = its.reduce((sum, { from, to }) => sum + Math.min(to ?? at, at) - from, 0);
   return {
     ...work,
     state: wait === undefined ? "running" : wait.forPerson ? "waiting-for-person" : "waiting",
@@ -46,6 +57,8 @@ function workAt(work: WorkRecord, at: number, waits: readonly Wait[]): WorkRecor
     retried_at: work.retried_at.filter((begun) => begun <= at),
     unasked: false,
     usage: NO_USAGE,
+    worked_ms: at - work.started_at - waited,
+    working_since: null,
     conclusion: "",
   };
 }

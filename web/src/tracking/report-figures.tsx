@@ -2,6 +2,7 @@
 
 import type { PersonsDecision, Report } from "../api/types.gen";
 import { Icon, type IconName } from "../parts/icon";
+import { requestsOf as usedRequests } from "../state/figures";
 import { clock, duration, fully, visible } from "../words";
 import { Part } from "./report-part";
 import { type Row, rowsOf } from "./report-tasks";
@@ -131,10 +132,10 @@ export function Times({ report }: { report: Report }) {
           </li>
         )}
         <li class="sum">
-          <span>{report.ended_at == null ? "Until now" : "Start to end"}</span>
+          <span>In all</span>
           <span />
-          <span class="num">{duration(report.took_ms)}</span>
-          <span class="num">{report.usage.requests}</span>
+          <span class="num">{duration(report.worked_ms)}</span>
+          <span class="num">{usedRequests(report.usage)}</span>
         </li>
       </ul>
     </Part>
@@ -145,10 +146,10 @@ const waitedOf = ({ line }: Row) => line.waited_for_person_ms;
 
 /** Of all lines that the row stands for. */
 function requestsOf(report: Report, { line, count }: Row): number {
-  if (count === 1) return line.usage.requests;
+  if (count === 1) return usedRequests(line.usage);
   return report.tasks
     .filter((one) => one.task === line.task && one.state === line.state)
-    .reduce((sum, one) => sum + one.usage.requests, 0);
+    .reduce((sum, one) => sum + usedRequests(one.usage), 0);
 }
 
 function Bar({ row, most }: { row: Row; most: number }) {

@@ -6,6 +6,7 @@ import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { Status } from "../parts/status";
+import { requestsOf, workedIn } from "../state/figures";
 import type { TaskState } from "../state/types";
 import { duration, fully, visible } from "../words";
 import type { Step } from "./blocks";
@@ -185,11 +186,8 @@ function factsOf(execution: WorkRecord, task: TaskState | null): string {
     round === null ? "" : `round ${round}`,
     task === null ? "" : `attempt ${task.retries + 1}`,
     task === null ? "" : visible(task.model),
-    duration(
-      (execution.ended_at ?? slowPast.value ?? Math.max(now.value, execution.started_at)) -
-        execution.started_at,
-    ),
-    requests(task?.usage.requests ?? execution.usage.requests),
+    `worked ${duration(workedIn(execution, slowPast.value ?? now.value))}`,
+    requests(requestsOf(task?.usage ?? execution.usage)),
     `started ${fully(execution.started_at).slice(-8)}`,
   ].filter((part) => part !== "");
   const said = parts.join(" · ");

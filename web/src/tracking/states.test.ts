@@ -31,7 +31,9 @@ function told(
     ended_at: ended ? 73_000 : null,
     retried_at: [],
     unasked: false,
-    usage: NOTHING_USED,
+    usage: ended ? { ...NOTHING_USED, milliseconds: 72_000 } : NOTHING_USED,
+    worked_ms: 0,
+    working_since: state === "running" ? 1_000 : null,
     ...more,
   };
 }
@@ -58,7 +60,7 @@ describe("a node", () => {
       sign: "running",
       sub: "1:01",
     });
-    const used = { ...NOTHING_USED, requests: 1 };
+    const used = { ...NOTHING_USED, requests: 1, milliseconds: 72_000 };
     expect(shownOf(step(1), run(told(1, "succeeded", { usage: used })), 0)).toMatchObject({
       sign: "tick",
       sub: "1:12 · 1 request",

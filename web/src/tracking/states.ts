@@ -1,6 +1,7 @@
 /** What a run says about each node of its chart. Pure: the time is given. */
 
 import type { RunDetail, WorkRecord } from "../api/types.gen";
+import { requestsOf, workedIn } from "../state/figures";
 import { duration, visible } from "../words";
 import type { Stack, Step } from "./blocks";
 import type { Outcome } from "./fold";
@@ -131,9 +132,10 @@ function subOf(last: WorkRecord, now: number): string {
   if (tried !== null) words.push(tried);
   if (last.state === "waiting") words.push(waitOf(last.waits_for));
   else if (last.state === "canceled") words.push("canceled");
-  else if (words.length < 2) words.push(duration((last.ended_at ?? now) - last.started_at));
+  else if (words.length < 2) words.push(duration(workedIn(last, now)));
   if (last.unasked) words.push("not asked");
-  else if (words.length < 2 && last.usage.requests > 0) words.push(requests(last.usage.requests));
+  else if (words.length < 2 && requestsOf(last.usage) > 0)
+    words.push(requests(requestsOf(last.usage)));
   return words.join(" · ");
 }
 

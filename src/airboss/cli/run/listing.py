@@ -41,7 +41,9 @@ def show_runs(
     if not items:
         aside().line("No runs. Start one with: airboss run JOB")
         return
-    heads = ("Run", "Job", "State", "Done", "Failed", "Began", "Took", "Reason", "Title", "Folder")
+    # Scripts count the columns: what is new comes last.
+    heads = ("Run", "Job", "State", "Done", "Failed", "Began", "Worked", "Reason", "Title")
+    heads += ("Folder", "Requests", "Cost")
     print_table(heads, [_row(item) for item in items], out())
 
 
@@ -53,10 +55,12 @@ def _row(item: Json) -> tuple[str, ...]:
         str(item["works_succeeded"]),
         str(item["works_failed"]),
         moment(item["created_at"]),
-        duration(_seconds(item)),
+        duration(_worked(item)),
         _doing(item),
         _title(item),
         item["cwd"],
+        str(_whole(item, "requests")),
+        f"{_whole(item, 'cost'):g}",
     )
 
 
@@ -64,9 +68,17 @@ def _title(item: Json) -> str:
     return " ".join([item["short_title"], *(f"#{tag}" for tag in item["tags"])]).strip()
 
 
-def _seconds(item: Json) -> float:
+def _whole(item: Json, name: str) -> float:
+    return item["usage"][name] + item["usage"]["sub_agents"][name]
+
+
+def _worked(item: Json) -> float:
+    """In seconds, as `RunView.worked_until` has it: what that needs takes longer to import than to
+    list."""
     now = time.time_ns() // 1_000_000
-    return max((item["ended_at"] or now) - item["created_at"], 0) / 1000
+    since = [(work["worked_ms"], work["working_since"] or now) for work in item["running"]]
+    going = sum(worked + max(now - begun, 0) for worked, begun in since)
+    return (item["usage"]["milliseconds"] + going) / 1000
 
 
 def _doing(item: Json) -> str:
@@ -99,7 +111,8 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
         ("Run", f"{said['id']}{again}"),
         ("Job", said["job"]),
         ("Title", _title(said)),
-        ("State", f"{state_words(said['state'])} after {duration(_seconds(said))}"),
+        ("State", f"{state_words(said['state'])} after {duration(_worked(said))} of work"),
+        ("Task runs", str(said["works_succeeded"] + said["works_failed"])),
         ("Reason", said["reason"] or ""),
         ("Waits for", said["waits_for"] or ""),
         ("Input", said["user_input"]),
@@ -141,11 +154,17 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
         ("By", said["who"]),
         ("Began", moment(said["created_at"])),
         ("Turns", str(said["turns"])),
+        ("Worked", duration(_whole_turns(said) / 1000)),
         ("Usage", usage_words(said["usage"])),
     ]
     asked = [item["asked"] for item in said["items"]]
     facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
     _print_facts(out(), facts)
+
+
+def _whole_turns(session: Json) -> int:
+    """The milliseconds of all its turns, without the time in which it waited for a person."""
+    return int(session["usage"]["milliseconds"] + session["spending"]["milliseconds"])
 
 
 def _print_facts(pen: Pen, facts: list[tuple[str, str]]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from airboss.cli.client import Client, Json
+from airboss.cli.run.tree import usage_words
 from airboss.cli.run.watch import RUNS
 from airboss.cli.screen import (
     Pen,
@@ -54,14 +55,19 @@ def _print_head(pen: Pen, said: Json) -> None:
     title = f": {said['title']}" if said["title"] else ""
     pen.line(pen.styled(visible_line(f"{said['job']}{title}"), "bold"))
     pen.line(visible_line(f"{said['outcome']['head']} {said['outcome']['text']}"))
-    took = duration(said["took_ms"] / 1000)
-    facts = [said["id"], said["folder"], f"by {said['who']}", moment(said["started_at"]), took]
-    facts += [f"{said['usage']['requests']} requests", *(f"#{tag}" for tag in said["tags"])]
+    worked = f"worked {duration(said['worked_ms'] / 1000)}"
+    facts = [said["id"], said["folder"], f"by {said['who']}", moment(said["started_at"]), worked]
+    facts += [_counted(said["task_runs"], "task run"), usage_words(said["usage"])]
+    facts = [*filter(None, facts), *(f"#{tag}" for tag in said["tags"])]
     pen.line(visible_line(" · ".join(facts)))
     if said["input"].strip():
         _title(pen, "What was asked")
         for line in str(said["input"]).strip().splitlines():
             pen.line(f"  {visible(line)}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _title(pen: Pen, text: str) -> None:
@@ -143,10 +149,10 @@ def compare(client: Client, a: str, b: str, *, is_json: bool) -> None:
 
 def _run_words(run: Json) -> str:
     title = f": {run['title']}" if run["title"] else ""
-    took = duration(run["took_ms"] / 1000)
+    worked = f"worked {duration(run['worked_ms'] / 1000)}"
     done = f"{run['tasks_succeeded']} of {run['tasks']} tasks"
-    used = f"{run['usage']['requests']} requests"
-    return f"{run['id']} {run['job']}{title} · {run['state']} · {took} · {used} · {done}"
+    used = usage_words(run["usage"]) or "no requests"
+    return f"{run['id']} {run['job']}{title} · {run['state']} · {worked} · {used} · {done}"
 
 
 def _step_words(step: Any) -> str:

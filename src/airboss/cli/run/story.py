@@ -87,7 +87,7 @@ class RunWork:
         return self.record.usage if self.used is None else self.used
 
     def seconds(self, now: int) -> float:
-        return max((self.record.ended_at or now) - self.record.started_at, 0) / 1000
+        return self.record.worked_until(now) / 1000
 
     def change(self, said: "WorkRecord") -> None:
         self.record = said
@@ -231,8 +231,8 @@ class Story:
         return sum(work.state in ("succeeded", "failed") for work in works) - failed, failed
 
     def seconds(self, now: int) -> float:
-        ended = self._view.ended_at if self._view else None
-        return max((ended or now) - self.started_at, 0) / 1000
+        """What its agents worked, as every list has it."""
+        return self._view.worked_until(now) / 1000 if self._view else 0
 
     @property
     def usage(self) -> "Usage":

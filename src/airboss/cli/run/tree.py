@@ -314,15 +314,19 @@ def shown_name(work: RunWork) -> str:
 
 def usage_words(usage: Json) -> str:
     """What was used, in words; nothing where nothing was."""
-    requests = int(usage.get("requests", 0))
+    sub = cast("Json", usage.get("sub_agents") or {})
+
+    def whole(name: str) -> float:
+        return usage.get(name, 0) + sub.get(name, 0)
+
+    requests = int(whole("requests"))
     if not requests:
         return ""
-    tokens = f"{usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
-    cost = float(usage.get("cost", 0))
+    tokens = f"{whole('input_tokens'):,} tokens in, {whole('output_tokens'):,} out"
     said = f"{requests} request{'s' if requests > 1 else ''}, {tokens}"
-    said = f"{said}, cost {cost:g}" if cost else said
-    sub = usage_words(cast("Json", usage.get("sub_agents") or {}))
-    return f"{said}; sub-agents: {sub}" if sub else said
+    said = f"{said}, cost {whole('cost'):g}" if whole("cost") else said
+    others = int(sub.get("requests", 0))
+    return f"{said} ({others} of the requests by sub-agents)" if others else said
 
 
 def _name(ref: Json) -> str:

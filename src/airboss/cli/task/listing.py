@@ -1,5 +1,6 @@
 """What became of task runs: a list of them, one of them, and an end to one that goes on."""
 
+import time
 from typing import Any, Final, cast
 
 from airboss.cli.client import Client, Json
@@ -76,12 +77,12 @@ def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
         print_json(said)
         return
     pen = out()
-    lasted = ((said.get("ended_at") or said["updated_at"]) - said["created_at"]) / 1000
+    worked = duration(_worked(said) / 1000)
     for name, value in (
         ("Task run", said["id"]),
         ("Task", said["task"]),
         ("Input", said.get("user_input")),
-        ("State", f"{said['state']} after {duration(lasted)}"),
+        ("State", f"{said['state']} after {worked} of work"),
         ("Reason", said.get("reason")),
         ("Session", said.get("session")),
         ("Model", said["model"]),
@@ -101,6 +102,13 @@ def show_run(client: Client, run_id: str, *, is_json: bool) -> None:
     if answer := answer_of(client, said):
         pen.line()
         pen.line(visible(answer))
+
+
+def _worked(said: Json) -> int:
+    """As `TaskRunView.worked_until` has it."""
+    now = time.time_ns() // 1_000_000
+    going = said["worked_ms"] + max(now - (said["working_since"] or now), 0)
+    return int(going or said["usage"]["milliseconds"])
 
 
 def _headline(number: int, attempt: dict[str, Any]) -> str:
