@@ -30,6 +30,7 @@ const ran = (work: number, path: string, from: number): WorkRecord => ({
   unasked: false,
   usage: NO_USAGE,
   conclusion: "",
+  worked_ms: 5,
 });
 
 const loop = (body: Block, after: Block): Block =>
