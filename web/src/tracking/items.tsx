@@ -9,6 +9,7 @@ import { requestsOf, workedIn } from "../state/figures";
 import { duration, visible } from "../words";
 import type { Step } from "./blocks";
 import { Inline } from "./inline";
+import { slowPast } from "./player";
 import { type Look, lookOf, type Progress, requests, talliesOf } from "./states";
 
 type Props = {
@@ -117,7 +118,7 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
                   <Inline text={last?.conclusion || (last?.waits_for ?? "")} />
                 </td>
                 <td class="num c4">
-                  {last === undefined ? "–" : duration(workedIn(last, now.value))}
+                  {last === undefined ? "–" : duration(workedIn(last, slowPast.value ?? now.value))}
                 </td>
                 <td class="num">{last === undefined ? "–" : requests(requestsOf(last.usage))}</td>
               </tr>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunDetail, WorkRecord } from "../api/types.gen";
+import { workedIn } from "../state/figures";
 import type { SessionState } from "../state/types";
 import { NO_USAGE } from "../state/usage";
 import { lastChange, momentsOf, runAt, sessionAt, stepFrom } from "./past";
@@ -54,6 +55,15 @@ describe("a run in the past", () => {
     const waits = [{ path: "0.1", from: 35, to: 60, forPerson: true, reason: "a person" }];
     expect(runAt(whole, 50, waits).state).toBe("waiting-for-person");
     expect(runAt(whole, 70, waits).state).toBe("running");
+  });
+
+  it("has worked until then, without the time in which it waited", () => {
+    const waits = [{ path: "0.1", from: 35, to: 60, forPerson: true, reason: "a person" }];
+    const worked = [32, 50, 70].map((at) => {
+      const last = runAt(whole, at, waits).works[1];
+      return last && workedIn(last, at);
+    });
+    expect(worked).toEqual([2, 5, 15]);
   });
 
   it("is the same between two changes", () => {

@@ -48,7 +48,15 @@ function workAt(work: WorkRecord, at: number, waits: readonly Wait[]): WorkRecor
     ({ path, from }) => path === work.path && from >= work.started_at && from <= at,
   );
   const wait = its.find((one) => one.to === null || one.to > at);
-  const waited = its.reduce((sum, { from, to }) => sum + Math.min(to ?? at, at) - from, 0);
+  // As for one that goes on now: what it worked until it last waited, and since when it works again.
+  const since = Math.max(
+    work.started_at,
+    ...its.map((one) => one.to ?? 0).filter((to) => to <= at),
+  );
+  const waited = its.reduce(
+    (sum, { from, to }) => sum + (to !== null && to <= at ? to - from : 0),
+    0,
+  );
   return {
     ...work,
     state: wait === undefined ? "running" : wait.forPerson ? "waiting-for-person" : "waiting",
@@ -57,8 +65,8 @@ function workAt(work: WorkRecord, at: number, waits: readonly Wait[]): WorkRecor
     retried_at: work.retried_at.filter((begun) => begun <= at),
     unasked: false,
     usage: NO_USAGE,
-    worked_ms: at - work.started_at - waited,
-    working_since: null,
+    worked_ms: (wait?.from ?? since) - work.started_at - waited,
+    working_since: wait === undefined ? since : null,
     conclusion: "",
   };
 }
