@@ -112,7 +112,9 @@ async def opened_services(
         audit = Audit(log, redactor, TokenChanges(folder))
         await audit.open()
         kept, given = SettingStore(database), sources or SettingSources.of(settings)
-        changes = SettingChanges(given, kept, redactor, audit)
+        changes = SettingChanges(
+            given, kept, redactor, audit, announce=lambda: log.announce("settings")
+        )
         settings = await changes.load()
         refusals = Refusals(audit)
         stack.callback(refusals.tell_counted)
@@ -160,6 +162,8 @@ async def opened_services(
             folders=folders,
             store=EntryStore(database),
             files=EntryFiles(Trust(TrustStore(database), audit), redactor),
+            announce=lambda: log.announce("entry"),
+            is_watched=lambda: log.is_heard,
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )

@@ -160,6 +160,23 @@ def test_a_setting_is_changed_refused_in_words_and_reset(portal: Portal, setting
     expect(locked.get_by_role("button")).to_have_count(0)
 
 
+def test_a_setting_that_is_changed_elsewhere_is_another_here_at_once(
+    portal: Portal, settings: Page
+) -> None:
+    panel = settings.get_by_role("region", name="Server settings")
+    row = panel.get_by_role("listitem").filter(has=settings.get_by_text("max_tasks", exact=True))
+    expect(row).to_contain_text("Default, nothing else sets it")
+    panel.get_by_role("button", name="Change max_sessions").click()
+    panel.get_by_label("New value of max_sessions").fill("17")
+    assert portal.run("settings", "set", "max_tasks", "23").returncode == 0
+    expect(row).to_contain_text("Changed here by owner")
+    expect(row).to_contain_text("23")
+    asked(portal, "DELETE", "/api/v1/settings/max_tasks")
+    expect(row).to_contain_text("Default, nothing else sets it")
+    written = panel.get_by_label("New value of max_sessions")
+    expect(written, "what somebody writes meanwhile stays").to_have_value("17")
+
+
 def test_what_may_delete_something_is_asked_about_first(portal: Portal, settings: Page) -> None:
     panel = settings.get_by_role("region", name="Server settings")
     row = panel.get_by_role("listitem").filter(has=settings.get_by_text("keep_days", exact=True))

@@ -160,6 +160,15 @@ class EventLog:
                 stream.forget()
             self._changed(name)
 
+    def announce(self, name: str) -> None:
+        """Something beside the streams is another than before, and lists show it."""
+        self._changed(name)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody looks at all streams, as pages do."""
+        return bool(self._listeners)
+
     def _changed(self, name: str) -> None:
         self.lists_version += name not in UNLISTED
         for listener in self._listeners:

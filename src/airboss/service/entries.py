@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal
 
 from airboss.background import Background
 from airboss.entry.places import own_entries
-from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUnavailable
+from airboss.errors import (
+    AirbossError,
+    Conflict,
+    Invalid,
+    NotFound,
+    SettingsInvalid,
+    StoreUnavailable,
+)
 from airboss.log.writer import now_ms
 from airboss.service.entry_files import EntryFiles, FileReading
 from airboss.service.entry_reader import in_thread
@@ -29,6 +36,7 @@ _log = logging.getLogger("airboss.entries")
 _LOOK_SECONDS = 0.5
 # A program may take its time; whoever asks meanwhile gets the entry from before.
 _PATIENCE_SECONDS = 2.0
+_WATCH_SECONDS = 2.0
 _LATER = "The entry's file has changed; it is taken up when nothing of this one runs any more."
 _RUNS = "Something of the present entry runs"
 _NOT_YET = "The project's entry is still being read; until then the built-in one is used."
@@ -45,6 +53,10 @@ def _never() -> bool:
 
 def _no_models() -> Sequence[str]:
     return ()
+
+
+def _nobody_to_tell() -> None:
+    pass
 
 
 async def _nobody_to_ask() -> None:
@@ -65,10 +77,15 @@ class Entries:
     files: EntryFiles
     is_busy: Callable[[], bool] = _never
     is_busy_for_install: Callable[[], bool] = _never
+    # Told whenever the entry in use, or what is wrong with it, is another than before.
+    announce: Callable[[], None] = _nobody_to_tell
+    # Somebody looks at a page that shows it: then its file is looked at unasked.
+    is_watched: Callable[[], bool] = _never
     known_models: Callable[[], Sequence[str]] = _no_models
     ask_for_models: Callable[[], Awaitable[object]] = _nobody_to_ask
     look_seconds: float = _LOOK_SECONDS
     patience_seconds: float = _PATIENCE_SECONDS
+    watch_seconds: float = _WATCH_SECONDS
     _installed: Installed | None = None
     # The same with a note that comes and goes.
     _shown: Installed | None = None
@@ -85,10 +102,18 @@ class Entries:
         """Refuses a chosen file that cannot be used. The built-in entry waits to be asked for."""
         if self.settings.test:
             return
+        self._background.start(self._watch())
         if self.settings.entry:
             await self._follow(is_start=True)
         elif await asyncio.to_thread(self._candidates):
             await self.current()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(self.watch_seconds)
+            if self._installed is not None and self.is_watched():
+                with contextlib.suppress(AirbossError):  # whoever asks for it is told
+                    await self.current()
 
     async def close(self) -> None:
         await self._background.close(cancel=True)
@@ -324,10 +349,13 @@ class Entries:
             not self._installed or self._installed.problem != installed.problem
         ):
             _log.warning("%s", installed.problem)
+        before = self._shown
         self._installed = installed
         self._note = None
         self._shown = installed
         self._tell(note)
+        if before is not None and _is_another(before, self._shown):
+            self.announce()
 
     def _tell(self, note: str | None) -> None:
         if note == self._note or self._installed is None:
@@ -335,6 +363,11 @@ class Entries:
         self._note = note
         notes = [text for text in (self._installed.problem, note) if text]
         self._shown = replace(self._installed, problem=" ".join(notes) or None)
+        self.announce()
+
+
+def _is_another(one: Installed, other: Installed) -> bool:
+    return (one.digest, one.problem, one.trusted) != (other.digest, other.problem, other.trusted)
 
 
 def _with_notes(installed: Installed, notes: list[str]) -> Installed:

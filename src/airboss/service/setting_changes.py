@@ -69,6 +69,8 @@ class SettingChanges:
     problems: dict[str, str] = field(default_factory=dict[str, str])
     # Hears of every change: what can take it at once does.
     apply: Callable[[Settings], None] = lambda _: None
+    # Told of every change, once it is listed.
+    announce: Callable[[], None] = lambda: None
     _kept: dict[str, KeptSetting] = field(default_factory=dict[str, KeptSetting])
     # What this server works with, where a change waits for the next start.
     at_start: Settings = field(default_factory=Settings)
@@ -126,6 +128,7 @@ class SettingChanges:
             self._kept[name] = kept
             self.problems.pop(name, None)
             self.apply(settings)
+        self.announce()
         await self._record(who, "changed", before)
         return self.one(name)
 
@@ -145,6 +148,7 @@ class SettingChanges:
             del self._kept[name]
             self.problems.pop(name, None)
             self.apply(settings)
+        self.announce()
         await self._record(who, "reset", before)
         return self.one(name)
 

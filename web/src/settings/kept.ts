@@ -1,15 +1,18 @@
-/** A list that the server keeps for all: read when the page is opened, and after each change. */
+/** A list that the server keeps for all: read when the page is opened, and after each change; of one
+ *  whose name the feed tells, also after somebody else's. */
 
 import { useEffect, useState } from "preact/hooks";
 import { type Answer, get, whyNot } from "../api/client";
+import { onChange } from "../live/feed";
 
-export function useKept<Item>(address: string) {
+export function useKept<Item>(address: string, told?: string) {
   const [items, know] = useState<readonly Item[] | null>(null);
   const [trouble, tell] = useState<string | null>(null);
-  const read = async () => {
+  /** `unasked` where nobody waits for it: what was read before stays then, without a word. */
+  const read = async (unasked = false) => {
     const answer = await get<{ items: readonly Item[] }>(address);
     if (answer.kind === "ok") know(answer.body.items);
-    else tell(whyNot(answer));
+    else if (!unasked) tell(whyNot(answer));
   };
   /** Whether it was done. It is read anew either way: somebody else may have changed it too. */
   const change = async (changing: Promise<Answer>): Promise<boolean> => {
@@ -18,6 +21,12 @@ export function useKept<Item>(address: string) {
     await read();
     return answer.kind === "ok";
   };
-  useEffect(() => void read(), []);
+  useEffect(() => {
+    void read();
+    if (told === undefined) return undefined;
+    return onChange((names) => {
+      if (names.length === 0 || names.includes(told)) void read(true);
+    });
+  }, []);
   return { items, trouble, change, tell };
 }

@@ -21,7 +21,7 @@ type Acts = {
 };
 
 export function ServerSettings() {
-  const { items, trouble, change } = useKept<Setting>(ADDRESS);
+  const { items, trouble, change } = useKept<Setting>(ADDRESS, "settings");
   const all = items ?? [];
   const loops = all.filter(({ name }) => name.startsWith(LOOPS));
   const fixed = all.filter(({ changeable, locked }) => !changeable && !locked);
