@@ -90,7 +90,7 @@ async def test_a_run_parked_at_a_limit_waits_for_the_same_word_after_each_restar
         await person.kill()
         assert [one["id"] for one in await person.items()] == [item["id"]]
         view = await person.until(run, "waiting-for-person")
-        assert view["waits_for"].startswith("a person to decide: the limit of")
+        assert view["waits_for"].startswith("your decision: the limit of")
     await person.say(item)
     await person.until(run, "succeeded")
     assert touched(person) == 1

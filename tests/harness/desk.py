@@ -28,6 +28,9 @@ class Slot:
         self.said.append(reason)
         self.begun.set()
 
+    def behind(self, reason: str | None) -> None:
+        self.said.append(reason or "goes on by itself")
+
     async def end(self) -> None:
         self.said.append("goes on")
 

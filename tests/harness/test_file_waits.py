@@ -5,10 +5,12 @@ import json
 import pytest
 
 from airboss.harness.file_waits import FileWaits
+from airboss.harness.turn import Request
 from airboss.log.log import EventLog
 from airboss.model.events import ToolStarted
 from airboss.model.ids import ItemId
 from airboss.model.inbox_events import ApprovalAsked, Subject
+from tests.harness.desk import Slot
 from tests.harness.states import state_in, story
 
 
@@ -84,3 +86,22 @@ async def test_only_an_approval_of_an_edit_holds_a_file(log: EventLog) -> None:
     files.end(one)
     files.asked(one, approval("d"))
     assert await waits(log, "ses_1") == []
+
+
+async def test_whoever_works_for_a_job_is_told_what_its_agent_waits_for(log: EventLog) -> None:
+    asker = (await state_in(log, session="ses_1")).writer
+    state = await state_in(log, session="ses_2")
+    slot = Slot()
+    state.begin_turn(None, Request(pause=slot))
+    state.watch.start()
+    for block in ("b", "c"):
+        state.files.begin(state.writer, edit(block), state.wait_behind)
+    state.files.asked(asker, approval("a"))
+    behind = "the approval “Change it?” in the session “ses_1”"
+    assert slot.said == [behind, behind]
+    state.watch.lap()
+    assert state.watch.lap() == 0, "a person is waited for"
+    state.files.end(state.writer, "b")
+    assert slot.said[2:] == [behind], "the other one still waits"
+    state.files.settled(approval("a"))
+    assert slot.said[3:] == ["goes on by itself"]

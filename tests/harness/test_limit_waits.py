@@ -38,6 +38,9 @@ class Place:
         assert reason
         self.given_back.set()
 
+    def behind(self, reason: str | None) -> None:
+        raise AssertionError("it keeps its place then")
+
     async def end(self) -> None:
         raise AssertionError("whoever goes on takes it")
 

@@ -342,7 +342,7 @@ async def test_a_jobs_limit_counts_all_its_tasks_and_holds_no_place_while_it_ask
     item, asked = await house.item()
     assert (asked.scope, asked.limit, asked.used, item.run) == ("job two", "turns", 1, run)
     view = await house.run_until(run, "waiting-for-person")
-    assert view.waits_for == "a person to decide: the limit of 1 turns of the job two is reached"
+    assert view.waits_for == "your decision: the limit of 1 turns of the job two is reached"
     assert view.works_succeeded == 1
     await house.run_until(await house.job("one"), "succeeded")  # in the only place there is
     await house.go_on(item)

@@ -5,6 +5,7 @@ from typing import cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.confirming import confirmed
+from airboss.cli.inbox.item_page import title_of, what_of
 from airboss.cli.screen import (
     Spinner,
     aside,
@@ -20,6 +21,7 @@ from airboss.store.folder import DataFolder
 
 _PAGE = 200
 _STOP_SECONDS = 15.0
+_FOR = {"approval": "your approval", "question": "your answer", "limit": "your decision"}
 _GOING = ("waiting", "running", "waiting-for-person")
 
 
@@ -32,7 +34,8 @@ def show_sessions(client: Client, state: str | None, limit: int, *, is_json: boo
         which = f"in the state {state}" if state else "yet"
         aside().line(f"No sessions {which}. Start one with: airboss chat")
         return
-    heads = ("Session", "State", "Model", "Turns", "Changed", "Folder", "Title")
+    # Scripts count the columns: what is new comes last.
+    heads = ("Session", "State", "Model", "Turns", "Changed", "Folder", "Title", "Waits for")
     rows = [
         (
             item["id"],
@@ -42,10 +45,24 @@ def show_sessions(client: Client, state: str | None, limit: int, *, is_json: boo
             moment(item["updated_at"]),
             item["cwd"],
             item["title"],
+            wait_of(item),
         )
         for item in items
     ]
     print_table(heads, rows, out())
+
+
+def wait_of(session: Json) -> str:
+    """What a session waits for, its own requests first; nothing where it waits for nobody."""
+    if session["state"] == "closed":
+        return ""
+    for item in session["items"]:
+        asked = item["asked"]
+        return f"{_FOR[what_of(asked)]}: {title_of(asked)}"
+    for call in session["waiting_calls"]:
+        where = call["session_title"] or call["session"]
+        return f"the approval “{call['title']}” in the session “{where}”"
+    return ""
 
 
 def items_of(

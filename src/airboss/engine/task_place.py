@@ -32,6 +32,14 @@ class TaskPlace:
             self._slot.give_back()
         self._say_waiting(reason, for_person=True)
 
+    def behind(self, reason: str | None) -> None:
+        """Its agent waits for what another one has asked, and with None no longer: then it works
+        on before anybody could give it a place, so it keeps its own."""
+        if reason is None:
+            self._go()
+        else:
+            self._say_waiting(reason, for_person=True)
+
     async def end(self) -> None:
         if self._slot:
             await self._slot.take()

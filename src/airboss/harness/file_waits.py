@@ -17,8 +17,9 @@ The runtime says nothing of it, so it is concluded from what it does say.
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from airboss.log.writer import Writer
 from airboss.model.events import ToolStarted
@@ -29,6 +30,12 @@ from airboss.model.views import SessionView
 
 _TOOLS: Final = ("create", "edit")
 _KIND: Final = "write"
+# Told in words what a call waits for, by its block, and with None that it goes on.
+Told: TypeAlias = Callable[[str, str | None], None]
+
+
+def _to_nobody(_block: str, _reason: str | None) -> None:
+    pass
 
 
 @dataclass(slots=True)
@@ -38,6 +45,7 @@ class _EditCall:
     writer: Writer
     block: str
     path: str
+    tell: Told
     behind: ItemId | None = None
 
 
@@ -58,21 +66,25 @@ class FileWaits:
     _calls: list[_EditCall] = field(default_factory=list[_EditCall])
     _approvals: dict[ItemId, _EditApproval] = field(default_factory=dict[ItemId, _EditApproval])
 
-    def begin(self, writer: Writer, said: ToolStarted) -> None:
-        """Behind the event that tells of the call."""
+    def begin(self, writer: Writer, said: ToolStarted, tell: Told = _to_nobody) -> None:
+        """Behind the event that tells of the call. `tell` hears what it waits for."""
         path = _edited(writer, said)
         if path is not None:
-            call = _EditCall(writer, said.block, path)
+            call = _EditCall(writer, said.block, path, tell)
             self._calls.append(call)
             self._look(call)
 
     def end(self, writer: Writer, block: str | None = None) -> None:
         """Of one call, or of all that the session made."""
-        self._calls = [
+        ended = [
             call
             for call in self._calls
-            if call.writer.stream is not writer.stream or block not in (None, call.block)
+            if call.writer.stream is writer.stream and block in (None, call.block)
         ]
+        for call in ended:
+            self._calls.remove(call)
+            if call.behind is not None:
+                call.tell(call.block, None)
 
     def asked(self, writer: Writer, asked: Asked) -> None:
         """A person is waited for."""
@@ -101,17 +113,19 @@ class FileWaits:
             return
         if first is None:
             call.writer.say(ToolGoing(block=call.block))
+            call.tell(call.block, None)
             return
         view = first.writer.view
-        call.writer.say(
-            ToolWaiting(
-                block=call.block,
-                item=first.asked.item,
-                title=first.asked.title,
-                session=SessionId(first.writer.stream.name),
-                session_title=view.title if isinstance(view, SessionView) else "",
-            )
+        waiting = ToolWaiting(
+            block=call.block,
+            item=first.asked.item,
+            title=first.asked.title,
+            session=SessionId(first.writer.stream.name),
+            session_title=view.title if isinstance(view, SessionView) else "",
         )
+        call.writer.say(waiting)
+        where = waiting.session_title or waiting.session
+        call.tell(call.block, f"the approval “{waiting.title}” in the session “{where}”")
 
 
 def _edited(writer: Writer, said: ToolStarted) -> str | None:

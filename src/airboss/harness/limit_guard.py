@@ -135,7 +135,7 @@ class LimitGuard:
         pause = self._state.pause
         self._state.watch.hold()
         if pause is not None:
-            pause.begin(f"a person to decide: {reached} is reached")
+            pause.begin(f"your decision: {reached} is reached")
         try:
             await answered
             if pause is not None and not self._state.waiting:

@@ -355,12 +355,12 @@ def _not_used(asked: Asked, settled: ItemSettled) -> SessionError:
 def reason_of(asked: Asked) -> str:
     match asked.kind:
         case "approval.asked":
-            return f"a person to decide: {asked.title}"
+            return f"your approval: {asked.title}"
         case "question.asked":
-            return f"a person to answer: {asked.question}"
+            return f"your answer: {asked.question}"
         case "limit.reached":
             limit = f"{asked.allowed:g} {asked.limit} of the {asked.scope}"
-            return f"a person to decide: the limit of {limit} is reached"
+            return f"your decision: the limit of {limit} is reached"
 
 
 def with_inbox(

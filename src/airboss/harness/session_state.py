@@ -161,6 +161,7 @@ class SessionState:
         self.turn: Turn | None = None
         self.last_turn: Turn | None = None
         self.waiting: dict[ItemId, WaitingItem] = {}
+        self._behind: dict[str, str] = {}
         # The time at work: it stands still while people are waited for.
         self.watch = Stopwatch()
         # There once the runtime has opened the session.
@@ -212,6 +213,21 @@ class SessionState:
         it also where the runtime wakes its agent."""
         own = () if self._own is None else (self._own,)
         return (*own, *self._shared.of(self.request.task if self.request else self.task))
+
+    def wait_behind(self, block: str, reason: str | None) -> None:
+        """A call waits for what another session has asked a person, and with None no longer. What
+        the session asks itself is named before that."""
+        self._behind.pop(block, None)
+        if reason is not None:
+            self._behind[block] = reason
+        reason = next(iter(self._behind.values()), None)
+        is_asking = bool(self.waiting)
+        if reason is None and not is_asking:
+            self.watch.go_on()
+        elif reason is not None:
+            self.watch.hold()
+        if self.pause is not None and not is_asking:
+            self.pause.behind(reason)
 
     # The turn.
 

@@ -79,6 +79,10 @@ class Pause(Protocol):
 
     def begin(self, reason: str) -> None: ...
 
+    def behind(self, reason: str | None) -> None:
+        """It keeps its place: it goes on by itself, as soon as another is answered."""
+        ...
+
     async def end(self) -> None: ...
 
 

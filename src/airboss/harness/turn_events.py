@@ -91,7 +91,7 @@ class TurnEvents:
         self._state.writer.say(said, urgent=is_tool or not (is_soon_followed or is_of_task))
         match said:
             case ToolStarted():
-                self._state.files.begin(self._state.writer, said)
+                self._state.files.begin(self._state.writer, said, self._state.wait_behind)
             case ToolEnded():
                 self._state.files.end(self._state.writer, said.block)
             case MessageEnded() if turn is not None:

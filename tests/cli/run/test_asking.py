@@ -55,7 +55,7 @@ def run_of(text: str) -> str:
 
 def test_a_run_says_what_waits_and_how_to_decide_it(stage: Portal) -> None:
     with running(stage, "run", "touching") as command:
-        command.wait_for("touch waits for a person to decide: Run touch")
+        command.wait_for("touch waits for your approval: Run touch")
         command.wait_for("Decide it with: airboss approve itm_")
         run = run_of(command.told())
         item = items_of(stage, run)["approval.asked"]

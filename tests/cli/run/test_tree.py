@@ -122,7 +122,7 @@ def test_what_waits_for_a_person_comes_with_the_words_to_type() -> None:
     teller.begin("0.1.0", "left", "tsk_left")
     teller.begin("0.1.1.0", "right", "tsk_right")
     teller.say("run.work.waiting", path="0.1.0", reason="a free place")
-    reason = "a person to decide: Run make?"
+    reason = "your approval: Run make?"
     teller.say("run.work.waiting", path="0.1.1.0", reason=reason, for_person=True)
     assert teller.draw()[0] == f"deliver · waiting for you · 0:04 · 0 done · waits for {reason}"
     asked = {"kind": "approval.asked", "item": "itm_1", "title": "Run make?"}

@@ -90,6 +90,7 @@ const run = {
   cwd: "/work",
   input_start: "",
   usage,
+  running: [],
   tags: [],
 } as unknown as RunView;
 const session = {
@@ -98,6 +99,7 @@ const session = {
   cwd: "/work",
   model: "m",
   items: [],
+  waiting_calls: [],
   usage,
   spending: usage,
 } as unknown as SessionView;

@@ -1,6 +1,7 @@
 /** Runs, tasks and sessions as rows of one list, newest first, from lists that are read page by page. Pure. */
 
 import type { Hit, RunView, SessionView, Snippet, TaskRunView } from "../api/types.gen";
+import { waitOfRun, waitOfSession, waitOfTask } from "../parts/waits";
 import { runAddress, runName, stateOfTask, taskAddress } from "../start/rows";
 import {
   costOf,
@@ -33,9 +34,13 @@ export type Row = {
   /** Of a run: the beginning of its input, and its tags. */
   input?: string;
   tags?: readonly string[];
+  /** What it waits for. */
+  waits?: string;
   /** What was found in it, and who said that. */
   found?: { says: string; snippet: Snippet };
 };
+
+const said = (waits: string | null) => (waits === null ? {} : { waits });
 
 export function rowOfRun(run: RunView): Row {
   const done = taskRunsOf(run);
@@ -55,6 +60,7 @@ export function rowOfRun(run: RunView): Row {
     cost: cost(costOf(run.usage)),
     input: visible(run.input_start),
     tags: run.tags,
+    ...said(waitOfRun(run)),
   };
 }
 
@@ -74,18 +80,20 @@ export function rowOfTask(task: TaskRunView): Row {
     worked: (now) => workedByTask(task, now),
     requests: requestsOf(task.usage),
     cost: cost(costOf(task.usage)),
+    ...said(waitOfTask(task)),
   };
 }
 
 export function rowOfSession(session: SessionView): Row {
   const asks = session.items.length > 0 && session.state !== "closed";
+  const isBehind = session.waiting_calls.length > 0;
   return {
     key: session.id,
     id: session.id,
     source: "sessions",
     href: `/index.html?${new URLSearchParams({ session: session.id })}`,
     name: visible(session.title) || "Untitled",
-    state: asks ? "asking" : session.state,
+    state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
     kind: "Session",
     folder: visible(session.cwd),
     model: visible(session.model),
@@ -93,6 +101,7 @@ export function rowOfSession(session: SessionView): Row {
     worked: () => workedBySession(session),
     requests: requestsOf(session.usage) + requestsOf(session.spending),
     cost: cost(costOf(session.usage) + costOf(session.spending)),
+    ...said(waitOfSession(session)),
   };
 }
 
@@ -124,7 +133,7 @@ export function rowOfHit(hit: Hit): Row | null {
         : null;
   if (owner === null) return null;
   const says = SAYS[hit.kind] ?? visible(hit.kind);
-  const { input: _input, tags: _tags, ...rest } = owner;
+  const { input: _input, tags: _tags, waits: _waits, ...rest } = owner;
   return {
     ...rest,
     key: `${hit.stream} ${hit.seq}`,

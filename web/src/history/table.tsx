@@ -76,6 +76,7 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
                   {visible(tag)}
                 </a>
               ))}
+              {row.waits !== undefined && <p class="small waits">{row.waits}</p>}
               {row.found && <Place found={row.found} />}
               {more > 0 && (
                 <button type="button" class="btn ghost sm" onClick={() => onUnfold(row.id)}>

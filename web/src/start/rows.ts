@@ -1,6 +1,7 @@
 /** Runs, tasks and sessions as rows of one list: what goes on, and what was. Pure. */
 
 import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
+import { waitOfSession } from "../parts/waits";
 import { costOf, taskRunsOf, workedByRun, workedBySession, workedByTask } from "../state/figures";
 import { cost, visible } from "../words";
 
@@ -43,7 +44,7 @@ function progress(run: RunView): string {
   if (run.state === "succeeded") return done;
   if (run.ended_at != null) return visible(run.reason ?? done);
   const waits = run.waits_for ?? run.running.find((work) => work.waits_for != null)?.waits_for;
-  if (run.state === "waiting" && waits != null) return visible(`waits for ${waits}`);
+  if (run.state !== "running" && waits != null) return visible(`waits for ${waits}`);
   const kept = run.restarts > 0 ? `after a restart, ${done} kept` : `${done} done`;
   return run.running.length > 0 ? `${kept}, ${run.running.length} at work` : kept;
 }
@@ -102,7 +103,7 @@ export function rowOfSession(session: SessionView, names: ReadonlyMap<string, st
     href: `/index.html?${new URLSearchParams({ session: session.id })}`,
     name: visible(session.title) || "Untitled",
     state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
-    about: ["Session", visible(session.cwd), visible(model)].join(" · "),
+    about: ["Session", visible(session.cwd), waitOfSession(session) ?? visible(model)].join(" · "),
     at: goesOn ? session.created_at : session.updated_at,
     milliseconds: workedBySession(session),
     cost: cost(costOf(session.usage) + costOf(session.spending)),

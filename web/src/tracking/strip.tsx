@@ -48,6 +48,14 @@ function informationOf(run: RunDetail): { icon: IconName; words: string } | null
   if (run.state === "waiting" && run.waits_for != null && run.running.length === 0) {
     return { icon: "clock", words: `Waits for ${visible(run.waits_for)}.` };
   }
+  // Of another session: it is decided there.
+  const behind = run.running.find((work) => work.for_person);
+  if (behind?.waits_for != null) {
+    return {
+      icon: "hand",
+      words: `${visible(behind.task)} waits for ${visible(behind.waits_for)}.`,
+    };
+  }
   if (run.restarts > 0) {
     const times = run.restarts === 1 ? "" : ` ${run.restarts} times`;
     return { icon: "turn", words: `Resumed${times}: a new server goes on with it.` };

@@ -10,7 +10,7 @@ from airboss.cli.feed import address_of
 from airboss.cli.frame import styled
 from airboss.cli.inbox.deciding import waiting
 from airboss.cli.inbox.item_page import command_of, title_of
-from airboss.cli.listing import items_of
+from airboss.cli.listing import items_of, wait_of
 from airboss.cli.run.changes import ended_words
 from airboss.cli.run.story import FOR_PERSON, Story
 from airboss.cli.run.tree import Signs, Tree, state_words, usage_words, work_of
@@ -82,9 +82,10 @@ def _worked(item: Json) -> float:
 
 
 def _doing(item: Json) -> str:
-    if item["waits_for"]:
-        return f"waits for {item['waits_for']}"
     running = cast("list[Json]", item["running"])
+    asking = [work["waits_for"] for work in running if work["for_person"]]
+    if waits := item["waits_for"] or next(iter(asking), None):
+        return f"waits for {waits}"
     return item["reason"] or ", ".join(str(work["task"]) for work in running)
 
 
@@ -147,6 +148,7 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
         ("Session", said["id"]),
         ("Title", said["title"]),
         ("State", said["state"]),
+        ("Waits for", wait_of(said)),
         ("Error", said["error"] or ""),
         ("Model", said["model"]),
         ("Folder", said["cwd"]),
