@@ -389,6 +389,9 @@ def test_of_a_long_conversation_only_a_part_is_in_the_page(person: Person) -> No
     expect(person.log).to_contain_text("number 79", timeout=60_000)
     person.is_idle()
     assert person.log.locator("article.blk").count() < 80
+    around = "box => [box.parentElement.scrollHeight, box.parentElement.clientHeight]"
+    inside, room = person.log.evaluate(around)
+    assert inside <= room, "nothing sticks out that could be scrolled to"
     person.log.evaluate("box => { box.scrollTop = 0; }")
     expect(person.log).to_contain_text("number 0")
     person.log.evaluate("box => { box.scrollTop = box.scrollHeight / 2; }")

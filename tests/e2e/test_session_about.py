@@ -140,6 +140,8 @@ def test_the_page_fits_its_window_and_shuts_nobody_out(portal: Portal, browser: 
         person = at_page(portal, page, session)
         expect(person.awaits).to_be_visible(timeout=10_000)
         expect(person.log.get_by_role("heading", name="The report")).to_be_visible()
+        one_row = "(foot) => foot.getBoundingClientRect().height < 60"
+        assert page.locator(".box .foot").evaluate(one_row), "its buttons need no second line"
 
     def open_every_tool(page: Page) -> None:
         closed = page.locator(".call [data-step][aria-expanded=false]")

@@ -208,7 +208,7 @@ export function Composer(props: Props) {
                 onClick={() => void stop()}
               >
                 <Icon name="stop" />
-                Stop
+                <span class="word">Stop</span>
               </button>
             )}
             {works && view.state !== "opening" ? (
@@ -232,7 +232,7 @@ export function Composer(props: Props) {
                   onClick={() => add("steer")}
                 >
                   <Icon name="steer" />
-                  Steer now
+                  <span class="word">Steer now</span>
                 </button>
               </span>
             ) : (
