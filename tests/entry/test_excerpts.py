@@ -85,8 +85,8 @@ def test_a_long_line_is_cut_around_its_mark() -> None:
 def test_a_long_text_that_is_marked_is_cut_itself() -> None:
     text = f"models: {{driving: m}}\ngrid: {'x' * 5000}\n"
     found = checked(text)["grid"]
-    assert found.excerpt[-1].marked.endswith("x…")
-    assert len(found.excerpt[-1].marked) <= LONGEST_LINE + 1
+    line = found.excerpt[-1]
+    assert (line.before, line.marked, line.after) == ("grid: ", "x" * (LONGEST_LINE - 6), "…")
 
 
 def test_only_the_first_of_very_many_have_lines() -> None:
@@ -96,6 +96,13 @@ def test_only_the_first_of_very_many_have_lines() -> None:
     having = sorted(said.line or 0 for said in found if said.excerpt)
     assert len(having) == MOST_EXCERPTS
     assert having[-1] < 60
+
+
+def test_a_line_end_of_two_signs_is_one_wherever_a_piece_of_the_file_ends() -> None:
+    for length in range(65533, 65538):
+        text = "a" * length + "\r\nb: c\r\nd: e\r\n"
+        [said] = with_excerpts([Violation("entry", "x", line=3, column=1)], text, "yaml")
+        assert lines(said)[1:] == ["2|b: c", "3|[d]: e"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])
@@ -110,11 +117,40 @@ def test_secrets_do_not_get_out_and_the_lines_stay_where_they_are() -> None:
     secret = "correct-horse-battery-staple"
     text += f"{secret}: {{a: b}}\nextra: 1\n"
     where = [Violation("entry", "x", line=number, column=1) for number in range(1, 10)]
-    clean = Redactor((secret,)).lines
-    found = with_excerpts(where, text, "yaml", clean)
+    found = with_excerpts(where, text, "yaml", Redactor((secret,)).places)
     said = repr(found)
     assert MASK in said
     for hidden in ("MIIEvQ", secret, "ghp_aaa"):
         assert hidden not in said
     assert lines(found[8])[-1] == "9|[extra]: 1"
-    assert SourceLine(8, f"{MASK}: {{a: b}}") in found[7].excerpt
+    assert SourceLine(8, "", MASK, ": {a: b}") in found[7].excerpt
+    assert SourceLine(8, f"{MASK}: {{a: b}}") in found[8].excerpt
+    assert lines(found[3]) == [
+        "2|  driving: |",
+        f"3|  {MASK}",
+        f"4|{MASK}",
+        f"5|{MASK}",
+        f"6|  token: {MASK}",
+    ]
+
+
+def test_a_secret_that_begins_far_before_what_is_shown_is_seen() -> None:
+    key = f"-----BEGIN PRIVATE KEY-----{'M' * 9000}-----END PRIVATE KEY-----"
+    said = Violation("entry", "x", line=1, column=5000)
+    [line] = with_excerpts([said], f"a: {key}\n", "yaml", Redactor().places)[0].excerpt
+    assert "MMM" not in line.before + line.marked + line.after
+
+
+def test_a_huge_file_is_not_read_whole() -> None:
+    looked: list[int] = []
+
+    def secrets(text: str) -> list[tuple[int, int]]:
+        looked.append(len(text))
+        return []
+
+    for text in ("x" * 8_000_000, "a: [b, c]\n" * 800_000):
+        looked.clear()
+        many = [Violation("entry", "x", line=1, column=place + 1) for place in range(1000)]
+        with_excerpts(many, text, "yaml", secrets)
+        assert 0 < sum(looked) < 10_000_000
+        assert max(looked) < 50_000

@@ -273,3 +273,13 @@ def test_values_that_are_too_short_to_be_secrets_are_left_alone() -> None:
 def test_a_redactor_does_not_show_what_it_knows() -> None:
     assert Redactor() == Redactor()
     assert "hunter2" not in repr(redactor.stream().redactor)
+
+
+@pytest.mark.parametrize("text", [*SHAPED, " and ".join(VALUES)])
+def test_the_places_of_secrets_are_where_the_masks_stand(text: str) -> None:
+    redactor = Redactor(VALUES)
+    said, at = "", 0
+    for begin, end in redactor.places(f"x {text} y"):
+        said, at = f"{said}{f'x {text} y'[at:begin]}{MASK}", end
+    assert MASK in said
+    assert said + f"x {text} y"[at:] == redactor.text(f"x {text} y")

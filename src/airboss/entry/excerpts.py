@@ -1,9 +1,9 @@
-"""The lines around each mistake, with the place marked. Which lines there are, the file says."""
+"""The lines around each mistake, with the place marked. Of a huge file only those are looked at."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, TypeAlias
 
 from airboss.entry.violations import (
     SourceLine,
@@ -12,6 +12,8 @@ from airboss.entry.violations import (
     in_order_of_text,
     without_halves,
 )
+from airboss.model.excerpt import EDGE
+from airboss.model.redaction import MASK
 
 # Nobody reads more at once; the others keep their line and their words.
 MOST_EXCERPTS: Final = 50
@@ -19,6 +21,7 @@ LINES_AROUND: Final = 2
 LONGEST_LINE: Final = 160
 _BEFORE_MARK: Final = 100
 _CUT: Final = "…"
+_PIECE: Final = 64 * 1024
 
 # Where a line ends: each reader counts by its own rule.
 _BREAKS: Final[dict[Writing, re.Pattern[str]]] = {
@@ -30,67 +33,139 @@ _QUOTED: Final = re.compile(r""""(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?""")
 _NAME: Final = re.compile(r"[^\s:,\[\]{}#]+(?=:(?:\s|$))")
 _WORD: Final = re.compile(r"[^\s,\[\]{}#]+(?:(?<!:) +[^\s,\[\]{}#]+)*")
 
+# Where secrets are in a text.
+Secrets: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
+
+
+class _Span(NamedTuple):
+    begin: int
+    end: int
+
+
+def _no_secrets(_text: str) -> Iterable[tuple[int, int]]:
+    return ()
+
 
 def with_excerpts(
-    violations: Iterable[Violation],
-    text: str,
-    writing: Writing,
-    clean: Callable[[str], str] = str,
+    violations: Iterable[Violation], text: str, writing: Writing, secrets: Secrets = _no_secrets
 ) -> tuple[Violation, ...]:
-    """Those that come first in the text with the lines around. `clean` takes secrets out, and
-    keeps the ends of lines."""
+    """Those that come first in the text with the lines around, without secrets."""
     told = tuple(violations)
-    first = {id(said) for said in in_order_of_text(told)[:MOST_EXCERPTS] if said.line is not None}
+    first = [said for said in in_order_of_text(told)[:MOST_EXCERPTS] if said.line is not None]
     if not first:
         return told
-    written = _BREAKS[writing].split(text)
-    lines = _BREAKS[writing].split(clean(text))
-    if len(lines) != len(written):
-        return told  # better none than those of another place
+    last = max(said.line or 1 for said in first) + LINES_AROUND
+    paper = _Paper(text, _lines(text, _BREAKS[writing], last), secrets)
+    chosen = {id(said) for said in first}
     return tuple(
-        replace(said, excerpt=_around(said, written, lines)) if id(said) in first else said
-        for said in told
+        replace(said, excerpt=paper.around(said)) if id(said) in chosen else said for said in told
     )
 
 
-def _around(
-    said: Violation, written: Sequence[str], lines: Sequence[str]
-) -> tuple[SourceLine, ...]:
-    here = min(said.line or 1, len(lines))
-    first, last = max(1, here - LINES_AROUND), min(len(lines), here + LINES_AROUND)
-    return tuple(
-        _marked(said, number, lines[number - 1], is_whole=lines[here - 1] == written[here - 1])
-        if number == here
-        else SourceLine(number, _cut(lines[number - 1]))
-        for number in range(first, last + 1)
-        if number == here or lines[number - 1].strip()
-    )
+def _lines(text: str, breaks: re.Pattern[str], last: int) -> list[_Span]:
+    """Where each line begins and ends, as far as anybody asks."""
+    found: list[_Span] = []
+    begin = 0
+    for piece in _pieces(text):
+        for hit in breaks.finditer(text, *piece):
+            found.append(_Span(begin, hit.start()))
+            begin = hit.end()
+            if len(found) == last:
+                return found
+    return [*found, _Span(begin, len(text))]
 
 
-def _marked(said: Violation, number: int, line: str, *, is_whole: bool) -> SourceLine:
-    column = said.column
-    if column is None or said.is_around or not is_whole:
-        return SourceLine(number, _cut(line, column or 1))
-    begin, end = _span(line, min(column - 1, len(line)))
-    start = max(0, begin - _BEFORE_MARK)
-    stop = start + LONGEST_LINE
-    before = (_CUT if start else "") + line[start:begin]
-    marked = line[begin : min(end, stop)] + (_CUT if end > stop else "")
-    after = line[end:stop] + (_CUT if end <= stop < len(line) else "")
-    return SourceLine(number, *map(without_halves, (before, marked, after)))
+def _pieces(text: str) -> Iterator[_Span]:
+    """One after the other: a search in the whole of a huge line would let nobody else work."""
+    begin = 0
+    while begin < len(text):
+        end = min(begin + _PIECE, len(text))
+        if text[end - 1] == "\r" and text.startswith("\n", end):
+            end += 1  # the two are one line end
+        yield _Span(begin, end)
+        begin = end
 
 
-def _span(line: str, begin: int) -> tuple[int, int]:
-    """Of what stands there: a text in quotes, a plain one, or one sign."""
-    begin += len(line[begin:]) - len(line[begin:].lstrip())
-    for look in (_QUOTED, _NAME, _WORD):
-        if hit := look.match(line, begin):
-            return begin, hit.end()
-    return begin, min(begin + 1, len(line))
+@dataclass(frozen=True)
+class _Paper:
+    """A text, where its lines are, and what of it nobody is shown."""
 
+    text: str
+    lines: Sequence[_Span]
+    secrets: Secrets
 
-def _cut(line: str, column: int = 1) -> str:
-    start = max(0, column - 1 - _BEFORE_MARK)
-    head = _CUT if start else ""
-    tail = _CUT if len(line) > start + LONGEST_LINE else ""
-    return without_halves(f"{head}{line[start : start + LONGEST_LINE]}{tail}")
+    def around(self, said: Violation) -> tuple[SourceLine, ...]:
+        here = min(said.line or 1, len(self.lines))
+        first, last = max(1, here - LINES_AROUND), min(len(self.lines), here + LINES_AROUND)
+        numbers = [
+            number
+            for number in range(first, last + 1)
+            if number == here or not self._is_blank(self.lines[number - 1])
+        ]
+        return tuple(
+            self._marked(said, number) if number == here else self._plain(number)
+            for number in numbers
+        )
+
+    def _is_blank(self, line: _Span) -> bool:
+        return not self.text[line.begin : min(line.end, line.begin + LONGEST_LINE)].strip()
+
+    def _plain(self, number: int, column: int = 1) -> SourceLine:
+        line = self.lines[number - 1]
+        shown = self._shown(line, column)
+        [part] = self._told(line, shown, shown)
+        return SourceLine(number, part)
+
+    def _marked(self, said: Violation, number: int) -> SourceLine:
+        line = self.lines[number - 1]
+        if said.column is None or said.is_around:
+            return self._plain(number, said.column or 1)
+        shown = self._shown(line, said.column)
+        mark = self._mark(line, shown, said.column)
+        parts = (_Span(shown.begin, mark.begin), mark, _Span(mark.end, shown.end))
+        return SourceLine(number, *self._told(line, shown, *parts))
+
+    def _shown(self, line: _Span, column: int) -> _Span:
+        """What of a line has room; the column is in it."""
+        begin = line.begin + max(0, min(column - 1, line.end - line.begin) - _BEFORE_MARK)
+        return _Span(begin, min(line.end, begin + LONGEST_LINE))
+
+    def _mark(self, line: _Span, shown: _Span, column: int) -> _Span:
+        """What stands there: a text in quotes, a plain one, or one sign."""
+        begin = min(line.begin + column - 1, shown.end)
+        while begin < shown.end and self.text[begin].isspace():
+            begin += 1
+        for look in (_QUOTED, _NAME, _WORD):
+            if hit := look.match(self.text, begin, shown.end):
+                return _Span(begin, hit.end())
+        return _Span(begin, min(begin + 1, shown.end))
+
+    def _told(self, line: _Span, shown: _Span, *parts: _Span) -> list[str]:
+        """The parts of what is shown, without secrets, and marked where the line is cut."""
+        hidden = self._hidden(shown)
+        texts = [self._without(part, hidden, shown) for part in parts]
+        if shown.begin > line.begin:
+            texts[0] = _CUT + texts[0]
+        if shown.end < line.end:
+            texts[-1] += _CUT
+        return [without_halves(text) for text in texts]
+
+    def _hidden(self, shown: _Span) -> list[_Span]:
+        """The secrets that reach into it. Their ends may be far away: a key has many lines."""
+        start = max(0, shown.begin - EDGE)
+        found = self.secrets(self.text[start : shown.end + EDGE])
+        spans = (_Span(begin + start, end + start) for begin, end in found)
+        return [span for span in spans if span.begin < shown.end and span.end > shown.begin]
+
+    def _without(self, part: _Span, hidden: Sequence[_Span], shown: _Span) -> str:
+        said: list[str] = []
+        at = part.begin
+        for secret in hidden:
+            if secret.end <= part.begin or secret.begin >= part.end:
+                continue
+            said.append(self.text[at : max(at, secret.begin)])
+            # Told once, where it begins or comes into sight.
+            if secret.begin >= part.begin or part.begin == shown.begin:
+                said.append(MASK)
+            at = min(secret.end, part.end)
+        return "".join((*said, self.text[at : part.end]))

@@ -158,11 +158,11 @@ class _Rules:
 
     def _undriven(self, models: Raw) -> Violation:
         place = self._root.field("models").field(DRIVING)
-        hint = self._hints.near(DRIVING, (str(name) for name in models))
-        near = hint.removeprefix("Did you mean ").removesuffix("?") if hint else ""
-        advice = f"Rename {near} to {DRIVING}." if near else "Add it, for example:"
-        example = None if near else self._pair(DRIVING, "gpt-5-mini")
-        return wrong(place, "Should exist.", None, advice, example)
+        near = self._hints.nearest(DRIVING, (str(name) for name in models))
+        if near is not None:
+            return wrong(place, "Should exist.", None, f"Rename {quoted(near)} to {DRIVING}.")
+        example = self._pair(DRIVING, "gpt-5-mini")
+        return wrong(place, "Should exist.", None, "Add it, for example:", example)
 
     def _pair(self, name: str, value: object) -> str:
         return pair(name, value, self._hints.writing)

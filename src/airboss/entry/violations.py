@@ -171,6 +171,12 @@ class Hints:
 
     def near(self, name: str, names: Iterable[str], sign: str = "") -> str | None:
         """A question that offers the nearest name; names of variables have their `$`."""
+        found = self.nearest(name, names)
+        if found is None:
+            return None
+        return f"Did you mean {f'{sign}{found}' if sign else quoted(found)}?"
+
+    def nearest(self, name: str, names: Iterable[str]) -> str | None:
         if not self.left or len(name) > 200:
             return None
         self.left -= 1
@@ -182,8 +188,4 @@ class Hints:
             if abs(len(other) - len(name)) <= 3 and len(letters ^ set(other.lower())) <= 5
         ]
         same = [other for other in rough if other.lower() == name.lower()]
-        found = same or get_close_matches(name, rough, 1, 0.6)
-        if not found:
-            return None
-        shown = f"{sign}{found[0]}" if sign else quoted(found[0])
-        return f"Did you mean {shown}?"
+        return next(iter(same or get_close_matches(name, rough, 1, 0.6)), None)

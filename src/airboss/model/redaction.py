@@ -1,7 +1,7 @@
 """Secrets leave a text before it is stored or sent: known values, and shapes only secrets have."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -94,14 +94,11 @@ class Redactor:
     def text(self, text: str) -> str:
         return self._whole.sub(self._masked, text) if self._may_hold(text) else text
 
-    def lines(self, text: str) -> str:
-        """The same for a text whose lines are counted: each of them stays where it is."""
-
-        def masked(found: re.Match[str]) -> str:
-            said = self._masked(found)
-            return said + "\n" * (found[0].count("\n") - said.count("\n"))
-
-        return self._whole.sub(masked, text) if self._may_hold(text) else text
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where in it `text` would put a mask: for whoever shows parts of it."""
+        for found in self._whole.finditer(text) if self._may_hold(text) else ():
+            kept = len(self._masked(found).removesuffix(MASK))
+            yield found.start() + kept, found.end()
 
     def _masked(self, found: re.Match[str]) -> str:
         """What stands in its place. What says that a secret follows stays."""

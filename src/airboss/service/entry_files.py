@@ -142,7 +142,7 @@ class EntryFiles:
             )
             for said in in_order_of_text(violations)[:MOST_VIOLATIONS]
         )
-        return with_excerpts(told, text, writing, self.redactor.lines) if text else told
+        return with_excerpts(told, text, writing, self.redactor.places) if text else told
 
     def said(self, text: str) -> str:
         """A sentence that may leave the house."""
