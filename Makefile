@@ -8,8 +8,8 @@ MAKEFLAGS += --no-print-directory
 PORT ?= 8888
 ARGS ?=
 VERSION :=
-# Tests at once: one more than two cores, because they wait as much as they work.
-WORKERS ?= 3
+# Tests at once, for two cores: they wait more than they work, and three leave a third of both idle.
+WORKERS ?= 5
 # The first Python that is new enough.
 PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(p) -c 'import sys; print("$(p)" * (sys.version_info >= (3, 11)))' 2>/dev/null)))

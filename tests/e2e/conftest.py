@@ -12,7 +12,7 @@ from tests.e2e.sessions import Person, at_page, portal_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
-# Where three browsers share two cores; what has to be soon says so itself.
+# Where several browsers share two cores; what has to be soon says so itself.
 expect.set_options(timeout=15_000)
 
 
