@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import subprocess
 import sys
@@ -22,10 +23,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import airboss
+from airboss.runtime.sdk import load_sdk
 
 ROOT = Path(__file__).parents[1]
 # What our modules import late, where somebody needs it.
-_IMPORTED = ("copilot", "dbos", "httpx2", "jsonschema", "rich.console", "rich.table", "sqlite3")
+_IMPORTED = ("dbos", "httpx2", "jsonschema", "rich.console", "rich.table", "sqlite3")
 # What an interpreter reads when it starts, which no fork does.
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG", "TZ")
 
@@ -43,9 +45,10 @@ class Child:
     def wait(self, timeout: float | None = None) -> int:
         until = time.monotonic() + (timeout or 60)
         while (code := self.poll()) is None:
-            if time.monotonic() > until:
+            left = until - time.monotonic()
+            if left <= 0:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 60)
-            time.sleep(0.01)
+            _sleep_until_end(self.pid, left)
         return code
 
     def send_signal(self, sig: int) -> None:
@@ -57,6 +60,19 @@ class Child:
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+
+def _sleep_until_end(pid: int, seconds: float) -> None:
+    """Wait for a process without asking the nursery again and again. Its number stays its own until
+    the nursery is asked how it ended."""
+    if sys.platform != "linux":
+        time.sleep(0.01)
+        return
+    descriptor = os.pidfd_open(pid)
+    try:
+        select.select([descriptor], [], [], seconds)
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True)
@@ -215,6 +231,7 @@ def _answer(question: dict[str, Any], ends: dict[int, int | None]) -> dict[str, 
 def _import_all() -> None:
     for name in _IMPORTED:
         importlib.import_module(name)
+    load_sdk()
     for found in pkgutil.walk_packages(airboss.__path__, "airboss."):
         if not found.name.endswith("__main__"):
             importlib.import_module(found.name)
