@@ -31,6 +31,9 @@ def test_the_documentation_is_found_from_a_page_and_searched_without_a_token(
         assert title in results.all_inner_texts()[:3]
     results.get_by_text(FOUND["schedule"]).click()
     expect(page.get_by_text("no scheduler of its own yet")).to_be_visible()
+    expect(page.get_by_role("main").locator(".highlighted").first).to_be_visible()
+    expect(page.locator("nav .highlighted")).to_have_count(0)
+    expect(page.get_by_role("link", name="Open Airboss")).to_have_count(1)
     quiet.check()
     assert page.context.cookies() == []
 
