@@ -138,8 +138,8 @@ def install(wheel: Path, lock: Path, environment: Path) -> None:
     _run([str(python), "-m", "pip", "install", "--quiet", *alone], environment.parent)
 
 
-def try_out(airboss: Path, version: str, folder: Path) -> None:
-    """Its version, its doctor, and a server that is ready and has pages; in an empty home."""
+def try_out(airboss: Path, version: str, folder: Path, *, runs_a_job: bool = True) -> None:
+    """In an empty home: its version, its doctor, a server with its pages, and a job."""
     environ = {
         "HOME": str(folder),
         "PATH": os.defpath,
@@ -156,6 +156,8 @@ def try_out(airboss: Path, version: str, folder: Path) -> None:
             answer = httpx2.get(url + path, headers={"Authorization": f"Bearer {token}"})
             if answer.status_code != 200:
                 raise ReleaseRefused(f"{path} answers {answer.status_code}: {answer.text}")
+        if runs_a_job:
+            _run([str(airboss), "run", "sample"], folder, environ)
 
 
 @contextmanager
@@ -202,7 +204,7 @@ def make(release: Release) -> list[Path]:
         compare_archive(archive, wheel, folder / "source")
         print("Installing into an empty environment")
         install(wheel, release.root / "requirements" / "run.txt", folder / "venv")
-        print("Trying it: version, doctor, server")
+        print("Trying it: version, doctor, server, a job")
         (folder / "home").mkdir()
         try_out(folder / "venv" / "bin" / "airboss", release.version, folder / "home")
         target = release.root / "dist"

@@ -22,7 +22,8 @@ PUBLIC = (
     ".github/ISSUE_TEMPLATE/feature.yml",
 )
 REGISTRIES = re.compile(
-    r"npmjs|pypi\.org|pythonhosted|docker\.io|ghcr\.io|quay\.io|(?<!emit-)index-url|registry[.=]|twine|publish"
+    r"npmjs|pypi\.org|pythonhosted|docker\.io|ghcr\.io|quay\.io"
+    r"|(?<!emit-)index-url|registry[.=]|twine|publish"
 )
 
 

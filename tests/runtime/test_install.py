@@ -33,7 +33,13 @@ def test_it_comes_from_the_registry_runs_and_is_there_the_second_time(cache: Pat
     assert located.native
     assert version_of(located.path) == CLI_VERSION
     assert locate() == located
-    assert [line.partition(" ")[0] for line in said] == ["Fetching", "Unpacking", "Agent"]
+    told = [line.partition(" ")[0] for line in said]
+    assert [word for word in told if word != "Still"] == [
+        "Installing",
+        "Fetching",
+        "Unpacking",
+        "Agent",
+    ]
     folder = cache_folder()
     assert sorted(path.name for path in folder.iterdir()) == ["LICENSE.md", SINGLE_NAME, "pkg"]
     assert sorted(path.name for path in folder.parent.iterdir()) == [".install.lock", CLI_VERSION]
@@ -66,6 +72,37 @@ def test_a_failure_of_npm_is_said_in_words(
     with pytest.raises(RuntimeMissing, match=words):
         install(lambda _: None)
     assert sorted(path.name for path in (cache / "copilot").iterdir()) == [".install.lock"]
+
+
+def test_without_a_network_it_says_which_folder_can_be_copied(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    put_npm(tmp_path / "bin", "echo 'npm error code EAI_AGAIN' >&2; exit 1", monkeypatch)
+    with pytest.raises(RuntimeMissing, match="copy the folder") as refused:
+        install(lambda _: None)
+    assert str(cache_folder()) in str(refused.value)
+    assert "airboss setup` again" in str(refused.value)
+
+
+def test_while_npm_is_busy_it_says_that_it_goes_on(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """npm ends as soon as it was said."""
+    monkeypatch.setattr("airboss.runtime.install._SAY_SECONDS", 0.05)
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    put_npm(tmp_path / "bin", f"read word < {gate}; echo 'npm error late' >&2; exit 1", monkeypatch)
+    said: list[str] = []
+
+    def hear(line: str) -> None:
+        said.append(line)
+        if line.startswith("Still fetching") and sum("Still" in one for one in said) == 1:
+            gate.write_text("go\n", "utf-8")
+
+    with pytest.raises(RuntimeMissing, match="late"):
+        install(hear)
+    assert "Installing GitHub's agent runtime" in said[0]
+    assert any(line.startswith("Still fetching") for line in said)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")

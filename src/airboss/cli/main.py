@@ -192,7 +192,7 @@ def serve(
 
 @app.command()
 def setup() -> None:
-    """Install the agent runtime; does nothing when it is there."""
+    """Install the agent runtime with npm; does nothing when it is there."""
     from airboss.cli.screen import out
     from airboss.runtime.install import install
 

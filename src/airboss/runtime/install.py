@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ from airboss.runtime.locate import (
 
 _STAGING = ".new-"
 _FETCH_SECONDS = 900
+_SAY_SECONDS = 15
 _RUN_SECONDS = 120
 _NO_NETWORK = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH")
 
@@ -68,8 +70,9 @@ def _install(folder: Path, say: Callable[[str], None]) -> Located:
     staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=folder.parent))
     try:
         package = f"@github/copilot-{platform_name()}@{CLI_VERSION}"
-        say(f"Fetching {package} from the npm registry (some 130 MB)")
-        single = _unpack(_fetch(package, staging), staging)
+        say(f"Installing GitHub's agent runtime {CLI_VERSION} into {folder}, under GitHub's terms")
+        say(f"Fetching {package} with npm (some 130 MB)")
+        single = _unpack(_fetch(package, staging, say), staging)
         say("Unpacking the agent runtime")
         _let_it_unpack(single, staging)
         if not _native_works(staging):
@@ -85,7 +88,7 @@ def _install(folder: Path, say: Callable[[str], None]) -> Located:
     return found
 
 
-def _fetch(package: str, staging: Path) -> Path:
+def _fetch(package: str, staging: Path, say: Callable[[str], None]) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         raise RuntimeMissing(
@@ -93,27 +96,46 @@ def _fetch(package: str, staging: Path) -> Path:
             "(https://nodejs.org), which brings npm, and run `airboss setup` again."
         )
     command = [npm, "pack", package, "--ignore-scripts", "--prefer-offline", "--loglevel=error"]
+    fetching = subprocess.Popen(  # noqa: S603
+        [*command, "--pack-destination", str(staging)],
+        cwd=staging,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
-        subprocess.run(  # noqa: S603
-            [*command, "--pack-destination", str(staging)],
-            cwd=staging,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=_FETCH_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise RuntimeMissing(f"npm did not fetch {package} within 15 minutes.") from None
-    except subprocess.CalledProcessError as failure:
-        raise RuntimeMissing(_why_npm_failed(failure.stderr, package)) from failure
+        said = _hear(fetching, package, say)
+    except BaseException:
+        fetching.kill()
+        fetching.communicate()
+        raise
+    if fetching.returncode:
+        raise RuntimeMissing(_why_npm_failed(said, package))
     return next(staging.glob("*.tgz"))
+
+
+def _hear(fetching: "subprocess.Popen[str]", package: str, say: Callable[[str], None]) -> str:
+    """What npm says of errors. It tells nothing of its progress, so we say that it goes on."""
+    begun = time.monotonic()
+    while True:
+        try:
+            return fetching.communicate(timeout=_SAY_SECONDS)[1]
+        except subprocess.TimeoutExpired:
+            passed = time.monotonic() - begun
+        if passed > _FETCH_SECONDS:
+            raise RuntimeMissing(f"npm did not fetch {package} within 15 minutes.")
+        say(f"Still fetching, {passed:.0f} seconds so far")
 
 
 def _why_npm_failed(said: str, package: str) -> str:
     if "ENOSPC" in said:
         return "The disk is full; the agent runtime needs some 700 MB while it is installed."
     if any(code in said for code in _NO_NETWORK):
-        return "The npm registry cannot be reached. Check the network or npm's proxy settings."
+        return (
+            "The npm registry cannot be reached. Check the network and npm's proxy settings, and "
+            "run `airboss setup` again. For a machine without a network, copy the folder "
+            f"{cache_folder()} from one of the same kind that has it."
+        )
     if "E404" in said or "ETARGET" in said:
         return f"The npm registry does not offer {package}."
     lines = [line.strip() for line in said.splitlines() if line.strip()]

@@ -1,0 +1,104 @@
+"""Airboss without a clone: its wheel, put where the Containerfile puts it, works by itself."""
+
+import re
+import shutil
+import subprocess
+from configparser import RawConfigParser
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from airboss.runtime.locate import cache_folder
+from scripts.release import build, try_out
+from tests.house.container import SYSTEM, Container, instructions
+from tests.trials import IS_WHOLE, trial
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "Containerfile"
+UNIT = ROOT / "deploy/airboss.service"
+COMMAND = "/opt/airboss/venv/bin/airboss"
+
+
+def test_only_what_needs_an_image_is_left_out_of_the_steps() -> None:
+    stages = [rest for name, rest in instructions(FILE) if name == "FROM"]
+    left_out = [rest for _, rest in instructions(FILE) if rest.startswith(SYSTEM)]
+    assert (len(stages), len(left_out)) == (2, 3)
+    last = dict(instructions(FILE))
+    assert last["USER"] == "airboss"
+    assert last["COPY"] == "--from=build /opt/airboss /opt/airboss"
+    assert (last["ENTRYPOINT"], last["CMD"]) == ('["airboss"]', '["serve", "--root", "/work"]')
+    assert not any("/" in image.split()[0] for image in stages), "no registry is named"
+
+
+def unit() -> RawConfigParser:
+    """A key may stand twice, as `Environment` does; the last one counts here."""
+    read = RawConfigParser(strict=False)
+    read.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]
+    read.read(UNIT, encoding="utf-8")
+    return read
+
+
+@trial
+@pytest.mark.timeout(600)
+def test_the_wheel_alone_serves_and_passes_the_doctor(tmp_path: Path) -> None:
+    """In whole by pip, with the runtime fetched; else from what is on this machine already."""
+    context = tmp_path / "context"
+    (context / "requirements").mkdir(parents=True)
+    shutil.copy(ROOT / "requirements/run.txt", context / "requirements")
+    build(ROOT, context / "dist", "wheel")
+    image = Container(tmp_path / "image", context)
+    if not IS_WHOLE:
+        image.inside("/opt/airboss").mkdir(parents=True)
+        image.inside("/opt/airboss/cache").symlink_to(cache_folder().parents[1])
+    image.build(FILE)
+    airboss = image.inside(COMMAND)
+    home = tmp_path / "home"
+    home.mkdir()
+    try_out(airboss, version("airboss"), home, runs_a_job=IS_WHOLE)
+    found = subprocess.run(
+        [airboss.with_name("python"), "-c", "import airboss; print(airboss.__file__)"],
+        cwd=home,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert str(image.root) in found.stdout, "it is the wheel's own, and not this clone's"
+    verify_the_unit(tmp_path, airboss)
+
+
+def verify_the_unit(folder: Path, airboss: Path) -> None:
+    """By systemd itself, where it is there: with the command that was installed."""
+    if not shutil.which("systemd-analyze"):
+        return
+    text = UNIT.read_text("utf-8").replace(COMMAND, str(airboss))
+    (folder / "airboss.service").write_text(text, "utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", folder / "airboss.service"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    about = [line for line in done.stderr.splitlines() if "airboss.service" in line]
+    assert about == []
+
+
+def test_the_unit_starts_a_server_as_a_user_of_its_own() -> None:
+    service = unit()["Service"]
+    assert service["User"] == "airboss"
+    command, *words = service["ExecStart"].split()
+    assert (command, words) == (COMMAND, ["serve", "--root", "/srv/airboss"])
+    assert service["ReadWritePaths"] == "/srv/airboss"
+    # What refuses a start has this exit code: docs/command-line.md.
+    assert service["RestartPreventExitStatus"] == "2"
+
+
+def test_the_page_says_how_to_install_and_so_does_the_readme() -> None:
+    page = (ROOT / "docs/installing.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for text in (page, readme):
+        assert re.search(r"^pipx install \./airboss-\S+\.whl", text, re.MULTILINE)
+        assert re.search(r"^airboss setup\b", text, re.MULTILINE)
+    commented = re.findall(r"^#   (podman .*)$", FILE.read_text("utf-8"), re.MULTILINE)
+    assert len(commented) == 2
+    assert [line for line in commented if line not in page] == []
