@@ -21,7 +21,7 @@ from airboss.errors import (
     StoreUnavailable,
 )
 from airboss.log.writer import now_ms
-from airboss.service.entry_files import EntryFiles, FileReading
+from airboss.service.entry_files import EntryFiles, FilePrints, FileReading, prints_of
 from airboss.service.entry_reader import in_thread
 from airboss.service.folders import Folders
 from airboss.service.installed import Installed, Source, digest_of_entry
@@ -42,9 +42,6 @@ _RUNS = "Something of the present entry runs"
 _NOT_YET = "The project's entry is still being read; until then the built-in one is used."
 _USES_LAST = "What it held when it was last good is used."
 _USES_BUILTIN = "The built-in entry is used."
-
-# What tells a file from the one that was read: where, when, how large, which.
-_Print = tuple[tuple[str, int, int, int, int], ...]
 
 
 def _never() -> bool:
@@ -92,7 +89,7 @@ class Entries:
     _note: str | None = None
     # Installed by a call: files are not followed any more.
     _pinned: bool = False
-    _seen: _Print | None = None
+    _seen: FilePrints | None = None
     _looked_at: float = float("-inf")
     _looking: "asyncio.Task[None] | None" = None
     _background: Background = field(default_factory=lambda: Background("entry"))
@@ -218,7 +215,7 @@ class Entries:
 
     async def _follow(self, *, is_start: bool = False) -> None:
         files = await asyncio.to_thread(self._candidates)
-        seen = await asyncio.to_thread(_fingerprint, files)
+        seen = await asyncio.to_thread(prints_of, files)
         if seen == self._seen and self._installed:
             self._tell(None)
             return
@@ -391,16 +388,3 @@ def _is_left_without_file(present: Installed, files: list[Path]) -> bool:
     if path is None or path in files:
         return False
     return present.trusted or path.suffix.lower() != ".py"
-
-
-def _fingerprint(files: list[Path]) -> _Print:
-    found: list[tuple[str, int, int, int, int]] = []
-    for file in files:
-        try:
-            said = os.stat(file)
-        except (OSError, ValueError):
-            found.append((os.fspath(file), 0, 0, 0, 0))
-            continue
-        times = (said.st_mtime_ns, said.st_ctime_ns)
-        found.append((os.fspath(file), *times, said.st_size, said.st_ino))
-    return tuple(found)

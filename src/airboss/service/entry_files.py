@@ -8,7 +8,7 @@ import signal
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from airboss.model.redaction import Redactor
 from airboss.service.entry_reader import EntryReader, in_thread
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from airboss.entry.document import Entry
     from airboss.entry.found import FoundViolations
     from airboss.entry.violations import Violation, Writing
+
+# What tells files from those that were read: where, when, how large, which.
+FilePrints: TypeAlias = tuple[tuple[str, int, int, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -207,3 +210,16 @@ def _kill(process: asyncio.subprocess.Process) -> None:
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def prints_of(files: list[Path]) -> FilePrints:
+    found: list[tuple[str, int, int, int, int]] = []
+    for file in files:
+        try:
+            said = os.stat(file)
+        except (OSError, ValueError):
+            found.append((os.fspath(file), 0, 0, 0, 0))
+            continue
+        times = (said.st_mtime_ns, said.st_ctime_ns)
+        found.append((os.fspath(file), *times, said.st_size, said.st_ino))
+    return tuple(found)
