@@ -11,7 +11,6 @@ from tests.e2e.sessions import Person, at_page
 from tests.e2e.visit import usable_by_all, window
 from tests.portal import Portal
 
-
 PHONE = 480
 
 

@@ -102,7 +102,8 @@ async def test_an_agents_shell_finds_no_secret_in_server_and_runtime(portal: Por
 
 # It goes on until it is killed, because it is told where the server is.
 WATCH = """
-AIRBOSS_URL={url} AIRBOSS_TOKEN=$(cat given) {python} -P -m airboss watch {session} >/dev/null 2>&1 &
+export AIRBOSS_URL={url}
+AIRBOSS_TOKEN=$(cat given) {python} -P -m airboss watch {session} >/dev/null 2>&1 &
 for turn in $(seq 50); do cat /proc/$!/environ >/dev/null 2>&1 || break; sleep 0.1; done
 {python} {intruder} found.json $!
 kill $! && touch watched
