@@ -66,6 +66,11 @@ def test_what_was_asked_is_open_before_it_was_decided_and_decided_after_it(
     expect(page.locator(".nodehead")).to_contain_text("Waited for you")
     expect(page.locator(".then")).to_contain_text("what you are looking at")
     expect(page.locator(".then")).to_contain_text("later block")
+    timeline = page.locator(".gantt")
+    expect(timeline.locator(".chipt")).to_have_text(re.compile(r"^\d+:\d\d$"))
+    # Of the task at work and of its wait a part is to come, and of the next task everything.
+    expect(timeline.locator(".later")).to_have_count(3)
+    expect(timeline.locator("rect.ok")).to_have_count(0)
 
     # Nothing of it can be pressed, with the reason; ways to other moments can.
     expect(card.get_by_role("radio")).to_have_count(0)

@@ -183,6 +183,15 @@ def test_a_live_run_opens_on_the_task_at_work_and_can_be_stopped(
     expect(page.get_by_role("button", name="Stop Job")).to_have_count(0)
     quiet.check()
 
+    page.get_by_text("More: export, delete").locator("..").click()
+    page.get_by_role("button", name="Delete this run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Keep it").click()
+    assert asked(portal, "GET", f"/api/v1/runs/{run}").status_code == 200
+    page.get_by_role("button", name="Delete this run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.wait_for_url(f"{portal.url}/history.html")
+    assert asked(portal, "GET", f"/api/v1/runs/{run}").status_code == 404
+
 
 def test_the_axis_shows_the_run_as_it_was_and_plays_it_back(
     portal: Portal, page: Page, ship: str, quiet: Quiet

@@ -494,8 +494,37 @@ def test_nobody_is_shut_out_by_day_or_by_night_on_a_phone_or_a_wide_screen(
         lambda page: visit(page, portal, "ship", ship, "#node=5"),
         lambda page: visit(page, portal, "hopeless", hopeless, "#node=1&attempt=1"),
         lambda page: visit(page, portal, "hopeless", hopeless),
+        lambda page: as_a_list(visit(page, portal, "ship", ship)),
         lambda page: visit(page, portal, "ship"),
     )
+
+
+def as_a_list(page: Page) -> None:
+    """The tasks of a wide part, opened from the chart."""
+    chart = page.get_by_role("tab", name="Chart")
+    if chart.is_visible():
+        chart.click()
+    node(page, "translate").click()
+    if chart.is_visible():
+        page.get_by_role("tab", name="Report", exact=True).first.click()
+    expect(page.get_by_role("searchbox", name="Find among 6 tasks")).to_be_visible()
+
+
+def test_the_tasks_of_a_wide_part_are_a_list_that_a_key_searches(
+    portal: Portal, page: Page, ship: str
+) -> None:
+    as_a_list(visit(page, portal, "ship", ship))
+    rows = page.locator(".items tbody tr")
+    expect(rows).to_have_count(6)
+    order = page.get_by_role("group", name="Order").get_by_role("button")
+    expect(order).to_have_text(["Needs you first", "As listed"])
+    order.last.click()
+    expect(order.last).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("/")
+    search = page.get_by_role("searchbox", name="Find among 6 tasks")
+    expect(search).to_be_focused()
+    page.keyboard.type("no such task")
+    expect(rows).to_have_count(0)
 
 
 def test_on_a_phone_report_chart_timeline_and_events_take_turns(

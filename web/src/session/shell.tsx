@@ -1,8 +1,10 @@
 /** What every block has: a header that says what it is and opens it, and a content. */
 
 import type { ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
 import { now } from "../live/feed";
 import { Icon } from "../parts/icon";
+import { PastAsks } from "../parts/past-ask";
 import type { TextBlock } from "../state/types";
 import { clock, fully, leftOut, visible } from "../words";
 
@@ -86,8 +88,12 @@ function Meta({ block }: { block: TextBlock }) {
   );
 }
 
-const Passing = ({ since }: { since: number }) => (
-  <span class="meta" aria-hidden="true">
-    {took(Math.floor(Math.max(0, now.value - since) / 1000) * 1000).replace(".0", "")}
-  </span>
-);
+function Passing({ since }: { since: number }) {
+  const past = useContext(PastAsks);
+  const passed = Math.max(0, (past?.at ?? now.value) - since);
+  return (
+    <span class="meta" aria-hidden="true">
+      {took(Math.floor(passed / 1000) * 1000).replace(".0", "")}
+    </span>
+  );
+}

@@ -100,6 +100,14 @@ export function Axis({ run, whole, scale, width, left, waits, player }: Props) {
         />
         {marks}
       </g>
+      {at !== null && (
+        <g {...UNSAID}>
+          <rect class="chip" x={x - 22} y={1} width="44" height="16" rx="3" />
+          <text class="chipt" x={x} y={13} text-anchor="middle">
+            {words}
+          </text>
+        </g>
+      )}
       <circle
         class={at === null ? (isLive ? "th live" : "th") : "th on"}
         cx={x}

@@ -68,7 +68,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
           </JobState>
           <span class="grow" />
           <span class="row acts">
-            <More run={run} />
+            <More run={run} acts={acts} isOver={isOver} />
             <button
               type="button"
               class="btn sm"
@@ -135,7 +135,9 @@ function subOf(run: RunDetail, works: number, progress: Progress): string {
   return parts.join(" · ");
 }
 
-function More({ run }: { run: RunDetail }) {
+type MoreProps = { run: RunDetail; acts: RunActs; isOver: boolean };
+
+function More({ run, acts, isOver }: MoreProps) {
   const { saving, trouble, saveAll } = useSaving();
   const formats = [
     ["markdown", "Markdown"],
@@ -146,7 +148,7 @@ function More({ run }: { run: RunDetail }) {
     <details class="menu-of desk">
       <summary class="btn ghost sm icon">
         <Icon name="more" />
-        <span class="vh">More: export</span>
+        <span class="vh">More: export, delete</span>
       </summary>
       <ul class="floating">
         <li class="small muted pad">Export as</li>
@@ -161,6 +163,18 @@ function More({ run }: { run: RunDetail }) {
             </button>
           </li>
         ))}
+        {isOver && (
+          <li>
+            <button
+              type="button"
+              disabled={acts.busy !== null}
+              {...barredHere("own")}
+              onClick={() => void acts.discard()}
+            >
+              Delete this run …
+            </button>
+          </li>
+        )}
         {trouble !== null && (
           <li class="trouble pad" role="alert">
             {visible(trouble)}

@@ -39,6 +39,7 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
   const only = useSignal<Look | null>(null);
   const most = useSignal(MANY);
   const unfolded = useSignal(false);
+  const asListed = useSignal(false);
   const counts = talliesOf(steps, progress, isOver);
   const rows = useMemo(() => {
     const words = wanted.value.trim().toLowerCase();
@@ -51,11 +52,17 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
       .filter(({ step, last }) =>
         `${step.name} ${last?.conclusion ?? ""}`.toLowerCase().includes(words),
       )
-      .toSorted((one, two) => ORDER.indexOf(one.look) - ORDER.indexOf(two.look));
-  }, [steps, progress, isOver, wanted.value, only.value]);
+      .toSorted((one, two) =>
+        asListed.value ? 0 : ORDER.indexOf(one.look) - ORDER.indexOf(two.look),
+      );
+  }, [steps, progress, isOver, wanted.value, only.value, asListed.value]);
+  const order = (listed: boolean) => {
+    asListed.value = listed;
+  };
   const needy = rows.filter(({ look }) => look !== "succeeded");
   const isFolded =
     !unfolded.value &&
+    !asListed.value &&
     only.value === null &&
     wanted.value === "" &&
     needy.length > 0 &&
@@ -66,7 +73,14 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
   return (
     <>
       <div class="itemhead">
-        <h2 class="mono">{title}</h2>
+        <div class="row">
+          <h2 class="mono grow">{title}</h2>
+          <fieldset class="seg">
+            <legend class="vh">Order</legend>
+            <Order word="Needs you first" on={!asListed.value} onChoose={() => order(false)} />
+            <Order word="As listed" on={asListed.value} onChoose={() => order(true)} />
+          </fieldset>
+        </div>
         <div class="finder">
           <Icon name="search" size="s" />
           <input
@@ -154,6 +168,14 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
     </>
   );
 }
+
+type OrderProps = { word: string; on: boolean; onChoose: () => void };
+
+const Order = ({ word, on, onChoose }: OrderProps) => (
+  <button type="button" aria-pressed={on} onClick={onChoose}>
+    {word}
+  </button>
+);
 
 type ChoiceProps = { word: string; count: number; look: Look | null; only: Signal<Look | null> };
 

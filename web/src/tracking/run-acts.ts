@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
-import { type Answer, patch, post, whyNot } from "../api/client";
+import { type Answer, patch, post, remove, whyNot } from "../api/client";
 import { barred, type Role } from "../api/role";
 import type { RunDetail, RunView } from "../api/types.gen";
 import { confirmed } from "../parts/dialog";
@@ -18,6 +18,8 @@ export type RunActs = {
   again: () => Promise<void>;
   rename: (title: string) => Promise<boolean>;
   tag: (tags: readonly string[]) => Promise<boolean>;
+  /** For good, and away from the page: asks first. */
+  discard: () => Promise<void>;
   decide: () => void;
   compareAddress: string;
 };
@@ -61,12 +63,27 @@ export function useRunActs(run: RunDetail, decide: () => void): RunActs {
       },
       rename: async (title) => (await act("rename", () => patch(here, { title }))) !== null,
       tag: async (tags) => (await act("tag", () => patch(here, { tags }))) !== null,
+      discard: async () => {
+        if (!(await confirmed(DISCARDING))) return;
+        busy.value = "delete";
+        const answer = await remove(here);
+        busy.value = null;
+        if (answer.kind === "ok") location.assign("/history.html");
+        else trouble.value = whyNot(answer);
+      },
       decide: () => latest.current.decide(),
       compareAddress: `/compare.html?a=${encodeURIComponent(run.id)}`,
     }),
     [run.id, busy.value, trouble.value],
   );
 }
+
+const DISCARDING = {
+  title: "Delete this run?",
+  body: "All that was said in it is deleted for good, with its tasks and their sessions. Files in its folder stay as they are.",
+  action: "Delete",
+  keep: "Keep it",
+};
 
 const IN_THE_PAST = "You are looking at the past. Go back to live or to the end first.";
 

@@ -121,7 +121,7 @@ export function Timeline(props: Props) {
           const row = rowAt(one);
           const y = HEAD + (first + index) * ROW;
           const isSelected = first + index === place;
-          const later = laterIn(row, player.at);
+          const later = laterIn(row, player.at, x);
           return keep(row.key, [y, width, isSelected, later].join(), () => (
             <Row
               key={row.key}
@@ -161,9 +161,13 @@ function placeOf(
   );
 }
 
-/** How many of its segments had not begun at a moment. */
-const laterIn = (row: GanttRow, at: number | null): number =>
-  at === null ? 0 : row.segments.filter((segment) => segment.from > at).length;
+/** How many of its segments had not begun at a moment, and where one was that had. */
+function laterIn({ segments }: GanttRow, at: number | null, x: number): string {
+  if (at === null) return "";
+  const later = segments.filter((segment) => segment.from > at).length;
+  const isOn = segments.some((segment) => segment.from <= at && segment.to > at);
+  return `${later} ${isOn ? Math.round(x) : ""}`;
+}
 
 function Grid({ scale, tall }: { scale: Scale; tall: number }) {
   return (
@@ -232,7 +236,7 @@ function Row({ row, y, width, scale, props, isSelected }: RowProps) {
           segment={segment}
           y={y}
           scale={scale}
-          isLater={props.player.at !== null && segment.from > props.player.at}
+          at={props.player.at}
           onChoose={() => choose(segment)}
         />
       ))}
@@ -257,38 +261,40 @@ type BarProps = {
   segment: Segment;
   y: number;
   scale: Scale;
-  isLater: boolean;
+  /** The moment of the past that is looked at: what came later is dotted. */
+  at: number | null;
   onChoose: () => void;
 };
 
-function Bar({ segment, y, scale, isLater, onChoose }: BarProps) {
+function Bar({ segment, y, scale, at, onChoose }: BarProps) {
   const x = scale.x(segment.from);
-  const width = Math.max(3, scale.x(segment.to) - x);
-  const fits = segment.words.length * 6.2 + 8 <= width;
+  const end = Math.max(x + 3, scale.x(segment.to));
+  const seen = at === null || at >= segment.to ? end : Math.max(x, scale.x(at));
+  const isOver = seen === end;
+  const fits = isOver && segment.words.length * 6.2 + 8 <= seen - x;
+  // How it ended was not known then.
+  const look = isOver || segment.look === "q" ? segment.look : "go";
   const press = {
     onClick: (event: MouseEvent) => {
       event.stopPropagation(); // the row below it means its last round
       onChoose();
     },
   };
+  const box = { y: y + 4, height: 14, rx: 2 };
   return (
     <g {...press}>
-      <rect
-        class={isLater ? "later" : segment.look}
-        x={x}
-        y={y + 4}
-        width={width}
-        height={14}
-        rx="2"
-      >
-        <title>{inWords(segment)}</title>
-      </rect>
-      {fits && !isLater && segment.words !== "" && (
+      {seen > x && (
+        <rect class={look} x={x} width={seen - x} {...box}>
+          {isOver && <title>{inWords(segment)}</title>}
+        </rect>
+      )}
+      {!isOver && <rect class="later" x={seen} width={end - seen} {...box} />}
+      {fits && segment.words !== "" && (
         <text class="segw" x={x + 6} y={y + 15}>
           {segment.words}
         </text>
       )}
-      {segment.forYou && <circle class="yy" cx={x + width} cy={y + 11} r="7" />}
+      {segment.forYou && <circle class="yy" cx={end} cy={y + 11} r="7" />}
     </g>
   );
 }

@@ -5,6 +5,7 @@ import { useContext } from "preact/hooks";
 import { now } from "../../live/feed";
 import { becameOf, wasYes } from "../../parts/asking";
 import { Icon, type IconName } from "../../parts/icon";
+import { PastAsks } from "../../parts/past-ask";
 import { fully } from "../../words";
 import { useChoice } from "../remember";
 import { took } from "../said";
@@ -65,8 +66,10 @@ export function Row({ id, icon, title, link, facts, time, opens = false, flat, c
 }
 
 export function Took({ tool }: Pick<CallEntry, "tool">) {
+  const past = useContext(PastAsks);
+  const seen = past?.at ?? now.value;
   const words = tool.receiving
-    ? took(Math.floor(Math.max(0, now.value - tool.at) / 1000) * 1000).replace(".0", "")
+    ? took(Math.floor(Math.max(0, seen - tool.at) / 1000) * 1000).replace(".0", "")
     : took((tool.ended_at ?? tool.at) - tool.at);
   return (
     <time dateTime={new Date(tool.at).toISOString()} title={fully(tool.at)}>
@@ -78,11 +81,13 @@ export function Took({ tool }: Pick<CallEntry, "tool">) {
 /** How it stands: it waits for somebody, it was not let through, it was cut off. */
 export function Standing({ tool, ask }: CallEntry) {
   const isInner = useContext(Inner);
+  const isPast = useContext(PastAsks) !== null;
   if (ask !== null && ask.settled === null) {
+    const words = isPast ? "Waited for you" : "Waits for you";
     return (
-      <span class="st you">
+      <span class={isPast ? "st waiting" : "st you"}>
         <Icon name="hand" />
-        {isInner ? "Waits for you below" : "Waits for you"}
+        {isInner ? `${words} below` : words}
       </span>
     );
   }
