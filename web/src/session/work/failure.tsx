@@ -46,20 +46,46 @@ export function FailureCard({ failure }: { failure: Failure }) {
       </p>
     );
   }
-  return <Failed failure={failure} tries={tries} said={error?.text ?? ""} />;
+  const said = error?.text ?? "";
+  if (over) return <Past failure={failure} tries={tries} said={said} />;
+  return <Failed failure={failure} tries={tries} said={said} />;
 }
+
+type Props = { failure: Failure; tries: number; said: string };
+
+/** Something else came behind it: one row, and what was said when it is opened. */
+function Past({ failure: { notes }, tries, said }: Props) {
+  const { model } = useContext(AskAgain);
+  const last = notes.at(-1)?.at ?? 0;
+  return (
+    <details class="past-fail">
+      <summary>
+        <Icon name="warning" size="s" />
+        {visible(model)} did not answer. Tried {often(tries)}.
+        <time class="faint" title={fully(last)}>
+          {clock(last)}
+        </time>
+      </summary>
+      <q>{visible(lastError(said))}</q>
+      <AllSaid notes={notes} />
+    </details>
+  );
+}
+
+/** `tries` are those behind the first. */
+const often = (tries: number): string => (tries === 0 ? "once" : `${tries + 1} times`);
 
 const counted = (tries: number): string => (tries === 1 ? "1 try" : `${tries} tries`);
 
-function Failed({ failure, tries, said }: { failure: Failure; tries: number; said: string }) {
+function Failed({ failure, tries, said }: Props) {
   const { model, others, retry } = useContext(AskAgain);
   const [picks, pick] = useState(false);
   const [raw, show] = useState(false);
   const [busy, work] = useState(false);
-  const { notes, request, worked, over } = failure;
+  const { notes, request, worked } = failure;
   const first = notes[0]?.at ?? 0;
   const last = notes.at(-1)?.at ?? first;
-  const often = tries === 0 ? "Tried once." : `Tried ${counted(tries)} in ${span(last - first)}.`;
+  const when = tries === 0 ? "" : ` in ${span(last - first)}`;
   const safe = worked
     ? "The agent had done something before: look at it before you ask again."
     : "The agent has changed nothing in this turn yet, so a retry is safe.";
@@ -75,11 +101,12 @@ function Failed({ failure, tries, said }: { failure: Failure; tries: number; sai
       </header>
       <div class="body">
         <p>
-          {often} {safe} The service said:
+          Tried {often(tries)}
+          {when}. {safe} The service said:
         </p>
         <q>{visible(lastError(said))}</q>
         <div class="row wrap">
-          {retry !== null && request !== null && !over && (
+          {retry !== null && request !== null && (
             <button
               type="button"
               class="btn sm primary"
@@ -95,7 +122,7 @@ function Failed({ failure, tries, said }: { failure: Failure; tries: number; sai
               Retry
             </button>
           )}
-          {retry !== null && request !== null && !over && others.length > 0 && (
+          {retry !== null && request !== null && others.length > 0 && (
             <button
               type="button"
               class="btn sm"
@@ -116,21 +143,23 @@ function Failed({ failure, tries, said }: { failure: Failure; tries: number; sai
           >
             View Raw Data
           </button>
-          {request?.images && retry !== null && !over && (
+          {request?.images && retry !== null && (
             <span class="small faint">Its images are not sent again.</span>
           )}
         </div>
         {picks && request !== null && <OtherModel text={request.text} />}
-        {raw && (
-          <Fold
-            text={notes.map(({ at, title, text }) => `${fully(at)} ${title}: ${text}`).join("\n")}
-            label="All that was said"
-          />
-        )}
+        {raw && <AllSaid notes={notes} />}
       </div>
     </section>
   );
 }
+
+const AllSaid = ({ notes }: Pick<Failure, "notes">) => (
+  <Fold
+    text={notes.map(({ at, title, text }) => `${fully(at)} ${title}: ${text}`).join("\n")}
+    label="All that was said"
+  />
+);
 
 /** A session keeps its model, so another one is asked in a session of its own. */
 function OtherModel({ text }: { text: string }) {
