@@ -17,6 +17,12 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     portal.stop()
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_written_yet(portal: Portal) -> None:
+    """A file is created once, in whichever order the tests run."""
+    (portal.work / "hello.txt").unlink(missing_ok=True)
+
+
 def settled(person: Person) -> list[tuple[str, str | None]]:
     return [(event["outcome"], event.get("answer")) for event in person.events("item.settled")]
 
