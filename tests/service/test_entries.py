@@ -184,6 +184,31 @@ async def test_a_file_with_mistakes_is_told_with_all_of_them(repo: Repo) -> None
         ]
 
 
+async def test_lines_are_shown_of_the_projects_own_entry_and_of_no_other_file(
+    repo: Repo, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A link, or a file that somebody only checks, would show what is nobody's business."""
+    text = "models: {}\npassword: plain-words\n"
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "private.yaml"
+    elsewhere.write_text(text, encoding="utf-8")
+    file = repo.write(text)
+    async with repo.served() as entries:
+        assert "plain-words" in repr((await used(entries)).violations)
+        other = file.with_name("other.yaml")
+        other.write_text(text, encoding="utf-8")
+        checks = EntryChecks(entries)
+        assert "plain-words" in repr(await checks.check_path(str(file)))
+        checked = await checks.check_path(str(other))
+        assert checked.mistakes == len(checked.violations) > 2
+        assert "plain-words" not in repr(checked)
+    file.unlink()
+    file.symlink_to(elsewhere)
+    async with repo.served() as entries:
+        linked = await used(entries)
+        assert linked.mistakes > 2
+        assert "plain-words" not in repr((linked.violations, linked.problem))
+
+
 # Following the file.
 
 

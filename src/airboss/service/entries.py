@@ -23,6 +23,7 @@ from airboss.errors import (
 from airboss.log.writer import now_ms
 from airboss.service.entry_files import EntryFiles, FilePrints, FileReading, prints_of
 from airboss.service.entry_reader import in_thread
+from airboss.service.folder_files import is_secret
 from airboss.service.folders import Folders
 from airboss.service.installed import Installed, Source, digest_of_entry
 from airboss.service.trust import Look, name_of, whole_path
@@ -190,6 +191,18 @@ class Entries:
         self._put(made)
         return made
 
+    async def may_quote(self, path: Path) -> bool:
+        """Whether its lines may be shown: only those of the project's own entry, or of the chosen
+        one. A link must not show what lies elsewhere, and who checks a file not any file."""
+        return await asyncio.to_thread(self._may_quote, path)
+
+    def _may_quote(self, path: Path) -> bool:
+        if path == self.settings.entry:
+            return True
+        real, root = (Path(os.path.realpath(one)) for one in (path, self.folders.repo_root))
+        is_inside = real.is_relative_to(root) and not is_secret(real.relative_to(root))
+        return is_inside and path in self._candidates()
+
     def _not_ours(self, path: Path) -> None:
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.settings.data)):
             raise Invalid(f"{path} lies in the server's own data folder, where no entry is.")
@@ -236,7 +249,7 @@ class Entries:
         """The first that can be used. One that cannot is not passed over quietly."""
         notes: list[str] = []
         for number, file in enumerate(files):
-            reading = await self.files.read(file)
+            reading = await self.files.read(file, quotes=await self.may_quote(file))
             if reading.entry:
                 good = await self._good(file, reading)
                 return _with_notes(good, notes + self._others(files[number + 1 :]))

@@ -119,7 +119,7 @@ class EntryChecks:
         if not await in_thread(lambda: _is_inside(path, roots)):
             allowed = ", ".join(str(root) for root in roots)
             raise Invalid(f"{path} lies outside of where agents may work ({allowed}).")
-        return await self.entries.files.read(path)
+        return await self.entries.files.read(path, quotes=await self.entries.may_quote(path))
 
     async def install_for_test(self, text: str) -> InstallResult:
         """Seed 001's `installJobsEntry`: path, then entry, then whether it may be installed."""

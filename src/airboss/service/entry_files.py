@@ -48,7 +48,8 @@ class EntryFiles:
     redactor: Redactor
     reader: EntryReader = field(default_factory=EntryReader)
 
-    async def read(self, path: Path) -> FileReading:
+    async def read(self, path: Path, *, quotes: bool = False) -> FileReading:
+        """`quotes`: mistakes come with the lines around them."""
         from airboss.entry.load import read_content
         from airboss.entry.violations import EntryInvalid, EntryUnreadable
 
@@ -61,7 +62,7 @@ class EntryFiles:
                 return self._untrusted(path, digest)
             found = await self._find(path, content, digest)
         except EntryInvalid as error:
-            recorded = await self._shown(path, content, error.violations)
+            recorded = await self._shown(path, content if quotes else b"", error.violations)
             return self._invalid(FileReading(path), recorded, len(error.violations))
         except EntryUnreadable as error:
             return FileReading(path, trouble=self.said(f"The entry cannot be used: {error}"))
@@ -69,7 +70,7 @@ class EntryFiles:
             what = (
                 FileReading(path) if found.is_unparsed else FileReading(path, None, digest, trusted)
             )
-            recorded = await self._shown(path, content, found.violations)
+            recorded = await self._shown(path, content if quotes else b"", found.violations)
             return self._invalid(what, recorded, found.mistakes)
         entry = await in_thread(lambda: self.without_secrets(found.entry))
         return FileReading(path, entry, digest, trusted)
