@@ -73,6 +73,7 @@ rules:
     steps: [{say: "Hello."}]
 """
 SO_FAR = (ToolCall(tool="job_boolean_true", argument="so far"),)
+SAID = "One moment."
 
 
 @pytest.fixture
@@ -97,9 +98,9 @@ async def over(asked: AcceptedPrompt, seconds: float = 15) -> TurnReport:
 
 
 async def under_way(house: House, session: str) -> None:
-    """Until the model has called its tool and sleeps."""
+    """Until the model has called its tool, has said its words and sleeps."""
     async with asyncio.timeout(15), house.sessions.follow(session, 0) as follower:
-        while not any(told.event.kind == "message.started" for told in await follower.next(5)):
+        while not any(told.event.kind == "message.delta" for told in await follower.next(5)):
             pass
 
 
@@ -118,6 +119,7 @@ async def test_the_receipt_comes_at_once_and_the_report_when_the_turn_is_over(
             ToolCall(tool="job_boolean_true", argument="now it does: é 🛫"),
             ToolCall(tool="job_prepare_document", argument="/docs/plan.md"),
         ),
+        message="Done.",
     )
     assert await over(asked) == report, "it is told as often as one asks"
     [accepted] = [e for e in await house.story(session) if isinstance(e, PromptAccepted)]
@@ -189,7 +191,7 @@ async def test_an_aborted_turn_is_told_and_the_next_request_is_worked_on(house: 
     first, second = [await ask(house, session, text) for text in ("take your time", "hello")]
     await under_way(house, session)
     await house.sessions.abort(session)
-    assert await over(first) == TurnReport("aborted", None, SO_FAR)
+    assert await over(first) == TurnReport("aborted", None, SO_FAR, message=SAID)
     assert (await over(second)).outcome == "done"
 
 
@@ -203,7 +205,7 @@ async def test_a_close_drops_what_is_begun_and_what_waits(house: House) -> None:
     assert first.is_over
     assert second.is_over
     closed = Failure("SessionClosed", "The session was closed.")
-    assert await over(first) == TurnReport("dropped", closed, SO_FAR)
+    assert await over(first) == TurnReport("dropped", closed, SO_FAR, message=SAID)
     assert await over(second) == TurnReport("dropped", closed)
     with pytest.raises(Conflict):
         await ask(house, session, "hello")
@@ -227,7 +229,11 @@ async def test_a_stopping_server_leaves_nobody_waiting(house: House) -> None:
     await under_way(house, session)
     await house.sessions.stop()
     stopped = Failure("ServerStopped", "The server was stopped.")
-    assert await over(asked[0]) == await waiting == TurnReport("interrupted", stopped, SO_FAR)
+    assert (
+        await over(asked[0])
+        == await waiting
+        == TurnReport("interrupted", stopped, SO_FAR, message=SAID)
+    )
     assert await over(asked[1]) == TurnReport("interrupted", stopped)
 
 
