@@ -34,6 +34,8 @@ rules:
       - say: >-
           It began on a quiet evening. Nobody watched, and yet every word was written down first.
           Then came the night of the great cut, and the morning after it nothing was missing.
+  - when: "tell it in few words"
+    steps: [{reasoning: "Once there was a log."}, {say: "It began, and it ended."}]
   - when: "short"
     steps: [{say: "Brief."}]
 """
@@ -103,14 +105,19 @@ def at_rest(portal: Portal, path: str) -> bool:
 
 def is_true(page: Page, browser: Browser, portal: Portal, address: str) -> None:
     """Within two seconds from now, what it says is what a page says that is opened now."""
+    are_true([page], browser, portal, address)
+
+
+def are_true(pages: list[Page], browser: Browser, portal: Portal, address: str) -> None:
     began = time.monotonic()
     fresh = window(browser, portal)
     fresh.goto(f"{portal.url}{address}")
     expect(fresh.locator(".fresh")).to_have_text("Live", timeout=10_000)
     taken = time.monotonic() - began
-    # A busy machine takes longer than that for the fresh one, which still draws.
-    same = until(lambda: text(page) == text(fresh), max(1.0, SECONDS - taken))
-    assert same, f"{text(page)}\n--- and a fresh one ---\n{text(fresh)}"
+    for page in pages:
+        # A busy machine takes longer than that for the fresh one, which still draws.
+        same = until(lambda page=page: text(page) == text(fresh), max(1.0, SECONDS - taken))
+        assert same, f"{text(page)}\n--- and a fresh one ---\n{text(fresh)}"
     fresh.close()
 
 
@@ -124,6 +131,14 @@ def visited(browser: Browser, portal: Portal, address: str) -> Page:
 def story(portal: Portal) -> tuple[str, str]:
     """A session that is being told a story, and where it is looked at."""
     session = new_session(portal, "tell a long story")
+    return session, f"/index.html?session={session}"
+
+
+def told(portal: Portal) -> tuple[str, str]:
+    """A session whose story has ended, and where it is looked at."""
+    session = new_session(portal, "tell it in few words")
+    assert until(lambda: shown(portal, f"sessions/{session}")["turns"] == 1)
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     return session, f"/index.html?session={session}"
 
 
@@ -185,9 +200,8 @@ def test_a_network_that_is_cut_while_the_agent_works(portal: Portal, browser: Br
 
 def test_a_server_that_hangs_and_wakes(portal: Portal, browser: Browser) -> None:
     """Nothing breaks the connection; only the silence tells."""
-    session, address = story(portal)
+    _, address = told(portal)
     page = visited(browser, portal, address)
-    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     os.kill(portal.pid, signal.SIGSTOP)
     expect(page.locator(".fresh")).to_contain_text("Reconnecting", timeout=20_000)
     os.kill(portal.pid, signal.SIGCONT)
@@ -228,15 +242,13 @@ def test_two_tabs_a_late_one_and_one_that_is_reloaded_in_a_stream(
     second.reload()
     late = visited(browser, portal, address)
     assert until(lambda: at_rest(portal, f"sessions/{session}"))
-    for page in (first, second, late):
-        is_true(page, browser, portal, address)
+    are_true([first, second, late], browser, portal, address)
 
 
 def test_a_page_that_was_made_to_differ_heals_and_is_counted(
     portal: Portal, browser: Browser
 ) -> None:
-    session, address = story(portal)
-    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    _, address = told(portal)
     page = window(browser, portal)
     # One event does not reach the page, as if something between here and there had eaten it.
     page.route("**/events?*", _without_a_message)
@@ -364,9 +376,8 @@ def test_a_page_that_stays_of_an_earlier_build_does_not_reload_again(
 def test_a_page_that_became_old_does_not_reload_under_the_hands_of_who_writes(
     portal: Portal, browser: Browser
 ) -> None:
-    session, address = story(portal)
+    _, address = told(portal)
     page = visited(browser, portal, address)
-    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     loads = of_an_earlier_build(page, times=0)
     page.context.set_offline(True)
     expect(page.locator(".fresh")).to_contain_text("Reconnecting")
