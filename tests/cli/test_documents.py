@@ -1,4 +1,5 @@
-"""Every command that a document names exists, with the options that it names."""
+"""Every command that a document names exists, with the options that it names, and what it shows
+of settings and scripts can be used."""
 
 import re
 import shlex
@@ -9,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from airboss.cli.main import app
+from airboss.runtime.rehearsal import load_script
+from airboss.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
@@ -43,6 +46,33 @@ def wrong_with(line: str) -> str | None:
 def test_a_document_names_commands_that_exist(page: Path) -> None:
     named = commands_of(page.read_text("utf-8"))
     assert {line: wrong for line in sorted(named) if (wrong := wrong_with(line))} == {}
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """What the documents show in a language, without what indents it."""
+    fence = re.compile(rf"^( *)```{language}\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+    return [
+        (f"{page.name}-{place}", re.sub(rf"^{indent}", "", text, flags=re.MULTILINE))
+        for page in PAGES
+        for place, (indent, text) in enumerate(fence.findall(page.read_text("utf-8")))
+    ]
+
+
+@pytest.mark.parametrize("shown", blocks("toml"), ids=lambda shown: shown[0])
+def test_the_settings_that_a_document_shows_can_be_used(
+    shown: tuple[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(shown[1], encoding="utf-8")
+    assert isinstance(load_settings(file, {}), Settings), "or it is refused in words"
+
+
+def test_the_script_that_the_rehearsals_page_shows_can_be_played(tmp_path: Path) -> None:
+    scripts = [text for name, text in blocks("yaml") if name.startswith("rehearsal.md")]
+    assert scripts
+    for script in scripts:
+        (tmp_path / "script.yaml").write_text(script, encoding="utf-8")
+        assert load_script(tmp_path / "script.yaml").rules
 
 
 def test_a_command_that_does_not_exist_is_noticed() -> None:

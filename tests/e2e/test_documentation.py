@@ -3,7 +3,7 @@ content security policy as it was built."""
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.visit import signed_in, usable_by_all
+from tests.e2e.visit import fits, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
@@ -46,6 +46,8 @@ def test_the_documentation_is_usable_by_all_and_linked_from_the_pages(
     )
     signed_in(page, shared_portal).goto(f"{shared_portal.url}/history.html")
     expect(page.get_by_role("link", name="Docs")).to_have_attribute("href", "/docs/")
+    page.set_viewport_size({"width": 730, "height": 800})
+    fits(page)  # the narrowest window with all links in the top bar
     page.set_viewport_size({"width": 360, "height": 800})
     page.get_by_role("button", name="Menu").click()
     expect(page.get_by_role("link", name="Docs")).to_be_visible()

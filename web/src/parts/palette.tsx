@@ -25,6 +25,12 @@ const EVERYWHERE: readonly Command[] = [
       run: () => void goTo(name),
     }),
   ),
+  {
+    id: "go-docs",
+    label: "Open the documentation",
+    icon: "question",
+    run: () => location.assign("/docs/"),
+  },
   ...THEMES.map(
     (theme): Command => ({
       id: `theme-${theme}`,
