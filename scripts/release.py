@@ -31,7 +31,7 @@ VERSIONED = {
     "docs/api.json": r'^(  "version": ")[^"]*(")$',
 }
 _VERSION = re.compile(r"\d+\.\d+\.\d+(rc\d+)?")
-_START_SECONDS = 60.0
+_PATIENCE_SECONDS = 60.0
 
 
 class ReleaseRefused(Exception):
@@ -152,8 +152,9 @@ def try_out(airboss: Path, version: str, folder: Path, *, runs_a_job: bool = Tru
     _run([str(airboss), "doctor"], folder, environ)
     with _server(airboss, folder, environ) as url:
         token = (folder / "data" / "token").read_text("utf-8").strip()
+        headers = {"Authorization": f"Bearer {token}"}
         for path in ("/readyz", "/"):
-            answer = httpx2.get(url + path, headers={"Authorization": f"Bearer {token}"})
+            answer = httpx2.get(url + path, headers=headers, timeout=_PATIENCE_SECONDS)
             if answer.status_code != 200:
                 raise ReleaseRefused(f"{path} answers {answer.status_code}: {answer.text}")
         if runs_a_job:
@@ -167,7 +168,7 @@ def _server(airboss: Path, folder: Path, environ: dict[str, str]) -> Generator[s
         command = [str(airboss), "serve", "--port", "0"]
         server = subprocess.Popen(command, cwd=folder, env=environ, stdout=said, stderr=said)
     try:
-        until = time.monotonic() + _START_SECONDS
+        until = time.monotonic() + _PATIENCE_SECONDS
         while (note := DataFolder(folder / "data").note()) is None:
             if server.poll() is not None or time.monotonic() > until:
                 raise ReleaseRefused(f"The server did not start:\n{log.read_text('utf-8')}")
@@ -175,9 +176,17 @@ def _server(airboss: Path, folder: Path, environ: dict[str, str]) -> Generator[s
         yield note.url
     finally:
         server.terminate()
-        code = server.wait(30)
+        code = _ended(server)
     if code:
         raise ReleaseRefused(f"The server ended with {code}:\n{log.read_text('utf-8')}")
+
+
+def _ended(server: "subprocess.Popen[bytes]") -> int:
+    try:
+        return server.wait(_PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        return server.wait()
 
 
 def _run(
