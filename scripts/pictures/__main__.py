@@ -96,7 +96,8 @@ def serving(folder: Path) -> Generator[Portal]:
     words = [str(airboss), "serve", *options, "--rehearsal", str(HERE / "script.yaml")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=work) as process:
         try:
-            yield Portal(folder, process.stdout.readline().strip() if process.stdout else "")
+            opening = process.stdout.readline().split()[-1] if process.stdout else ""
+            yield Portal(folder, opening.partition("/#")[0])
         finally:
             process.terminate()
 

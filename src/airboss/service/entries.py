@@ -252,18 +252,18 @@ class Entries:
             reading = await self.files.read(file, quotes=await self.may_quote(file))
             if reading.entry:
                 good = await self._good(file, reading)
-                return _with_notes(good, notes + self._others(files[number + 1 :]))
+                return good.with_notes(notes + self._others(files[number + 1 :]))
             notes.append(reading.trouble)
             last = await self._last_good(file, reading)
             if last:
-                return _with_mistakes(_with_notes(last, [*notes, _USES_LAST]), reading)
+                return _with_mistakes(last.with_notes([*notes, _USES_LAST]), reading)
             if not reading.needs_trust:
                 if is_start and self.settings.entry:
                     raise SettingsInvalid(reading.trouble)
                 return _with_mistakes(await self._builtin(*notes, _USES_BUILTIN), reading)
         if (present := self._installed) and _is_left_without_file(present, files):
             gone = self.files.said(f"The entry {present.path} is gone.")
-            return _with_notes(present, [*notes, gone, _USES_LAST])
+            return present.with_notes([*notes, gone, _USES_LAST])
         return await self._builtin(*notes, *([_USES_BUILTIN] if notes else []))
 
     def _others(self, files: list[Path]) -> list[str]:
@@ -304,7 +304,7 @@ class Entries:
             return builtin_entry(models)
 
         made = await self._made(await in_thread(load), "built-in", None, "")
-        return replace(_with_notes(made, list(notes)), on_models=models)
+        return replace(made.with_notes(list(notes)), on_models=models)
 
     async def _take_models(self) -> None:
         """The built-in entry on the models that are known by now. What runs keeps its own."""
@@ -364,7 +364,7 @@ class Entries:
         self._note = None
         self._shown = installed
         self._tell(note)
-        if before is not None and _is_another(before, self._shown):
+        if before is not None and before.is_shown_otherwise(self._shown):
             self.announce()
 
     def _tell(self, note: str | None) -> None:
@@ -374,15 +374,6 @@ class Entries:
         notes = [text for text in (self._installed.problem, note) if text]
         self._shown = replace(self._installed, problem=" ".join(notes) or None)
         self.announce()
-
-
-def _is_another(one: Installed, other: Installed) -> bool:
-    return (one.digest, one.problem, one.trusted) != (other.digest, other.problem, other.trusted)
-
-
-def _with_notes(installed: Installed, notes: list[str]) -> Installed:
-    said = " ".join(notes) or None
-    return replace(installed, problem=said, mistaken_path=None, mistakes=0, violations=())
 
 
 def _with_mistakes(installed: Installed, reading: FileReading) -> Installed:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -52,6 +52,15 @@ class Installed:
     violations: "tuple[Violation, ...]" = ()
     # Of the built-in one: the models that there were to choose from.
     on_models: tuple[str, ...] = ()
+
+    def with_notes(self, notes: Sequence[str]) -> "Installed":
+        """The same, and nothing else is wrong with it."""
+        said = " ".join(notes) or None
+        return replace(self, problem=said, mistaken_path=None, mistakes=0, violations=())
+
+    def is_shown_otherwise(self, other: "Installed") -> bool:
+        mine = self.digest, self.problem, self.trusted
+        return mine != (other.digest, other.problem, other.trusted)
 
     def policy_for(self, task_name: str) -> "Policy":
         """What holds for a task: the narrowest of all, unless this very file is trusted."""
