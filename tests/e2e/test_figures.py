@@ -158,7 +158,7 @@ def test_the_pages_have_the_same_figures_everywhere(
     row = page.locator(".hist tbody tr")
     expect(row).to_contain_text("Job · 9 task runs")
     cells = row.locator("td.num").all_text_contents()
-    assert cells[1:] == [clock(worked), str(requests), billed]
+    assert cells[1:] == [clock(worked), str(requests), f"{cost:g}"]
     page.goto(portal.url)
     mine = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="figures"))
     expect(mine).to_contain_text("9 task runs")

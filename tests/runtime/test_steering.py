@@ -125,7 +125,9 @@ async def test_abort_during_a_command_is_idle_within_a_second_and_nothing_runs_o
     await session.abort()
     assert time.monotonic() - began < 1
     assert running("sleep 4715") == []
-    assert listener.told[-1] == TurnIdle(aborted=True)
+    # One that was steered may have ended by itself a moment before, with its command beside it.
+    ends = [TurnIdle(aborted=True), *([TurnIdle()] if is_steered else [])]
+    assert listener.told[-1] in ends
     assert len(listener.all(ToolStarted)) == len(listener.all(ToolEnded))
     listener.told.clear()
     await asyncio.sleep(0.5)

@@ -61,9 +61,13 @@ const trimmed = (value: number) => value.toFixed(1).replace(/\.0$/, "");
 /** In the unit that is billed: requests, each as often as its model counts. Copilot calls them so; how
  *  often models were called is another number. */
 export function cost(requests: number): string {
-  const count = Number(requests.toFixed(2));
-  return `${count.toLocaleString("en")} premium ${count === 1 ? "request" : "requests"}`;
+  const count = billed(requests);
+  return `${count} premium ${count === "1" ? "request" : "requests"}`;
 }
+
+/** The same where the unit is known, as in a column of its own. */
+export const billed = (requests: number): string =>
+  Number(requests.toFixed(2)).toLocaleString("en");
 
 /** Of a text that was too long: how much of it is not there. The server says it in the same words. */
 export function leftOut(count: number): string {

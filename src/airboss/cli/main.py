@@ -125,7 +125,8 @@ def serve(
         typer.Option(metavar="DIR", help="Where sessions may work; repeatable."),
     ] = None,
     max_tasks: Annotated[
-        int | None, typer.Option(min=1, help="So many agents of jobs work at once. [16]")
+        int | None,
+        typer.Option(min=1, help="Maximum number of job agents running at the same time. [16]"),
     ] = None,
     notify_command: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Run this when something waits for you.")

@@ -26,7 +26,7 @@ const row = (id: string, at: number, state = "closed"): Row => ({
   at,
   worked: () => 0,
   requests: 0,
-  cost: "",
+  cost: 0,
 });
 const read = (cursor: string | null, ...rows: Row[]): Read => ({ rows, cursor });
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => id);

@@ -11,7 +11,7 @@ import {
   workedBySession,
   workedByTask,
 } from "../state/figures";
-import { cost, visible } from "../words";
+import { visible } from "../words";
 import type { Source } from "./filters";
 
 export type Row = {
@@ -30,7 +30,8 @@ export type Row = {
   /** Milliseconds, without pauses, at a moment: what goes on works on. */
   worked: (now: number) => number;
   requests: number;
-  cost: string;
+  /** In premium requests. */
+  cost: number;
   /** Of a run: the beginning of its input, and its tags. */
   input?: string;
   tags?: readonly string[];
@@ -57,7 +58,7 @@ export function rowOfRun(run: RunView): Row {
     at: run.created_at,
     worked: (now) => workedByRun(run, now),
     requests: requestsOf(run.usage),
-    cost: cost(costOf(run.usage)),
+    cost: costOf(run.usage),
     input: visible(run.input_start),
     tags: run.tags,
     ...said(waitOfRun(run)),
@@ -79,7 +80,7 @@ export function rowOfTask(task: TaskRunView): Row {
     at: task.created_at,
     worked: (now) => workedByTask(task, now),
     requests: requestsOf(task.usage),
-    cost: cost(costOf(task.usage)),
+    cost: costOf(task.usage),
     ...said(waitOfTask(task)),
   };
 }
@@ -100,7 +101,7 @@ export function rowOfSession(session: SessionView): Row {
     at: session.created_at,
     worked: () => workedBySession(session),
     requests: requestsOf(session.usage) + requestsOf(session.spending),
-    cost: cost(costOf(session.usage) + costOf(session.spending)),
+    cost: costOf(session.usage) + costOf(session.spending),
     ...said(waitOfSession(session)),
   };
 }

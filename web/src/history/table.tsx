@@ -2,7 +2,7 @@
 
 import { fresh, now } from "../live/feed";
 import { Status } from "../parts/status";
-import { duration, fully, visible, visibleLines, when } from "../words";
+import { billed, cost, duration, fully, visible, visibleLines, when } from "../words";
 import { addressOf, NO_FILTERS } from "./filters";
 import { type Folded, lastPart, type Row } from "./rows";
 
@@ -44,7 +44,9 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
             Worked
           </th>
           <th class="right opt">Requests</th>
-          <th class="right">Cost</th>
+          <th class="right" title="In premium requests">
+            Cost
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -99,7 +101,9 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
             </td>
             <td class="right num took">{duration(row.worked(now.value))}</td>
             <td class="right num opt">{row.requests}</td>
-            <td class="right num cost">{row.cost}</td>
+            <td class="right num cost" title={cost(row.cost)}>
+              {billed(row.cost)}
+            </td>
           </tr>
         ))}
       </tbody>

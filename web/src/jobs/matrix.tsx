@@ -63,9 +63,9 @@ const LOOKS: Record<string, { look: string; icon: IconName }> = {
   canceled: { look: "cx", icon: "slashed" },
 };
 
-function Last({ stats: { last } }: { stats: JobStats }) {
+function Last({ stats: { last, running, waiting_for_person } }: { stats: JobStats }) {
   if (last == null) {
-    return (
+    return running + waiting_for_person > 0 ? null : (
       <span class="none">
         <Icon name="minus" size="s" />
         Never run

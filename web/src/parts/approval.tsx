@@ -164,8 +164,8 @@ export function About({ asked: { subject } }: { asked: ApprovalAsked }) {
         <Whole text={pretty(all)} kind="text" label="What was asked" />
       ) : (
         <details class="small" onToggle={(event) => unfold(event.currentTarget.open)}>
-          <summary>All that was said of it</summary>
-          {open && <Whole text={pretty(all)} kind="text" label="All that was said of it" />}
+          <summary>Full request</summary>
+          {open && <Whole text={pretty(all)} kind="text" label="Full request" />}
         </details>
       )}
     </>

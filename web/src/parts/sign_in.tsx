@@ -134,7 +134,7 @@ function SignedOut() {
     <div class="gate">
       <h1>Sign in to this Airboss</h1>
       <p class="muted">
-        It opens to people who can use the terminal of the machine that it runs on.
+        To sign in, you need terminal access to the machine running Airboss.
       </p>
       <section class="panel stack-5" aria-label="How to sign in">
         {refusal.value !== null && (

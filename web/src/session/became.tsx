@@ -10,7 +10,7 @@ export function Became({ outbox, trouble }: { outbox: Outbox; trouble: Trouble }
   if (phase.kind === "unsure") {
     return (
       <Note kind="stale" title="No answer came.">
-        Whether your request arrived is asked as soon as the server answers. It is kept meanwhile.
+        We’ll check whether your message arrived once the server is back. It is kept until then.
       </Note>
     );
   }

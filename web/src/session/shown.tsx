@@ -247,6 +247,6 @@ const Nothing = () => (
   <div class="empty">
     <Icon name="terminal" size="big" />
     <h2>Nothing was said yet</h2>
-    <p>Write below what the agent is to do. What it thinks, calls and answers appears here.</p>
+    <p>Tell the agent what to do. Its thoughts, tool calls and answers appear here.</p>
   </div>
 );
