@@ -72,9 +72,11 @@ def test_a_row_says_how_it_went_and_leads_there(portal: Portal, history: Page) -
 
 def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, history: Page) -> None:
     ended(portal, "hello, before the run")
-    asked_for = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
+    words = "hello\n" + "and more of it, " * 20
+    asked_for = {"job": "ask", "input": words, "cwd": str(portal.work)}
     run = asked(portal, "POST", "/api/v1/runs", asked_for).json()["id"]
     ended(portal, "hello, after the run")
+    history.set_viewport_size({"width": 1100, "height": 800})
     history.goto(f"{portal.url}/history.html")
     links = history.locator(".hist .name a.b")
     expect(links.first).to_have_text("hello, after the run")
@@ -83,6 +85,8 @@ def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, histor
     mine = row(history, "ask").first
     expect(mine).to_contain_text("Job · ")
     expect(mine).to_contain_text("Succeeded", timeout=30_000)
+    fits = "table => table.scrollWidth <= table.parentElement.clientWidth"
+    assert history.locator(".hist").evaluate(fits), "no column hangs over the edge"
     where = f"/jobTracking.html?jobName=ask&jobId={run}"
     assert mine.get_by_role("link").get_attribute("href") == where
 

@@ -121,7 +121,7 @@ export function LastRuns({ runs, loaded }: { runs: readonly RunView[]; loaded: b
               <th>State</th>
               <th>When</th>
               <th>Worked</th>
-              <th>Cost</th>
+              <th class="opt">Cost</th>
             </tr>
           </thead>
           <tbody>
@@ -136,7 +136,7 @@ export function LastRuns({ runs, loaded }: { runs: readonly RunView[]; loaded: b
                   </a>
                 </td>
                 <td class="right num">{duration(workedByRun(run, now.value))}</td>
-                <td class="right num muted">{cost(costOf(run.usage))}</td>
+                <td class="right num muted opt">{cost(costOf(run.usage))}</td>
               </tr>
             ))}
           </tbody>

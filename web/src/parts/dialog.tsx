@@ -18,6 +18,7 @@ export function Dialog({ title, onClose, children, wide = false }: Props) {
     const before = document.activeElement;
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>("[data-first]")?.focus();
+    element.current?.scrollTo(0, 0); // its title is read first, however long it is
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

@@ -133,9 +133,7 @@ function SignedOut() {
   return (
     <div class="gate">
       <h1>Sign in to this Airboss</h1>
-      <p class="muted">
-        To sign in, you need terminal access to the machine running Airboss.
-      </p>
+      <p class="muted">To sign in, you need terminal access to the machine running Airboss.</p>
       <section class="panel stack-5" aria-label="How to sign in">
         {refusal.value !== null && (
           <Note kind="err" title="This address did not let you in.">
