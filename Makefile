@@ -8,8 +8,8 @@ MAKEFLAGS += --no-print-directory
 PORT ?= 8888
 ARGS ?=
 VERSION :=
-# Tests at once, for two cores: they wait more than they work, and three leave a third of both idle.
-WORKERS ?= 5
+# Tests at once, for two cores: they wait as much as they work.
+WORKERS ?= 4
 # The first Python that is new enough.
 PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
 	$(shell $(p) -c 'import sys; print("$(p)" * (sys.version_info >= (3, 11)))' 2>/dev/null)))
@@ -19,6 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 STAGE := bash scripts/stage.sh
+IN_MEMORY := bash scripts/in_memory.sh
 PYTHON_READY := .venv/.ready
 NODE_READY := web/node_modules/.ready
 CLIENTS_READY := tests/clients/node_modules/.ready
@@ -42,11 +43,11 @@ test: setup browser clients ## run every test
 	@echo "Tests of the front end"
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
-	@$(BIN)/pytest -q -m alone $$(grep -rlw alone tests --include='test_*.py')
+	@$(IN_MEMORY) $(BIN)/pytest -q -m alone $$(grep -rlw alone tests --include='test_*.py')
 	@echo "Tests that have to be done in time, two at once"
-	@$(BIN)/pytest -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
+	@$(IN_MEMORY) $(BIN)/pytest -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
 	@echo "All other tests, $(WORKERS) at once"
-	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
+	@$(IN_MEMORY) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 
 check: python web docs ## lint, types, layers, generated pages, links of the documentation: all that can be known without running it
 	@$(STAGE) "ruff" $(BIN)/ruff check .

@@ -73,7 +73,7 @@ async def test_three_approvals_and_an_answer_with_the_server_killed_between_each
         item = (await person.items())[0]
         view = await person.until(run, "waiting-for-person")
         assert item["run"] == run
-        assert view["waits_for"].startswith("a person to ")
+        assert view["waits_for"].startswith("your ")
         await asyncio.sleep(1)  # what the runtime had not written down yet is another story
         await person.kill()
         assert [one["id"] for one in await person.items()] == [item["id"]]

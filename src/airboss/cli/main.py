@@ -193,7 +193,7 @@ def serve(
 
 @app.command()
 def setup() -> None:
-    """Install the agent runtime with npm; does nothing when it is there."""
+    """Install the agent runtime with npm."""
     from airboss.cli.screen import out
     from airboss.runtime.install import install
 
