@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 STAGE := bash scripts/stage.sh
-IN_MEMORY := bash scripts/in_memory.sh
+PYTEST := bash scripts/pytest_in_memory.sh $(BIN)/pytest
 PYTHON_READY := .venv/.ready
 NODE_READY := web/node_modules/.ready
 CLIENTS_READY := tests/clients/node_modules/.ready
@@ -43,11 +43,11 @@ test: setup browser clients ## run every test
 	@echo "Tests of the front end"
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
-	@$(IN_MEMORY) $(BIN)/pytest -q -m alone $$(grep -rlw alone tests --include='test_*.py')
+	@$(PYTEST) -q -m alone $$(grep -rlw alone tests --include='test_*.py')
 	@echo "Tests that have to be done in time, two at once"
-	@$(IN_MEMORY) $(BIN)/pytest -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
+	@$(PYTEST) -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
 	@echo "All other tests, $(WORKERS) at once"
-	@$(IN_MEMORY) $(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
+	@$(PYTEST) -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 
 check: python web docs ## lint, types, layers, generated pages, links of the documentation: all that can be known without running it
 	@$(STAGE) "ruff" $(BIN)/ruff check .
