@@ -107,6 +107,7 @@ DRIPPING = json.dumps(
 
 @trial
 @pytest.mark.timeout(300)
+@pytest.mark.timeout(180)
 def test_a_flood_of_single_letters_leaves_the_page_usable(
     tmp_path: Path, page: Page, quiet: Quiet
 ) -> None:
@@ -126,7 +127,7 @@ def test_a_flood_of_single_letters_leaves_the_page_usable(
         person.is_idle()
         assert person.view["seq"] > DROPS / 2  # a few may have come together
         # A busy machine draws the last of it a while after the server is done.
-        expect(person.block("Message")).to_contain_text("folded", timeout=30_000)
+        expect(person.block("Message")).to_contain_text("folded", timeout=90_000)
         assert page.evaluate("document.querySelectorAll('*').length") < 5_000
         quiet.check()
     finally:
