@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { ComparedFile, Comparison, LineCounts } from "../api/types.gen";
 import { Diff } from "../parts/diff";
-import { Icon } from "../parts/icon";
+import { FileRowButton } from "../parts/file-row";
 import { visibleLines, visibleWhole } from "../words";
 import { Letter } from "./page";
 import { type Pair, pairsOf } from "./split";
@@ -60,21 +60,13 @@ function File({ file, opens, layout }: FileProps) {
   const path = visibleWhole(file.path);
   return (
     <>
-      <button
-        type="button"
-        class={open.value ? "f open" : "f"}
-        aria-expanded={open.value}
-        onClick={() => {
-          open.value = !open.value;
-        }}
-      >
-        <Icon name={open.value ? "down" : "right"} size="s" />
+      <FileRowButton open={open}>
         <span class="mono cut" title={path}>
           {path}
         </span>
         <Counts of={file.a ?? null} letter="A" />
         <Counts of={file.b ?? null} letter="B" />
-      </button>
+      </FileRowButton>
       {open.value && <Shown file={file} layout={layout} />}
     </>
   );

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { ChangedFile, ChangedFiles, FileChange } from "../api/types.gen";
 import { Diff } from "../parts/diff";
-import { Icon } from "../parts/icon";
+import { FileRowButton } from "../parts/file-row";
 import { visible, visibleWhole } from "../words";
 import { type FileRow, fileRowsOf } from "./file-rows";
 import type { Diffs } from "./use-report";
@@ -57,15 +57,7 @@ function Alike({ row, diffs }: AlikeProps) {
   const pattern = visibleWhole(row.pattern);
   return (
     <>
-      <button
-        type="button"
-        class={open.value ? "f open" : "f"}
-        aria-expanded={open.value}
-        onClick={() => {
-          open.value = !open.value;
-        }}
-      >
-        <Icon name={open.value ? "down" : "right"} size="s" />
+      <FileRowButton open={open}>
         <span class="k" title={row.how}>
           {LETTERS[row.how]}
         </span>
@@ -76,7 +68,7 @@ function Alike({ row, diffs }: AlikeProps) {
         <span class="pm">
           <span class="plus">+{row.added}</span> <span class="minus">−{row.removed}</span>
         </span>
-      </button>
+      </FileRowButton>
       {open.value && (
         <div class="alike">
           {row.files.map((one) => (
@@ -106,15 +98,7 @@ function File({ file, place, diffs, opens }: FileProps) {
   const path = visibleWhole(file.path);
   return (
     <>
-      <button
-        type="button"
-        class={open.value ? "f open" : "f"}
-        aria-expanded={open.value}
-        onClick={() => {
-          open.value = !open.value;
-        }}
-      >
-        <Icon name={open.value ? "down" : "right"} size="s" />
+      <FileRowButton open={open}>
         <span class="k" title={file.how}>
           {LETTERS[file.how]}
         </span>
@@ -131,7 +115,7 @@ function File({ file, place, diffs, opens }: FileProps) {
             <span class="faint">no text</span>
           )}
         </span>
-      </button>
+      </FileRowButton>
       {open.value && <Shown file={file} change={change.value} />}
     </>
   );
