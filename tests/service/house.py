@@ -84,9 +84,11 @@ async def house_in(folder: Path, **settings: Any) -> AsyncGenerator[House]:
     chosen = Settings(data=data.path, **given)
     access = Access(data)
     async with opened_services(chosen, data, access, "http://localhost", _nothing) as services:
-        yield House(services, work)
-        await services.runs.close()
-        await services.sessions.stop()
+        try:
+            yield House(services, work)
+        finally:  # left open by a test that fails, it would fail all that come after it
+            await services.runs.close()
+            await services.sessions.stop()
 
 
 def _nothing() -> None:
