@@ -9,7 +9,7 @@ from tests.contract.conftest import SCRIPT
 from tests.contract.guest import Guest, Told, only
 from tests.portal import Portal
 
-HOW = "Restart Airboss with --permissions approve-all to allow it."
+HOW = "To be asked instead, restart Airboss with --permissions ask."
 
 
 async def _decision(guest: Guest, text: str) -> tuple[Told, Told]:

@@ -13,7 +13,7 @@ from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.permission import permission_request as request_of
 from airboss.settings import POLICIES, Policy
 
-HOW = "Restart Airboss with --permissions approve-all to allow it."
+HOW = "To be asked instead, restart Airboss with --permissions ask."
 KINDS = ("shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow")
 
 

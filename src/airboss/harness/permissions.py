@@ -28,7 +28,7 @@ _OF_FILES: Final = frozenset({"read", "write", "shell"})
 _UNSEEN: Final = frozenset({"newFileContents", "fileEdits"})
 # Of files that links lead to.
 _MOST_SHOWN: Final = 3
-_HOW_TO_ALLOW: Final = "Restart Airboss with --permissions approve-all to allow it."
+_HOW_TO_ALLOW: Final = "To be asked instead, restart Airboss with --permissions ask."
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def test_a_denial_says_what_to_do_and_is_not_repeated() -> None:
     ended = {"kind": "tool.ended", "block": "t", "text": "", "error": {"message": message}}
     assert drawn(started, denied, ended)[1].splitlines() == [
         "✗ Denied: shell rm -r x. The policy does not allow it.",
-        "  Allow more with: airboss serve --permissions approve-all",
+        "  To be asked instead, use: airboss serve --permissions ask",
         "✗ bash: denied",
     ]
 

@@ -12,7 +12,7 @@ from airboss.model.excerpt import left_out_words
 _SUMMARY_LENGTH = 90
 # What tells most of a tool's call, by the names that tools give it.
 _TELLING = ("command", "path", "pattern", "query", "url", "description", "prompt", "intent", "name")
-_HOW_TO_ALLOW = "Allow more with: airboss serve --permissions approve-all"
+_HOW_TO_ALLOW = "To be asked instead, use: airboss serve --permissions ask"
 
 
 @dataclass
