@@ -96,7 +96,7 @@ def _fetch(package: str, staging: Path, say: Callable[[str], None]) -> Path:
             "(https://nodejs.org), which brings npm, and run `airboss setup` again."
         )
     command = [npm, "pack", package, "--ignore-scripts", "--prefer-offline", "--loglevel=error"]
-    fetching = subprocess.Popen(  # noqa: S603
+    fetching = subprocess.Popen(  # noqa: S603 - npm, with words of ours
         [*command, "--pack-destination", str(staging)],
         cwd=staging,
         stdout=subprocess.DEVNULL,
@@ -194,7 +194,7 @@ def _run(
     command: list[str], environ: dict[str, str], said: str = ""
 ) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(  # noqa: S603
+        return subprocess.run(  # noqa: S603 - the runtime that was just installed
             command,
             env=environ,
             input=said,
