@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from airboss.background import Background, ignore_failure
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.runtime.locate import Located
+from airboss.runtime.repeats import without_repeats
 from airboss.runtime.sdk_internals import is_lost
 from airboss.runtime.sdk_wire import AskHook, Listener, SdkWire
 from airboss.runtime.sweep import sweep_orphans, sweep_session
@@ -66,7 +67,7 @@ class RuntimeProcess:
     def join(self, session: str, hear: Listener, ask_hook: AskHook | None = None) -> None:
         """From now on `session` hears its events, and what it starts is swept with this process."""
         self.sessions.add(session)
-        self.wire.routes[session] = hear
+        self.wire.routes[session] = without_repeats(hear)
         if ask_hook is not None:
             self.wire.hooks[session] = ask_hook
 
