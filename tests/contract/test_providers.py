@@ -25,6 +25,20 @@ name = "poor"
 base_url = "{base_url}"
 key_variable = "POOR_KEY"
 models = ["small"]
+
+[[providers]]
+name = "an"
+type = "anthropic"
+base_url = "{root}"
+key_variable = "HOUSE_KEY"
+models = ["claude"]
+
+[[providers]]
+name = "az"
+type = "azure"
+base_url = "{root}"
+key_variable = "HOUSE_KEY"
+models = ["deployed"]
 """
 
 
@@ -52,7 +66,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def providing_portal(service: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     portal = BarePortal(tmp_path_factory.mktemp("providing"), extra_environ={"HOUSE_KEY": KEY})
     portal.data.mkdir()
-    settings = SETTINGS.format(base_url=service)
+    settings = SETTINGS.format(base_url=service, root=service.removesuffix("/v1"))
     (portal.data / "settings.toml").write_text(settings, encoding="utf-8")
     portal.start()
     yield portal
@@ -65,12 +79,17 @@ async def test_models_of_ones_own_are_named_after_their_provider(providing_porta
             {"name": "grand-model (house)", "id": "house/grand-model", "multiplier": 0},
             {"name": "deep/er (house)", "id": "house/deep/er", "multiplier": 0},
             {"name": "small (poor)", "id": "poor/small", "multiplier": 0},
+            {"name": "claude (an)", "id": "an/claude", "multiplier": 0},
+            {"name": "deployed (az)", "id": "az/deployed", "multiplier": 0},
         ]
         told = await guest.seed("copilot/session/start/rehearsal")
         assert told == {"error": "ModelIdNotFound"}  # the built-in script is for who has nothing
 
 
-@pytest.mark.parametrize("model", ["house/grand-model", "house/deep/er", "house%2Fdeep%2Fer"])
+@pytest.mark.parametrize(
+    "model",
+    ["house/grand-model", "house/deep/er", "house%2Fdeep%2Fer", "an/claude", "az/deployed"],
+)
 async def test_a_session_works_on_ones_own_model_with_the_key_of_its_variable(
     providing_portal: Portal, model: str
 ) -> None:
@@ -98,6 +117,8 @@ async def test_a_missing_key_is_told_by_status_and_doctor(providing_portal: Port
         assert {one["name"]: one["key"] for one in status["providers"]} == {
             "house": "set",
             "poor": "missing",
+            "an": "set",
+            "az": "set",
         }
         assert KEY not in json.dumps(status)
         checks = (await guest.http.get("/api/v1/doctor")).json()["checks"]

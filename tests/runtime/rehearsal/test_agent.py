@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from copilot import CopilotClient, PermissionHandler, RuntimeConnection, SessionEvent
 from copilot.rpc import UIEphemeralQueryRequest
+from copilot.session import ProviderConfig
 
 from airboss.runtime.rehearsal import RehearsalServer, builtin_script, parse_script
 
@@ -63,15 +64,16 @@ class Agent:
         self.folder = folder
         self.told: list[dict[str, Any]] = []
 
-    async def open(self, prompt_tokens: int = 128_000) -> "Agent":
+    async def open(self, prompt_tokens: int = 128_000, **provider: Any) -> "Agent":
+        usual: dict[str, Any] = {
+            "type": "openai",
+            "base_url": self._server.base_url,
+            "api_key": self._server.api_key,
+            "max_prompt_tokens": prompt_tokens,
+        }
         self.session = await self._client.create_session(
             model="gpt-5.2",
-            provider={
-                "type": "openai",
-                "base_url": self._server.base_url,
-                "api_key": self._server.api_key,
-                "max_prompt_tokens": prompt_tokens,
-            },
+            provider=cast("ProviderConfig", {**usual, **provider}),
             infinite_sessions={"enabled": True, "background_compaction_threshold": 0.6},
             streaming=True,
             working_directory=str(self.folder),
@@ -138,6 +140,39 @@ async def test_a_rule_is_played_through_the_real_agent(agent: Agent) -> None:
     usage = agent.all("assistant.usage")
     assert [entry["model"] for entry in usage] == ["gpt-5.2", "gpt-5.2"]
     assert all(entry["inputTokens"] > 1000 and entry["outputTokens"] > 1 for entry in usage)
+
+
+@pytest.mark.parametrize(
+    ("path", "provider"),
+    [
+        ("/v1", {"type": "openai", "wire_api": "completions"}),
+        ("/v1", {"type": "openai", "wire_api": "responses"}),
+        ("", {"type": "anthropic"}),
+        ("", {"type": "azure", "wire_api": "completions"}),
+        ("", {"type": "azure", "wire_api": "responses"}),
+        ("", {"type": "azure", "azure": {"api_version": "2024-10-21"}}),
+    ],
+)
+async def test_every_kind_of_provider_can_be_rehearsed(
+    client: CopilotClient,
+    server: RehearsalServer,
+    tmp_path: Path,
+    path: str,
+    provider: dict[str, Any],
+) -> None:
+    root = server.base_url.removesuffix("/v1")
+    agent = await Agent(client, server, tmp_path).open(**provider, base_url=root + path)
+    assert await agent.ask("Please write the greeting!") == ["I will write it.", "Done."]
+    assert (tmp_path / "hello.txt").read_text("utf-8") == "Please write the greeting!"
+    thought = "".join(delta["deltaContent"] for delta in agent.all("assistant.reasoning_delta"))
+    assert thought == "Let me think about it."
+    said = "".join(delta["deltaContent"] for delta in agent.all("assistant.message_delta"))
+    assert said == "I will write it.Done."
+    usage = agent.all("assistant.usage")
+    assert all(entry["inputTokens"] > 1000 and entry["outputTokens"] > 1 for entry in usage)
+    assert await agent.ask("write the greeting") == ["Rehearsed: “write the greeting”"]
+    (error,) = await agent.ask("unlucky")
+    assert "401" in error
 
 
 async def test_a_spent_rule_gives_way(agent: Agent) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import secrets
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, MutableMapping
@@ -15,13 +16,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from airboss.errors import SettingsInvalid
 from airboss.runtime.rehearsal import wire
+from airboss.runtime.rehearsal.completions import COMPLETIONS
 from airboss.runtime.rehearsal.conversation import RehearsedConversation, read, weigh
 from airboss.runtime.rehearsal.ledger import PlayLedger
+from airboss.runtime.rehearsal.messages import MESSAGES
 from airboss.runtime.rehearsal.player import Drop, Reply, Sleep, continued, errand, matching, play
+from airboss.runtime.rehearsal.responses import RESPONSES
 from airboss.runtime.rehearsal.script import Script
 
 HOST = "127.0.0.1"
 BODY_LIMIT = 64 * 1024 * 1024
+# Azure puts the name of a deployment into the path, or has the same paths below another root.
+ROUTE = re.compile(
+    r"/(?:openai/(?:deployments/[^/]+|v1)|v1)/(models|chat/completions|responses|messages)"
+)
+WIRES = {"chat/completions": COMPLETIONS, "responses": RESPONSES, "messages": MESSAGES}
+# What makes a request another one, whatever its wire.
+_SAYING = ("model", "messages", "input", "instructions", "system")
 BATCH = 32  # chunks for one write: enough to be fast, few enough to let others in between
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -49,10 +60,21 @@ class Exchange:
         self.headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
-        self.route = f"{scope['method']} {scope['path']}"
+        self.method, self.path = str(scope["method"]), str(scope["path"])
+        found = ROUTE.fullmatch(self.path)
+        # What is asked for, whoever's path it is; nothing where there is no such path.
+        self.what = found[1] if found else ""
         self.peer: tuple[str, int] | None = scope["client"]
         self._receive = receive
         self._send = send
+
+    @property
+    def key(self) -> str:
+        """As OpenAI, Azure or Anthropic send it."""
+        scheme, _, key = self.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return key
+        return self.headers.get("api-key") or self.headers.get("x-api-key") or ""
 
     async def body(self) -> bytes:
         body = bytearray()
@@ -101,41 +123,41 @@ class RehearsalApp:
         if scope["type"] != "http":
             return
         exchange = Exchange(scope, receive, send)
+        spoken = WIRES.get(exchange.what, COMPLETIONS)
         try:
-            await self._serve(exchange)
+            await self._serve(exchange, spoken)
         except RehearsalRefused as refused:
-            await exchange.answer(refused.status, wire.refusal(str(refused), refused.code))
+            await exchange.answer(refused.status, spoken.refuse(str(refused), refused.code))
         except Gone:
             return
 
-    async def _serve(self, exchange: Exchange) -> None:
-        scheme, _, key = exchange.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not secrets.compare_digest(key.encode(), self._key):
+    async def _serve(self, exchange: Exchange, spoken: wire.Wire) -> None:
+        if not secrets.compare_digest(exchange.key.encode(), self._key):
             raise RehearsalRefused(401, "This server answers only who has its key.", "no_key")
-        match exchange.route:
-            case "GET /v1/models":
+        match exchange.method, exchange.what:
+            case "GET", "models":
                 await exchange.answer(200, wire.model_list(self._script.models))
-            case "POST /v1/chat/completions":
-                await self._complete(exchange)
+            case "POST", what if what in WIRES:
+                await self._complete(exchange, spoken)
             case _:
-                raise RehearsalRefused(404, f"There is no {exchange.route}.", "not_found")
+                no = f"There is no {exchange.method} {exchange.path}."
+                raise RehearsalRefused(404, no, "not_found")
 
-    async def _complete(self, exchange: Exchange) -> None:
-        content, request = parse(await exchange.body())
+    async def _complete(self, exchange: Exchange, spoken: wire.Wire) -> None:
+        content, request = parse(await exchange.body(), spoken)
         talk = read(request.messages)
         fresh = exchange.headers.get("x-initiator") == "user"  # the runtime's retries say: agent
         reply = self._reply(talk, request.model, content, fresh)
         if failure := reply.failure:
             await rest(exchange, reply)
             raise RehearsalRefused(failure.status, failure.message, "rehearsed_failure")
-        answer = wire.Answer(reply, request.model, weigh(request.messages))
+        tokens = weigh(request.messages)
+        answer = wire.Answer(reply, request.model, tokens, request.usage_apart)
         if request.stream:
-            apart = bool(request.stream_options and request.stream_options.include_usage)
-            pause = self._script.chunk_ms / 1000
-            frames = wire.stream(answer, self._script.chunk_chars, pause, apart)
-            await self._stream(exchange, frames)
+            pace = wire.Pace(self._script.chunk_chars, self._script.chunk_ms / 1000)
+            await self._stream(exchange, spoken.stream(answer, pace))
         else:
-            await self._tell(exchange, answer)
+            await self._give(exchange, reply, spoken.whole(answer))
 
     def _reply(
         self, talk: RehearsedConversation, model: str, content: dict[str, Any], fresh: bool
@@ -163,11 +185,11 @@ class RehearsalApp:
                 self._ledger.record(number, fingerprint)
         return number
 
-    async def _tell(self, exchange: Exchange, answer: wire.Answer) -> None:
-        await rest(exchange, answer.reply)
-        if any(isinstance(beat, Drop) for beat in answer.reply.beats):
+    async def _give(self, exchange: Exchange, reply: Reply, whole: dict[str, Any]) -> None:
+        await rest(exchange, reply)
+        if any(isinstance(beat, Drop) for beat in reply.beats):
             await self._drop(exchange)
-        await exchange.answer(200, wire.whole(answer))
+        await exchange.answer(200, whole)
 
     async def _stream(self, exchange: Exchange, frames: Iterator[wire.Frame]) -> None:
         await exchange.start(200, b"text/event-stream")
@@ -194,10 +216,10 @@ class RehearsalApp:
         raise Gone
 
 
-def parse(body: bytes) -> tuple[dict[str, Any], wire.ChatRequest]:
+def parse(body: bytes, spoken: wire.Wire) -> tuple[dict[str, Any], wire.ModelRequest]:
     try:
         content = json.loads(body)
-        return content, wire.ChatRequest.model_validate(content)
+        return content, spoken.read(content)
     except ValidationError as error:
         found = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in found["loc"])
@@ -207,7 +229,7 @@ def parse(body: bytes) -> tuple[dict[str, Any], wire.ChatRequest]:
 
 
 def fingerprint_of(content: dict[str, Any]) -> str:
-    said = json.dumps([content["model"], content["messages"]], sort_keys=True)
+    said = json.dumps([content.get(name) for name in _SAYING], sort_keys=True)
     return blake2b(said.encode(), digest_size=16).hexdigest()
 
 

@@ -1,30 +1,28 @@
-"""OpenAI's chat completions: what a request looks like, and a reply as the bytes of its answer."""
+"""What every way to talk with a model has in common: a request, and a reply on its way out."""
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any, TypeAlias
-
-from pydantic import BaseModel, Field
+from typing import Any, Literal, TypeAlias
 
 from airboss.runtime.rehearsal.conversation import Message
 from airboss.runtime.rehearsal.player import Drop, FilledCall, PlayedText, Reason, Reply, Sleep
 from airboss.runtime.rehearsal.script import RehearsalModel
 
-DONE = b"data: [DONE]\n\n"
+TextKind: TypeAlias = Literal["reasoning", "text"]
 
 
-class StreamOptions(BaseModel):
-    include_usage: bool = False
+@dataclass(frozen=True)
+class ModelRequest:
+    """What somebody asks of a model, whatever its wire looks like."""
 
-
-class ChatRequest(BaseModel):
     model: str
-    messages: list[Message] = Field(min_length=1)
+    messages: list[Message]
     stream: bool = False
-    stream_options: StreamOptions | None = None
+    # Chat completions can tell the usage in a chunk of its own.
+    usage_apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,106 +41,153 @@ Frame: TypeAlias = bytes | Wait | Cut
 
 
 @dataclass(frozen=True)
+class TextBegun:
+    """A text begins: the `number`-th part of the answer."""
+
+    kind: TextKind
+    number: int
+
+
+@dataclass(frozen=True)
+class TextPiece:
+    """Some letters of it."""
+
+    kind: TextKind
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class TextEnded:
+    """It has ended, and this is all of it."""
+
+    kind: TextKind
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class SentCall:
+    """A tool call with the id that leads back to its place in the script."""
+
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+
+    @property
+    def json(self) -> str:
+        return json.dumps(self.arguments)
+
+
+@dataclass(frozen=True)
 class Answer:
     """A reply on its way to whoever asked for it."""
 
     reply: Reply
     model: str
     prompt_tokens: int
-    id: str = field(default_factory=lambda: f"chatcmpl-{token_hex(12)}")
+    usage_apart: bool = False
+    name: str = field(default_factory=lambda: token_hex(12))
     created: int = field(default_factory=lambda: int(time.time()))
 
     @property
-    def finish_reason(self) -> str:
-        return "tool_calls" if self.reply.calls else "stop"
-
-    @property
-    def usage(self) -> dict[str, int]:
+    def completion_tokens(self) -> int:
         letters = sum(len(b.text) for b in self.reply.beats if isinstance(b, Reason | PlayedText))
         letters += sum(len(json.dumps(call.arguments)) for call in self.reply.calls)
-        completion = letters // 4 + 1
-        return {
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": completion,
-            "total_tokens": self.prompt_tokens + completion,
-        }
+        return letters // 4 + 1
 
-    def tool_calls(self) -> list[dict[str, Any]]:
-        return [self.tool_call(number, call) for number, call in enumerate(self.reply.calls)]
+    def calls(self) -> list[SentCall]:
+        return [self._sent(call) for call in self.reply.calls]
 
-    def tool_call(self, number: int, call: FilledCall) -> dict[str, Any]:
-        return {
-            "index": number,
-            "id": f"call_{self.reply.rule}_{self.reply.number}_{token_hex(4)}",
-            "type": "function",
-            "function": {"name": call.tool, "arguments": json.dumps(call.arguments)},
-        }
+    def _sent(self, call: FilledCall) -> SentCall:
+        name = f"call_{self.reply.rule}_{self.reply.number}_{token_hex(4)}"
+        return SentCall(name, call.tool, dict(call.arguments))
 
-    def chunk(self, choices: list[dict[str, Any]], **more: Any) -> bytes:
-        head = {"id": self.id, "object": "chat.completion.chunk", "created": self.created}
-        return event({**head, "model": self.model, "choices": choices, **more})
+    def texts(self) -> list[tuple[TextKind, str]]:
+        """What is said and thought, neighbours of a kind as one."""
+        found: list[tuple[TextKind, str]] = []
+        for beat in self.reply.beats:
+            if isinstance(beat, Reason | PlayedText):
+                kind = kind_of(beat)
+                before = found.pop()[1] if found and found[-1][0] == kind else ""
+                found.append((kind, before + beat.text))
+        return found
 
-    def delta(self, delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
-        return self.chunk([{"index": 0, "delta": delta, "finish_reason": finish_reason}])
+    def spoken(self, kind: TextKind) -> str:
+        return "".join(text for one, text in self.texts() if one == kind)
 
 
-def stream(answer: Answer, chunk_chars: int, pause: float, usage_apart: bool) -> Iterator[Frame]:
-    """The answer as server-sent events, one for each chunk of text, with the waits between."""
-    yield answer.delta({"role": "assistant"})
-    text = {
-        kind: answer.delta({kind: "\0"}).split(b'"\\u0000"')
-        for kind in ("reasoning_text", "content")
-    }
-    for beat in answer.reply.beats:
-        match beat:
-            case Sleep(seconds):
-                yield Wait(seconds)
-            case Drop():
-                yield Cut()
-                return
-            case Reason(words) | PlayedText(words):
-                before, after = text[
-                    "content" if isinstance(beat, PlayedText) else "reasoning_text"
-                ]
-                for start in range(0, len(words), chunk_chars):
-                    piece = json.dumps(words[start : start + chunk_chars]).encode()
-                    yield before + piece + after
-                    if pause:
-                        yield Wait(pause)
-    for call in answer.tool_calls():
-        yield answer.delta({"tool_calls": [call]})
-    end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": answer.finish_reason}
-    if usage_apart:
-        yield answer.chunk([end])
-        yield answer.chunk([], usage=answer.usage)
-    else:
-        yield answer.chunk([end], usage=answer.usage)
-    yield DONE
+def kind_of(beat: Reason | PlayedText) -> TextKind:
+    return "text" if isinstance(beat, PlayedText) else "reasoning"
 
 
-def whole(answer: Answer) -> dict[str, Any]:
-    """The answer in one piece."""
-    message: dict[str, Any] = {"role": "assistant", "content": spoken(answer, PlayedText) or None}
-    if reasoning := spoken(answer, Reason):
-        message["reasoning_text"] = reasoning
-    if answer.reply.calls:
-        calls = answer.tool_calls()
-        message["tool_calls"] = [{k: v for k, v in c.items() if k != "index"} for c in calls]
-    return {
-        "id": answer.id,
-        "object": "chat.completion",
-        "created": answer.created,
-        "model": answer.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason}],
-        "usage": answer.usage,
-    }
+@dataclass(frozen=True)
+class Pace:
+    """How a text is cut into pieces, and the pause behind each."""
+
+    letters: int
+    seconds: float
+
+    def play(self, answer: Answer) -> Iterator[TextBegun | TextPiece | TextEnded | Wait | Cut]:
+        """The whole answer but its calls. After a `Cut` comes nothing."""
+        texts, number, is_open = answer.texts(), 0, False
+        for beat in answer.reply.beats:
+            match beat:
+                case Sleep(seconds):
+                    yield Wait(seconds)
+                case Drop():
+                    yield Cut()
+                    return
+                case Reason() | PlayedText():
+                    kind = kind_of(beat)
+                    if is_open and texts[number][0] != kind:
+                        yield TextEnded(*_at(texts, number))
+                        number, is_open = number + 1, False
+                    if not is_open:
+                        yield TextBegun(kind, number)
+                        is_open = True
+                    yield from self._pieces(kind, number, beat.text)
+        if is_open:
+            yield TextEnded(*_at(texts, number))
+
+    def _pieces(self, kind: TextKind, number: int, text: str) -> Iterator[TextPiece | Wait]:
+        for start in range(0, len(text), self.letters):
+            yield TextPiece(kind, number, text[start : start + self.letters])
+            if self.seconds:
+                yield Wait(self.seconds)
 
 
-def spoken(answer: Answer, kind: type[Reason] | type[PlayedText]) -> str:
-    return "".join(beat.text for beat in answer.reply.beats if isinstance(beat, kind))
+def _at(texts: list[tuple[TextKind, str]], number: int) -> tuple[TextKind, int, str]:
+    kind, text = texts[number]
+    return kind, number, text
 
 
-def event(content: dict[str, Any]) -> bytes:
+@dataclass(frozen=True)
+class Wire:
+    """One way to talk with a model: reads a request, and writes an answer or a refusal."""
+
+    read: Callable[[dict[str, Any]], ModelRequest]
+    stream: Callable[[Answer, Pace], Iterator[Frame]]
+    whole: Callable[[Answer], dict[str, Any]]
+    refuse: Callable[[str, str], dict[str, Any]]
+
+
+class Template:
+    """The bytes of an event around one text that changes: written once, not for every piece."""
+
+    def __init__(self, event: Callable[[str], bytes]) -> None:
+        self._before, self._after = event("\0").split(b'"\\u0000"')
+
+    def filled(self, text: str) -> bytes:
+        return self._before + json.dumps(text).encode() + self._after
+
+
+def named_event(content: dict[str, Any]) -> bytes:
+    """A server-sent event whose name is its type."""
+    return b"event: " + content["type"].encode() + b"\n" + unnamed_event(content)
+
+
+def unnamed_event(content: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(content).encode() + b"\n\n"
 
 
