@@ -1,6 +1,5 @@
 """Where a webhook goes: to the address that was looked at, and to no private one unasked."""
 
-import asyncio
 import socket
 import ssl
 from pathlib import Path
@@ -56,21 +55,21 @@ async def test_a_name_is_looked_up_once_and_cannot_lead_elsewhere_afterwards(
     assert asked.count(NAME) == 1
 
 
-async def test_of_a_name_with_public_and_private_addresses_no_private_one_is_tried(
+async def test_a_name_with_public_and_private_addresses_is_not_sent_to_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    leads_to(monkeypatch, ["127.0.0.1", "1.1.1.1"])
+    leads_to(monkeypatch, ["1.1.1.1", "127.0.0.1"])
     async with receiving() as receiver:
-        channel = WebhookChannel(receiver.url(NAME), SECRET)
-        monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", refuse, raising=True)
-        with pytest.raises(NotSent, match=f"{NAME} cannot be reached"):
-            await channel.send(NOTICE)
+        with pytest.raises(NotSent, match=f"{NAME} is not a public address"):
+            await WebhookChannel(receiver.url(NAME), SECRET).send(NOTICE)
         assert receiver.got == []
 
 
-async def refuse(_socket: socket.socket, address: tuple[str, int]) -> None:
-    assert address[0] == "1.1.1.1"
-    raise ConnectionRefusedError
+async def test_where_a_cloud_keeps_its_keys_nothing_is_sent_whatever_is_allowed() -> None:
+    for url in ("http://169.254.169.254/a", "http://metadata.google.internal./"):
+        with pytest.raises(NotSent, match="where a cloud keeps its machines' keys") as refused:
+            await WebhookChannel(url, SECRET, allows_private=True).send(NOTICE)
+        assert refused.value.final
 
 
 async def test_the_next_address_of_a_name_is_tried_when_the_first_refuses(
