@@ -167,7 +167,7 @@ def test_a_reader_that_leaves_is_no_trouble(portal: Portal) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--settings", "nowhere.toml"], "There is no settings file nowhere.toml."),
+        (["--settings", "nowhere.toml"], "The settings file nowhere.toml does not exist."),
         (["--port", "99999"], "port"),
         (["--host", "0.0.0.0"], "0.0.0.0"),  # noqa: S104 - refused is what is tested
         (["--rehearsal", "nowhere.yaml"], "nowhere.yaml"),

@@ -46,9 +46,10 @@ class Commands(HelpedGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Runs coding agents as dependable jobs, watched live.",
-    epilog="\b\n`airboss COMMAND --help` has an example of each; a part of an id is enough.\n"
-    "Documentation: at /docs of a running server (http://localhost:8888/docs).",
+    help="Run coding agents as dependable jobs and watch them live.",
+    epilog="\b\nRun `airboss COMMAND --help` for options and an example.\n"
+    "You can shorten any id, for example to its last four characters.\n"
+    "Documentation: http://localhost:8888/docs on a running server.",
     no_args_is_help=True,
     # Plain help: the drawn one costs a third of the start-up time.
     rich_markup_mode=None,
@@ -87,7 +88,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def airboss(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     del version
@@ -95,67 +99,81 @@ def airboss(
 
 @app.command()
 def serve(
-    port: Annotated[int | None, typer.Option(help="The port; 0 takes any. [8888]")] = None,
-    host: Annotated[str | None, typer.Option(help="The address to bind. [127.0.0.1]")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0 picks a free one. [8888]")
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [127.0.0.1]")] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Another name to be called by; repeatable."),
+        typer.Option(metavar="NAME", help="Also accept requests for this host name; repeatable."),
     ] = None,
-    tls_certificate: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    tls_certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS certificate; needs --tls-key.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Private key of the TLS certificate.")
+    ] = None,
     trusted_proxy: Annotated[
-        bool, typer.Option("--trusted-proxy", help="A proxy in front ends TLS.")
+        bool,
+        typer.Option("--trusted-proxy", help="A reverse proxy in front of the server handles TLS."),
     ] = False,
     no_token: Annotated[
-        bool, typer.Option("--no-token", help="Let everybody on this machine in.")
+        bool,
+        typer.Option(
+            "--no-token", help="Let anyone on this machine use the server without a token."
+        ),
     ] = False,
     data: Data = None,
     entry: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The entry. [the project's own]")
+        Path | None, typer.Option(metavar="FILE", help="Entry file to use. [the project's own]")
     ] = None,
-    test: Annotated[bool, typer.Option("--test", help="The portal's test mode.")] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="Start in test mode, with the extra test API.")
+    ] = False,
     test_folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the test mode finds its entries.")
+        Path | None, typer.Option(metavar="DIR", help="Folder with the entries of the test mode.")
     ] = None,
     permissions: Annotated[
-        Permissions | None, typer.Option(help="What sessions may do. [ask]")
+        Permissions | None, typer.Option(help="What agents may do without approval. [ask]")
     ] = None,
     root: Annotated[
         list[Path] | None,
-        typer.Option(metavar="DIR", help="Where sessions may work; repeatable."),
+        typer.Option(metavar="DIR", help="Folder in which agents may work; repeatable."),
     ] = None,
     max_tasks: Annotated[
         int | None,
         typer.Option(min=1, help="Maximum number of job agents running at the same time. [16]"),
     ] = None,
     notify_command: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Run this when something waits for you.")
+        str | None,
+        typer.Option(metavar="TEXT", help="Command to run when something is waiting for you."),
     ] = None,
     webhook: Annotated[
-        str | None, typer.Option(metavar="URL", help="Post it there; see AIRBOSS_WEBHOOK_SECRET.")
+        str | None,
+        typer.Option(metavar="URL", help="URL to notify; sign with AIRBOSS_WEBHOOK_SECRET."),
     ] = None,
     rehearsal: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A script for the rehearsal model.")
+        Path | None, typer.Option(metavar="FILE", help="Script for the rehearsal model.")
     ] = None,
     copilot_cli: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The agent runtime to use.")
+        Path | None, typer.Option(metavar="FILE", help="Agent runtime to use.")
     ] = None,
     settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The settings. [DATA/settings.toml]")
+        Path | None, typer.Option(metavar="FILE", help="Settings file. [DATA/settings.toml]")
     ] = None,
     with_parent: Annotated[
         Path | None,
         typer.Option(hidden=True, help="End with standard input, and remove this folder then."),
     ] = None,
 ) -> None:
-    """Run the server."""
+    """Start the server."""
     from airboss.cli.folder import data_folder
     from airboss.cli.parent import Parent
     from airboss.setting_sources import SettingSources
     from airboss.settings import load_settings
 
     if settings is not None and not settings.is_file():
-        raise CommandRefused(f"There is no settings file {settings}.")
+        raise CommandRefused(f"The settings file {settings} does not exist.")
     options = {
         "port": port,
         "host": host,
@@ -201,12 +219,12 @@ def setup() -> None:
         found = install(out().line)
     except AirbossError as error:
         raise Trouble(str(error)) from error
-    out().line(f"The agent runtime is ready: {found.path}")
+    out().line(f"The agent runtime is installed: {found.path}")
 
 
 @app.command()
 def doctor(data: Data = None, as_json: AsJson = False) -> None:
-    """Examine this machine and the server."""
+    """Check this machine and the server for problems."""
     from airboss.cli.doctor.doctor import run
 
     raise typer.Exit(run(data, is_json=as_json))
@@ -215,34 +233,36 @@ def doctor(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def chat(
     prompt: Annotated[
-        str | None, typer.Argument(help="One message: it is worked on, then chat ends.")
+        str | None, typer.Argument(help="Send this message, wait for the answer, and exit.")
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="ID", help="See: airboss models")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="Model to use (airboss models).")
+    ] = None,
     cwd: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to work. [this folder]")
+        Path | None, typer.Option(metavar="DIR", help="Working folder. [this folder]")
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with this session.")
+        str | None, typer.Option(metavar="ID", help="Continue this session.")
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave the session open at the end.")
+        bool, typer.Option("--keep", help="Keep the session open when chat exits.")
     ] = False,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=AMOUNT", help="Ask me after so many turns, tokens, cost, …"),
+        typer.Option(metavar="NAME=AMOUNT", help="Ask before using more turns, tokens, cost, …"),
     ] = None,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Talk with an agent in the terminal, or in a script."""
+    """Chat with an agent in the terminal or from a script."""
     from airboss.cli.session.chat import ChatStart, run
     from airboss.cli.session.limits import read_limits
 
     limits = read_limits(limit or [])
     if session and (model or cwd or limits):
         raise CommandRefused(
-            "A session keeps its model, its folder and its limits: --session goes without them."
+            "--session cannot be combined with --model, --cwd or --limit: a session keeps its own."
         )
     session = named(data, session, "ses") if session else None
     request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits)
@@ -252,8 +272,8 @@ def chat(
 @app.command()
 def watch(
     session: Annotated[str, typer.Argument(metavar="ID", help="A run, a task run or a session.")],
-    after: Annotated[int, typer.Option(min=0, help="Begin behind this event's seq.")] = 0,
-    once: Annotated[bool, typer.Option("--once", help="Leave when the agent rests.")] = False,
+    after: Annotated[int, typer.Option(min=0, help="Start after this event number (seq).")] = 0,
+    once: Annotated[bool, typer.Option("--once", help="Exit when the agent is idle.")] = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
@@ -277,12 +297,12 @@ def watch(
 
 @app.command()
 def sessions(
-    state: Annotated[States | None, typer.Option(help="Only those in this state.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    state: Annotated[States | None, typer.Option(help="Show only sessions in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number to list.")] = 20,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List sessions, the newest first."""
+    """List sessions, newest first."""
     from airboss.cli.listing import show_sessions
 
     show_sessions(reach(data)(), state.value if state else None, limit, is_json=as_json)
@@ -298,7 +318,7 @@ def models(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def status(data: Data = None, as_json: AsJson = False) -> None:
-    """Show how the server is."""
+    """Show the state of the server."""
     from airboss.cli.listing import show_status
 
     show_status(reach(data)(), is_json=as_json)
@@ -306,7 +326,7 @@ def status(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def link(data: Data = None) -> None:
-    """Print an address that lets a browser in, once."""
+    """Print a sign-in link for a browser. It works once."""
     from airboss.cli.listing import show_link
 
     show_link(reach(data)())
@@ -315,12 +335,12 @@ def link(data: Data = None) -> None:
 @app.command()
 def stop(
     name: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="A run or a task run. [the server]")
+        str | None, typer.Argument(metavar="[RUN]", help="Run or task run to stop. [the server]")
     ] = None,
     yes: Yes = False,
     data: Data = None,
 ) -> None:
-    """Stop a run, or the server. For the server it asks, and waits until that is gone."""
+    """Stop a run, or the server. Stopping the server asks you to confirm, and waits."""
     if name is not None:
         from airboss.cli.run.listing import stop as stop_run
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Permissions(StrEnum):
-    """What sessions may do without being asked."""
+    """What agents may do without approval."""
 
     ASK = "ask"
     APPROVE_ALL = "approve-all"
@@ -22,14 +22,14 @@ class Permissions(StrEnum):
 
 Data = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help="The data folder (or AIRBOSS_DATA)."),
+    typer.Option("--data", metavar="DIR", help="Data folder (or set AIRBOSS_DATA)."),
 ]
 # For what loses something.
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For scripts: JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Patience = Annotated[
     float,
-    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a lost server."),
+    typer.Option("--wait", metavar="SECONDS", min=0, help="How long to keep reconnecting."),
 ]
 
 

@@ -114,7 +114,7 @@ def test_only_what_was_read_is_trusted_where_its_digest_is_given(project: Portal
     done = project.run("trust", "airboss.yaml", "--digest", sha256(file.read_bytes()).hexdigest())
     assert (done.returncode, done.stdout) == (0, f"Trusted as it is now: {file}\n")
     done = project.run("trust", "--list", "--digest", read)
-    assert done.stderr == "error: --digest goes with a path to trust.\n"
+    assert done.stderr == "error: --digest needs a path to trust.\n"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_only_what_was_read_is_trusted_where_its_digest_is_given(project: Portal
 def test_trust_wants_one_thing_at_a_time(nowhere: Portal, words: list[str]) -> None:
     done = nowhere.run("trust", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: Give a path to trust, or --list, or --remove with a path.\n"
+    assert done.stderr == "error: Pass a path to trust, --list, or --remove PATH.\n"
 
 
 def test_a_program_is_trusted_and_used_in_the_folder_where_it_lies(project: Portal) -> None:

@@ -265,7 +265,7 @@ def test_an_open_session_can_be_lent_and_stays_open(portal: Portal) -> None:
         (["look", "--session", "ses_nobody"], "There is no open session ses_nobody."),
         (
             ["look", "--session", "ses_nobody", "--model", "second"],
-            "A session keeps its model and its folder: --session goes without them.",
+            "--session cannot be combined with --model or --cwd: a session keeps its own.",
         ),
         (["look", "--cwd", "/no/such/folder"], "The folder /no/such/folder does not exist."),
         (["look", "--model", "none"], "No model none is offered."),

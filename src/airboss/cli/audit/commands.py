@@ -11,13 +11,15 @@ app = typer.Typer()
 
 @app.command()
 def audit(
-    limit: Annotated[int, typer.Option(min=1, help="At most so many of the last ones.")] = 50,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="And whatever comes.")] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Maximum number to list, counted from the newest.")
+    ] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new ones.")] = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who did what, from where. The newest last; needs the role own."""
+    """Show the audit log: who did what, and from where. Newest last. Requires the role own."""
     from airboss.cli.audit.acts import follow_audit, show_audit
 
     if follow:

@@ -11,7 +11,7 @@ from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer()
 
-_OWN = "A .yaml, .json or .py file. [the project's own]"
+_OWN = "Entry file: .yaml, .json or .py. [the project's own]"
 
 
 class Drawings(StrEnum):
@@ -23,7 +23,8 @@ class Drawings(StrEnum):
 
 
 Trusted = Annotated[
-    bool, typer.Option("--trust", help="You have read it: a Python file may run, requests count.")
+    bool,
+    typer.Option("--trust", help="Trust the file this once: Python may run, its policy applies."),
 ]
 
 
@@ -38,21 +39,21 @@ def _schema(wanted: bool) -> None:
 @app.command()
 def init(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="In the repository. [this folder]")
+        Path | None, typer.Argument(metavar="[DIR]", help="Folder in the repository. [this folder]")
     ] = None,
     force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a first airboss.yaml for this repository. Its job fixes failing tests."""
+    """Create a first airboss.yaml for this repository. Its job fixes failing tests."""
     from airboss.cli.entry.first_entry import init as write_entry
 
     if force:
         raise CommandRefused(
-            "There is no --force: init never overwrites a file. Move the old one away first."
+            "init has no --force and never overwrites a file. Move the existing file first."
         )
     here = (folder or Path.cwd()).expanduser().absolute()
     if not here.is_dir():
-        raise CommandRefused(f"There is no folder {here}.")
+        raise CommandRefused(f"The folder {here} does not exist.")
     write_entry(here, is_json=as_json)
 
 
@@ -61,7 +62,8 @@ def check(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help=_OWN)] = None,
     trust: Trusted = False,
     permissions: Annotated[
-        Permissions | None, typer.Option(help="What the server allows. [as in the settings]")
+        Permissions | None,
+        typer.Option(help="Permission policy of the server. [as in the settings]"),
     ] = None,
     schema: Annotated[
         bool,
@@ -70,7 +72,7 @@ def check(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say everything that is wrong with an entry."""
+    """Check an entry and list all errors."""
     from airboss.cli.entry.entries import check as check_entry
     from airboss.cli.entry.entries import is_remembered, own_entry
     from airboss.cli.folder import data_folder
@@ -91,19 +93,19 @@ def check(
 def chart(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="[FILE] JOB", help="The entry [the project's own], and the job."),
+        typer.Argument(metavar="[FILE] JOB", help="Entry file [the project's own] and job name."),
     ],
-    form: Annotated[Drawings, typer.Option("--format", help="How.")] = Drawings.TERMINAL,
+    form: Annotated[Drawings, typer.Option("--format", help="Output format.")] = Drawings.TERMINAL,
     trust: Trusted = False,
     data: Data = None,
 ) -> None:
-    """Print the flow chart of a job."""
+    """Draw the flow chart of a job."""
     from airboss.cli.entry.entries import chart as print_chart
     from airboss.cli.entry.entries import is_remembered, own_entry
 
     if len(words) > 2:
         raise CommandRefused(
-            "A chart is of one job: give its name, and the entry's file before it."
+            "Pass one job name, with the entry file before it: airboss chart FILE JOB"
         )
     file = Path(words[0]) if len(words) == 2 else own_entry()
     trusted = trust or is_remembered(file, data)
@@ -129,26 +131,26 @@ def tasks(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def trust(
     path: Annotated[
-        Path | None, typer.Argument(metavar="PATH", help="An entry's file, or its folder.")
+        Path | None, typer.Argument(metavar="PATH", help="Entry file, or a folder with entries.")
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List what is trusted.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List trusted files.")] = False,
     remove: Annotated[
-        Path | None, typer.Option("--remove", metavar="PATH", help="Trust it no longer.")
+        Path | None, typer.Option("--remove", metavar="PATH", help="Stop trusting this file.")
     ] = None,
     digest: Annotated[
         str | None,
-        typer.Option("--digest", metavar="SHA256", help="Of what you read; nothing else counts."),
+        typer.Option("--digest", metavar="SHA256", help="Trust only content with this digest."),
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Trust an entry as it is now. As Python it may run, and its requests count."""
+    """Trust an entry as it is now. Python code in it may run, and its policy applies."""
     from airboss.cli.entry.listing import add_trust, remove_trust, show_trust
 
     if [path is not None, listed, remove is not None].count(True) != 1:
-        raise CommandRefused("Give a path to trust, or --list, or --remove with a path.")
+        raise CommandRefused("Pass a path to trust, --list, or --remove PATH.")
     if digest is not None and path is None:
-        raise CommandRefused("--digest goes with a path to trust.")
+        raise CommandRefused("--digest needs a path to trust.")
     client = reach(data)()
     if path is not None:
         add_trust(client, path, digest, is_json=as_json)

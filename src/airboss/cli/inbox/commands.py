@@ -11,7 +11,8 @@ from airboss.cli.trouble import CommandRefused
 app = typer.Typer()
 
 ItemName = Annotated[
-    str, typer.Argument(metavar="ITEM", help="See: airboss inbox. A part of its id will do.")
+    str,
+    typer.Argument(metavar="ITEM", help="Item id (airboss inbox), or its last four characters."),
 ]
 
 
@@ -26,19 +27,23 @@ class Kinds(StrEnum):
 @app.command()
 def inbox(
     item: Annotated[
-        str | None, typer.Argument(metavar="[ITEM]", help="Show this one whole.")
+        str | None, typer.Argument(metavar="[ITEM]", help="Show this item in full.")
     ] = None,
-    kind: Annotated[Kinds | None, typer.Option(help="Only these.")] = None,
+    kind: Annotated[Kinds | None, typer.Option(help="Show only items of this kind.")] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only what this session asks.")
+        str | None, typer.Option(metavar="ID", help="Show only items of this session.")
     ] = None,
-    run: Annotated[str | None, typer.Option(metavar="ID", help="Only what this run asks.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show what comes and goes.")] = False,
+    run: Annotated[
+        str | None, typer.Option(metavar="ID", help="Show only items of this run.")
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep showing new and settled items.")
+    ] = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for you: approvals, questions, limits."""
+    """List what is waiting for you: approvals, questions and limits."""
     from airboss.cli.inbox.listing import InboxFilter, show_inbox, show_item
 
     session = named(data, session, "ses") if session else None
@@ -47,7 +52,7 @@ def inbox(
     if item is not None:
         if watch or wanted != InboxFilter():
             raise CommandRefused(
-                "One item is shown alone: leave out --watch and what chooses among many."
+                "To show one item, leave out --watch, --kind, --session and --run."
             )
         show_item(reach(data)(), item, is_json=as_json)
     elif watch:
@@ -62,12 +67,15 @@ def inbox(
 def approve(
     item: ItemName,
     always: Annotated[
-        bool, typer.Option("--always", help="From now on: with the rule that the item shows.")
+        bool,
+        typer.Option(
+            "--always", help="Also allow it from now on, with the rule that the item shows."
+        ),
     ] = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow what an agent asks permission for. At a limit: let it go on."""
+    """Approve an agent's request. At a limit, let the agent continue."""
     from airboss.cli.inbox import deciding
 
     deciding.approve(reach(data)(), item, always=always, is_json=as_json)
@@ -77,12 +85,13 @@ def approve(
 def deny(
     item: ItemName,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORDS]", help="Why: the agent is told so.")
+        list[str] | None,
+        typer.Argument(metavar="[WORDS]", help="Reason, which is sent to the agent."),
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Refuse what an agent asks permission for."""
+    """Deny an agent's request. At a limit, end the agent's turn."""
     from airboss.cli.inbox import deciding
 
     deciding.deny(reach(data)(), item, " ".join(words or ()), is_json=as_json)
@@ -94,17 +103,18 @@ def answer(
     text: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TEXT]", help="A choice by number or label, or words; @FILE, - for stdin."
+            metavar="[TEXT]",
+            help="A choice (number or label) or text; @FILE reads a file, - stdin.",
         ),
     ] = None,
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Of a form; repeatable, also for a list."),
+        typer.Option(metavar="NAME=VALUE", help="Fill in a form field; repeatable."),
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer what an agent asks."""
+    """Answer an agent's question."""
     from airboss.cli.inbox import deciding
     from airboss.cli.task.start import text_of
 
@@ -114,7 +124,7 @@ def answer(
 
 @app.command()
 def decline(item: ItemName, data: Data = None, as_json: AsJson = False) -> None:
-    """Leave a question without an answer. The agent goes on by its own judgement."""
+    """Decline to answer a question. The agent continues and decides for itself."""
     from airboss.cli.inbox import deciding
 
     deciding.decline(reach(data)(), item, is_json=as_json)

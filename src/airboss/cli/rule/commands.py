@@ -8,7 +8,7 @@ import typer
 from airboss.cli.options import AsJson, Data, reach
 from airboss.cli.trouble import CommandRefused
 
-app = typer.Typer(help="What agents may do without permission, only with it, or never.")
+app = typer.Typer(help="Manage rules: what agents may do, must ask for, or may not do.")
 
 
 class Verdicts(StrEnum):
@@ -21,10 +21,10 @@ class Verdicts(StrEnum):
 
 @app.callback(invoke_without_command=True)
 def rules(context: typer.Context, data: Data = None, as_json: AsJson = False) -> None:
-    """List the rules in their order: of several that match, the first holds."""
+    """List the rules in order. The first rule that matches applies."""
     if context.invoked_subcommand is not None:
         if data or as_json:
-            raise CommandRefused(f"Give the options behind {context.invoked_subcommand}.")
+            raise CommandRefused(f"Put the options after {context.invoked_subcommand}.")
         return
     from airboss.cli.rule.listing import show_rules
 
@@ -33,34 +33,43 @@ def rules(context: typer.Context, data: Data = None, as_json: AsJson = False) ->
 
 @app.command("add")
 def rule_add(
-    verdict: Annotated[Verdicts, typer.Argument(help="What it says.")],
+    verdict: Annotated[Verdicts, typer.Argument(help="What the rule does.")],
     kind: Annotated[
         str | None,
         # `--wish` is its name of before.
-        typer.Option("--kind", "--wish", metavar="KIND", help="shell, write, read, url, mcp, …"),
+        typer.Option(
+            "--kind",
+            "--wish",
+            metavar="KIND",
+            help="Kind of request: shell, write, read, url, mcp, …",
+        ),
     ] = None,
     tool: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A tool; of an MCP server: SERVER/TOOL.")
+        str | None, typer.Option(metavar="NAME", help="Tool name; for an MCP server: SERVER/TOOL.")
     ] = None,
     command: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A command; * is any letters, ? is one.")
+        str | None,
+        typer.Option(metavar="TEXT", help="Shell command; * matches any text, ? one character."),
     ] = None,
     path: Annotated[
-        str | None, typer.Option(metavar="PATH", help="A file; below a folder: FOLDER/*.")
+        str | None,
+        typer.Option(metavar="PATH", help="File path; FOLDER/* matches all files below a folder."),
     ] = None,
     host: Annotated[
-        str | None, typer.Option(metavar="NAME", help="example.com, or *.example.com.")
+        str | None,
+        typer.Option(metavar="NAME", help="Host name, such as example.com or *.example.com."),
     ] = None,
     folder: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Only for sessions that work there.")
+        str | None,
+        typer.Option(metavar="DIR", help="Apply only to sessions that work in this folder."),
     ] = None,
     place: Annotated[
-        int | None, typer.Option(min=1, help="1 is the first. [behind all others]")
+        int | None, typer.Option(min=1, help="Position in the list, from 1. [last]")
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a rule; it holds at once."""
+    """Add a rule. It takes effect immediately."""
     from airboss.cli.rule.listing import add_rule
 
     named = {
@@ -76,9 +85,10 @@ def rule_add(
 
 @app.command("remove")
 def rule_remove(
-    rule: Annotated[str, typer.Argument(metavar="ID", help="The rule.")], data: Data = None
+    rule: Annotated[str, typer.Argument(metavar="ID", help="Rule id (airboss rules).")],
+    data: Data = None,
 ) -> None:
-    """Remove a rule; it holds no longer, at once."""
+    """Remove a rule. This takes effect immediately."""
     from airboss.cli.rule.listing import remove_rule
 
     remove_rule(reach(data)(), rule)

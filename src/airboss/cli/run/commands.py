@@ -10,14 +10,14 @@ from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, named,
 
 app = typer.Typer()
 
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="See: airboss runs")]
-JobName = Annotated[str, typer.Argument(metavar="JOB", help="See: airboss entry")]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="Run id (airboss runs).")]
+JobName = Annotated[str, typer.Argument(metavar="JOB", help="Job name (airboss entry).")]
 Input = Annotated[
     str | None,
-    typer.Option("--input", metavar="TEXT", help="What it is to do; @FILE, or - for stdin."),
+    typer.Option("--input", metavar="TEXT", help="Input for the job; @FILE reads a file, - stdin."),
 ]
-Folder = Annotated[Path | None, typer.Option(metavar="DIR", help="Where to work. [this folder]")]
-Detach = Annotated[bool, typer.Option("--detach", help="Print the run's id and leave it at work.")]
+Folder = Annotated[Path | None, typer.Option(metavar="DIR", help="Working folder. [this folder]")]
+Detach = Annotated[bool, typer.Option("--detach", help="Print the run id and return at once.")]
 
 
 class RunStates(StrEnum):
@@ -41,7 +41,7 @@ def run(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a job and draw its tree live. Exit code: 0 succeeded, 1 failed, 3 stopped."""
+    """Run a job and show its progress live. Exit code: 0 succeeded, 1 failed, 3 stopped."""
     from airboss.cli.run.start import RunRequest
     from airboss.cli.run.start import run as run_job
 
@@ -50,16 +50,18 @@ def run(
 
 @app.command()
 def runs(
-    state: Annotated[RunStates | None, typer.Option(help="Only those in this state.")] = None,
-    job: Annotated[str | None, typer.Option(metavar="JOB", help="Only those of this job.")] = None,
-    tag: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Only those with this tag.")
+    state: Annotated[RunStates | None, typer.Option(help="Show only runs in this state.")] = None,
+    job: Annotated[
+        str | None, typer.Option(metavar="JOB", help="Show only runs of this job.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Show only runs with this tag.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number to list.")] = 20,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List runs, the newest first."""
+    """List runs, newest first."""
     from airboss.cli.run.listing import show_runs
 
     show_runs(
@@ -69,7 +71,7 @@ def runs(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="ID", help="A run; or a task run, or a session.")],
+    name: Annotated[str, typer.Argument(metavar="ID", help="Id of a run, task run or session.")],
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -87,7 +89,7 @@ def retry(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do the failed part of a run again; what had succeeded stays. Also a task by itself."""
+    """Retry the failed part of a run, keeping what succeeded. Also retries a single task run."""
     from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import retry as retry_run
 
@@ -103,7 +105,7 @@ def again(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the same job once more, as a new run. With the same input in the same folder."""
+    """Run the same job again, as a new run. Uses the same input and folder."""
     from airboss.cli.run.start import RunAgainRequest
     from airboss.cli.run.start import again as run_again
 
@@ -113,7 +115,7 @@ def again(
 
 @app.command()
 def report(name: RunId, data: Data = None, as_json: AsJson = False) -> None:
-    """Read a run as a report. What came of it, why, what changed, what to do next."""
+    """Show the report of a run. The outcome, why, what changed, and what to do next."""
     from airboss.cli.run.report import show_report
 
     show_report(reach(data)(), named(data, name, "run"), is_json=as_json)
@@ -126,7 +128,7 @@ def compare(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs. Where they parted, and what differs from there on."""
+    """Compare two runs. Shows where they diverged, and what differs after that."""
     from airboss.cli.run.report import compare as compare_runs
 
     first, second = named(data, a, "run"), named(data, b, "run")
@@ -136,10 +138,10 @@ def compare(
 @app.command()
 def rename(
     name: RunId,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="Empty: only by its job.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help='New title; "" removes it.')],
     data: Data = None,
 ) -> None:
-    """Give a run another title."""
+    """Rename a run."""
     from airboss.cli.run.report import rename as rename_run
 
     raise typer.Exit(rename_run(reach(data)(), named(data, name, "run"), title))
@@ -149,10 +151,10 @@ def rename(
 def tag(
     name: RunId,
     tags: Annotated[list[str], typer.Argument(metavar="TAG...")],
-    remove: Annotated[bool, typer.Option("--remove", help="Take them away.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove these tags instead.")] = False,
     data: Data = None,
 ) -> None:
-    """Tag a run, to find it by that; or take tags away."""
+    """Add tags to a run, or remove them. Find tagged runs with `airboss runs --tag TAG`."""
     from airboss.cli.run.report import tag as tag_run
 
     raise typer.Exit(tag_run(reach(data)(), named(data, name, "run"), tags, removes=remove))
@@ -161,12 +163,12 @@ def tag(
 @app.command()
 def delete(
     name: Annotated[
-        str, typer.Argument(metavar="ID", help="A run; or a task run by itself, or a session.")
+        str, typer.Argument(metavar="ID", help="Id of a run, single task run or session.")
     ],
     yes: Yes = False,
     data: Data = None,
 ) -> None:
-    """Delete what has ended, for good. A run or a task with its sessions, or a session."""
+    """Permanently delete a finished run, task run or session. Includes its sessions."""
     from airboss.cli.run.listing import delete as delete_for_good
 
     whole = named(data, name, "run", "tsk", "ses")
@@ -177,23 +179,23 @@ def delete(
 def rehearse(
     job: JobName,
     script: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What the model plays. [the built-in one]")
+        Path | None, typer.Option(metavar="FILE", help="Script for the model. [the built-in one]")
     ] = None,
     text: Input = None,
     cwd: Folder = None,
     entry: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The entry. [the project's own]")
+        Path | None, typer.Option(metavar="FILE", help="Entry file to use. [the project's own]")
     ] = None,
     permissions: Annotated[
-        Permissions, typer.Option(help="What the agents may do.")
+        Permissions, typer.Option(help="What agents may do without approval.")
     ] = Permissions.READ_ONLY,
     trust: Annotated[
-        bool, typer.Option("--trust", help="You have read the entry: a Python file may run.")
+        bool, typer.Option("--trust", help="Trust the entry this once: a Python file may run.")
     ] = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a job for nothing, on the rehearsal model. It has a server of its own."""
+    """Run a job for free on the rehearsal model. Starts a temporary server for it."""
     from airboss.cli.run.rehearse import RehearsalRequest
     from airboss.cli.run.rehearse import rehearse as rehearse_job
 

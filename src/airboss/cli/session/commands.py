@@ -10,7 +10,7 @@ from airboss.cli.options import AsJson, Data, Yes, named, reach
 
 app = typer.Typer()
 
-SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="See: airboss sessions")]
+SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="Session id (airboss sessions).")]
 
 
 @app.command()
@@ -20,7 +20,7 @@ def ask(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a session something beside its work. Nothing of that stays in its history."""
+    """Ask a session a side question. It is not added to the session's history."""
     from airboss.cli.session.queue import show_answer
 
     show_answer(reach(data)(), named(data, session, "ses"), question, is_json=as_json)
@@ -36,17 +36,18 @@ class Formats(StrEnum):
 
 @app.command()
 def export(
-    name: Annotated[str, typer.Argument(metavar="SESSION|RUN")],
+    name: Annotated[str, typer.Argument(metavar="SESSION|RUN", help="Id of a session or run.")],
     form: Annotated[
-        Formats, typer.Option("--format", help="html: one file that opens anywhere.")
+        Formats, typer.Option("--format", help="File format; html is one self-contained file.")
     ] = Formats.HTML,
     file: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Or - for stdout.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Output file; - writes to stdout."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     data: Data = None,
 ) -> None:
-    """Write all that was said in a session or a run to a file."""
+    """Export a session or a run to a file."""
     from airboss.cli.export import export as write_export
 
     whole = named(data, name, "ses", "run")
@@ -56,20 +57,24 @@ def export(
 @app.command()
 def queue(
     session: SessionId,
-    clear: Annotated[bool, typer.Option("--clear", help="Drop all that people asked for.")] = False,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove all messages that people queued.")
+    ] = False,
     drop: Annotated[
-        str | None, typer.Option(metavar="REQUEST", help="Drop one that waits.")
+        str | None, typer.Option(metavar="REQUEST", help="Remove this message.")
     ] = None,
     change: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="REQUEST TEXT", help="Let one say something else."),
+        typer.Option(metavar="REQUEST TEXT", help="Replace the text of a message."),
     ] = None,
-    first: Annotated[str | None, typer.Option(metavar="REQUEST", help="Let one come next.")] = None,
+    first: Annotated[
+        str | None, typer.Option(metavar="REQUEST", help="Move this message to the front.")
+    ] = None,
     yes: Yes = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits in a session. It can be changed until it is delivered."""
+    """List or change queued messages. You can change one until it is delivered."""
     from airboss.cli.session.queue import QueueChange, show_queue
 
     change_asked = QueueChange(clear, drop, change, first, yes)

@@ -7,17 +7,17 @@ import typer
 from airboss.cli.options import AsJson, Data, Yes, reach
 from airboss.cli.trouble import CommandRefused
 
-app = typer.Typer(help="Show and change the server's settings.")
+app = typer.Typer(help="Show or change the server's settings.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The setting, such as max_tasks.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Setting name, such as max_tasks.")]
 
 
 @app.callback(invoke_without_command=True)
 def settings(context: typer.Context, data: Data = None, as_json: AsJson = False) -> None:
-    """List the settings of the server that runs: value, default, where each is set."""
+    """List the settings of the running server: value, default, and where each is set."""
     if context.invoked_subcommand is not None:
         if data or as_json:
-            raise CommandRefused(f"Give the options behind {context.invoked_subcommand}.")
+            raise CommandRefused(f"Put the options after {context.invoked_subcommand}.")
         return
     from airboss.cli.setting.listing import show_settings
 
@@ -28,13 +28,13 @@ def settings(context: typer.Context, data: Data = None, as_json: AsJson = False)
 def setting_set(
     name: Name,
     value: Annotated[
-        list[str], typer.Argument(metavar="VALUE", help="What it is to be; “none” unsets it.")
+        list[str], typer.Argument(metavar="VALUE", help="New value; “none” unsets it.")
     ],
     yes: Yes = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change a setting. It holds over the file, and under options and variables."""
+    """Change a setting. Overrides the settings file, but not options and variables."""
     from airboss.cli.setting.listing import change_setting
 
     change_setting(reach(data)(), name, value, is_sure=yes, is_json=as_json)
@@ -42,7 +42,7 @@ def setting_set(
 
 @app.command("reset")
 def setting_reset(name: Name, yes: Yes = False, data: Data = None, as_json: AsJson = False) -> None:
-    """Go back to what the file or the default says."""
+    """Reset a setting to the value in the settings file, or to its default."""
     from airboss.cli.setting.listing import reset_setting
 
     reset_setting(reach(data)(), name, is_sure=yes, is_json=as_json)

@@ -9,10 +9,10 @@ import typer
 from airboss.cli.options import AsJson, Data, Patience, named, reach
 from airboss.cli.trouble import CommandRefused
 
-app = typer.Typer(help="Run tasks of the entry, and see what became of them.")
+app = typer.Typer(help="Run, list, show, stop or retry tasks of the entry.")
 
-RunId = Annotated[str, typer.Argument(metavar="ID", help="The task run.")]
-Detach = Annotated[bool, typer.Option("--detach", help="Print the run's id and leave it at work.")]
+RunId = Annotated[str, typer.Argument(metavar="ID", help="Task run id (airboss task list).")]
+Detach = Annotated[bool, typer.Option("--detach", help="Print the id and return at once.")]
 
 
 class TaskStates(StrEnum):
@@ -27,32 +27,36 @@ class TaskStates(StrEnum):
 
 @app.command("run")
 def task_run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="See: airboss tasks")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Task name (airboss tasks).")],
     text: Annotated[
         str | None,
-        typer.Option("--input", metavar="TEXT", help="What it is to do; @FILE, or - for stdin."),
+        typer.Option(
+            "--input", metavar="TEXT", help="Input for the task; @FILE reads a file, - stdin."
+        ),
     ] = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Work in this open session.")
+        str | None, typer.Option(metavar="ID", help="Run in this open session.")
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="ID", help="See: airboss models")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="Model to use (airboss models).")
+    ] = None,
     cwd: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to work. [this folder]")
+        Path | None, typer.Option(metavar="DIR", help="Working folder. [this folder]")
     ] = None,
     skip_availability: Annotated[
-        bool, typer.Option("--skip-availability", help="Begin whatever must hold before.")
+        bool, typer.Option("--skip-availability", help="Start without checking `availability`.")
     ] = False,
     detach: Detach = False,
     wait: Patience = 120,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a task: its decisions, then what the agent said. Ctrl-C stops it."""
+    """Run a task: shows its decisions, then the agent's answer. Ctrl-C stops it."""
     from airboss.cli.task.start import TaskRunRequest, run
 
     if session and (model or cwd):
         raise CommandRefused(
-            "A session keeps its model and its folder: --session goes without them."
+            "--session cannot be combined with --model or --cwd: a session keeps its own."
         )
     session = named(data, session, "ses") if session else None
     request = TaskRunRequest(
@@ -63,12 +67,14 @@ def task_run(
 
 @app.command("list")
 def task_list(
-    state: Annotated[TaskStates | None, typer.Option(help="Only those in this state.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    state: Annotated[
+        TaskStates | None, typer.Option(help="Show only task runs in this state.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number to list.")] = 20,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List task runs, the newest first."""
+    """List task runs, newest first."""
     from airboss.cli.task.listing import show_runs
 
     show_runs(reach(data)(), state.value if state else None, limit, is_json=as_json)
@@ -84,7 +90,7 @@ def task_show(run: RunId, data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command("stop")
 def task_stop(run: RunId, data: Data = None) -> None:
-    """Stop a task run, with every agent of its own."""
+    """Stop a task run and the agents that it started."""
     from airboss.cli.task.listing import stop_run
 
     raise typer.Exit(stop_run(reach(data)(), named(data, run, "tsk")))
@@ -98,7 +104,7 @@ def task_retry(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Do a task that failed or was stopped again, with the same input in the same place."""
+    """Retry a task that failed or was stopped, with the same input and folder."""
     from airboss.cli.task.start import TaskRetryRequest, retry
 
     request = TaskRetryRequest(named(data, run, "tsk"), detach, as_json, wait)

@@ -18,28 +18,29 @@ class Roles(StrEnum):
     own = "own"
 
 
+TokenName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the token.")]
 RoleOption = Annotated[
     Roles,
     typer.Option(
         "--role",
-        help="What it may do: view reads; operate starts, stops and prompts; decide approves and "
-        "answers; own does everything.",
+        help="What the token may do. view: read. operate: also start, stop and prompt. "
+        "decide: also approve and answer. own: everything.",
     ),
 ]
 
-app = typer.Typer(help="Say who gets in. Tokens with a name, and browsers that are signed in.")
+app = typer.Typer(help="Manage access tokens and signed-in browsers.")
 
 
 @app.command("add")
 def token_add(
-    name: str,
+    name: TokenName,
     role: RoleOption = Roles.operate,
     until: Annotated[
-        str | None, typer.Option(metavar="DATE|DAYS", help="Its end, such as 2030-12-31 or 30d.")
+        str | None, typer.Option(metavar="DATE|DAYS", help="Expiry, such as 2030-12-31 or 30d.")
     ] = None,
     data: Data = None,
 ) -> None:
-    """Make a token and print it; it is not shown again."""
+    """Create a token and print it. It is shown only once."""
     from airboss.cli.folder import data_folder
     from airboss.cli.token.tokens import add_token, read_end
 
@@ -48,26 +49,26 @@ def token_add(
 
 @app.command("change")
 def token_change(
-    name: str,
+    name: TokenName,
     role: RoleOption | None = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="DATE|DAYS", help="Its end, such as 2030-12-31 or 30d; or never."),
+        typer.Option(metavar="DATE|DAYS", help="Expiry, such as 2030-12-31, 30d or never."),
     ] = None,
     data: Data = None,
 ) -> None:
-    """Give a token another role or end. At once; the token stays the same."""
+    """Change the role or expiry of a token. Takes effect immediately; the token stays the same."""
     from airboss.cli.folder import data_folder
     from airboss.cli.token.tokens import change_token
 
     if role is None and until is None:
-        raise CommandRefused("Say what changes: --role ROLE, --until DATE, or both.")
+        raise CommandRefused("Nothing to change: pass --role, --until, or both.")
     change_token(data_folder(data), name, role.value if role else None, until)
 
 
 @app.command("list")
 def token_list(data: Data = None, as_json: AsJson = False) -> None:
-    """List the tokens by name. With what each may do, and until when."""
+    """List tokens with their roles and expiry dates."""
     from airboss.cli.folder import data_folder
     from airboss.cli.token.tokens import list_tokens
 
@@ -75,8 +76,8 @@ def token_list(data: Data = None, as_json: AsJson = False) -> None:
 
 
 @app.command("remove")
-def token_remove(name: str, data: Data = None) -> None:
-    """Revoke a token at once, with the browsers that signed in with it."""
+def token_remove(name: TokenName, data: Data = None) -> None:
+    """Revoke a token immediately, and sign out the browsers that use it."""
     from airboss.cli.folder import data_folder
     from airboss.cli.token.tokens import remove_token
 
@@ -85,7 +86,7 @@ def token_remove(name: str, data: Data = None) -> None:
 
 @app.command("signins")
 def sign_ins(data: Data = None, as_json: AsJson = False) -> None:
-    """List the browsers that are signed in."""
+    """List signed-in browsers."""
     from airboss.cli.token.sign_ins import show_sign_ins
 
     show_sign_ins(reach(data)(), is_json=as_json)
@@ -94,16 +95,16 @@ def sign_ins(data: Data = None, as_json: AsJson = False) -> None:
 @app.command("signout")
 def sign_out(
     sign_in: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="See: airboss token signins")
+        str | None, typer.Argument(metavar="[ID]", help="Sign-in id (airboss token signins).")
     ] = None,
-    everybody: Annotated[bool, typer.Option("--all", help="Every browser.")] = False,
+    everybody: Annotated[bool, typer.Option("--all", help="Sign out every browser.")] = False,
     data: Data = None,
 ) -> None:
-    """Sign a browser out at once, or with --all every one."""
+    """Sign out a browser immediately, or all of them with --all."""
     from airboss.cli.token.sign_ins import end_all_sign_ins, end_sign_in
 
     if (sign_in is None) is not everybody:
-        raise CommandRefused("Name one sign-in (airboss token signins lists them), or give --all.")
+        raise CommandRefused("Pass the id of a sign-in (see: airboss token signins), or --all.")
     client = reach(data)()
     if sign_in is None:
         end_all_sign_ins(client)
