@@ -120,7 +120,7 @@ def test_after_a_kill_it_goes_on_behind_the_last_event_of_each_stream(own_portal
         heard += heard_until(feed, is_caught_up)
         remarks = [one.text for one in heard if isinstance(one, Remark)]
         assert remarks[0].startswith("Connection lost: ")
-        assert remarks[1:] == ["Connected again; nothing was missed."]
+        assert remarks[1:] == ["Reconnected; nothing was missed."]
         for session in (first, second):
             assert whole_of(heard, session) == events_of(own_portal, session)
             assert seqs_of(heard, session) == sorted(set(seqs_of(heard, session)))

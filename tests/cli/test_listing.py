@@ -66,11 +66,13 @@ def test_stopping_a_server_needs_a_yes(own_portal: Portal) -> None:
     done = own_portal.run("stop")
     assert (done.returncode, done.stderr) == (
         2,
-        "error: No session is open. Nothing runs. Say --yes to do it without being asked.\n",
+        "error: No session is open. No job is running. Pass --yes to confirm.\n",
     )
     assert own_portal.run("chat", "hello", "--keep").returncode == 0
     with Terminal(own_portal, "stop") as terminal:
-        terminal.see("1 open session ends and can be resumed later. Nothing runs. Stop the server?")
+        terminal.see(
+            "1 open session ends and can be resumed later. No job is running. Stop the server?"
+        )
         terminal.type("n\n")
         assert terminal.process.wait(20) == 3
     assert own_portal.run("status").returncode == 0, "it goes on"

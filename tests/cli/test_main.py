@@ -98,7 +98,7 @@ def test_without_a_server_every_command_says_how_to_start_one(
     nowhere: Portal, words: list[str]
 ) -> None:
     done = nowhere.run(*words)
-    text = "error: No server runs on this data folder. Start one with: airboss serve\n"
+    text = "error: No server is running on this data folder. Start one with: airboss serve\n"
     assert (done.returncode, done.stdout, done.stderr) == (4, "", text)
     assert not nowhere.data.exists()
 
@@ -106,7 +106,7 @@ def test_without_a_server_every_command_says_how_to_start_one(
 def test_a_server_that_does_not_answer_is_named(nowhere: Portal) -> None:
     done = nowhere.run("status", AIRBOSS_URL="http://127.0.0.1:1")
     assert done.returncode == 4
-    assert done.stderr.startswith("error: The server at http://127.0.0.1:1 cannot be reached")
+    assert done.stderr.startswith("error: Could not connect to the server at http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_wrong_command_line_is_a_refusal(nowhere: Portal, words: list[str]) ->
 def test_a_wrong_token_says_what_to_do(portal: Portal) -> None:
     done = portal.run("status", AIRBOSS_TOKEN="not-the-token-of-anybody")
     assert done.returncode == 2
-    assert "does not know the token in AIRBOSS_TOKEN" in done.stderr
+    assert "The token in AIRBOSS_TOKEN is not valid" in done.stderr
     assert "airboss token add NAME" in done.stderr
 
 

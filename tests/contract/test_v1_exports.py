@@ -145,7 +145,7 @@ async def test_the_command_writes_a_file_and_never_over_one(guest: JobGuest, ses
     written = (portal.work / file).read_text("utf-8")
     assert written == (await exported(guest, f"sessions/{session}", "html"))[1]
     again = await asyncio.to_thread(portal.run, "export", session, "-o", str(file))
-    assert (again.returncode, "is there already. Say --force" in again.stderr) == (2, True)
+    assert (again.returncode, "already exists. Pass --force" in again.stderr) == (2, True)
     words = ("export", session, "--format", "jsonl", "-o", str(file), "--force")
     assert (await asyncio.to_thread(portal.run, *words)).returncode == 0
     assert (portal.work / file).read_text("utf-8").startswith('{"session":')

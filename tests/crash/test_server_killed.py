@@ -111,4 +111,4 @@ async def test_the_lock_of_a_killed_server_is_free_at_once(make_portal: MakePort
         portal.kill()
         told = await asyncio.to_thread(portal.run, "status")
         assert told.returncode == 4, told.stderr
-        assert "No server runs on this data folder" in told.stderr
+        assert "No server is running on this data folder" in told.stderr

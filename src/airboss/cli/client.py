@@ -18,7 +18,7 @@ from airboss.cli.screen import visible_line
 from airboss.cli.trouble import Busy, CommandRefused, Trouble, Unreachable
 from airboss.store.folder import DataFolder
 
-NO_SERVER = "No server runs on this data folder. Start one with: airboss serve"
+NO_SERVER = "No server is running on this data folder. Start one with: airboss serve"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # An answer may wait for the agent runtime's first start.
 _ANSWER_SECONDS = 60.0
@@ -61,7 +61,7 @@ def find(chosen: Path | None, environ: Mapping[str, str] = os.environ) -> Addres
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise CommandRefused("AIRBOSS_URL must be an address such as http://127.0.0.1:8888.")
+        raise CommandRefused("AIRBOSS_URL must be a URL such as http://127.0.0.1:8888.")
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -170,9 +170,7 @@ class Client:
             try:
                 answer = self._http.request(method, path, **kwargs)
             except UnicodeEncodeError:
-                raise CommandRefused(
-                    "What you gave is not text: some of it is not UTF-8."
-                ) from None
+                raise CommandRefused("Your text is not valid UTF-8.") from None
         if not answer.is_success:
             raise self._refusal(answer)
         if not answer.content:
@@ -180,7 +178,7 @@ class Client:
         try:
             return cast("Json", answer.json())
         except ValueError:
-            text = f"What answers at {self.address.url} is not Airboss, or another version of it."
+            text = f"The server at {self.address.url} is not Airboss, or is a different version."
             raise Trouble(text) from None
 
     @contextmanager
@@ -188,14 +186,14 @@ class Client:
         try:
             yield
         except httpx2.TimeoutException:
-            text = f"The server at {self.address.url} does not answer in time."
+            text = f"The server at {self.address.url} did not answer in time."
             raise Unreachable(text) from None
         except httpx2.TransportError as error:
             # The transport's own words may quote what the other side sent.
             why = visible_line(str(error)) or type(error).__name__
-            text = f"The server at {self.address.url} cannot be reached: {why}"
+            text = f"Could not connect to the server at {self.address.url}: {why}"
             if "CERTIFICATE_VERIFY_FAILED" in why:
-                text += ". To trust its own certificate, set SSL_CERT_FILE to that file."
+                text += ". To trust a self-signed certificate, set SSL_CERT_FILE to its file."
             raise Unreachable(text) from None
 
     def _refusal(self, answer: httpx2.Response) -> Trouble:
@@ -203,7 +201,7 @@ class Client:
         if answer.status_code == 401 and problem.get("code") != "token_ended":
             return CommandRefused(self._unknown_token(), 401)
         text = visible_line(str(problem.get("detail") or problem.get("title") or ""))
-        text = text or f"The server answered with {answer.status_code}."
+        text = text or f"The server returned status {answer.status_code}."
         if answer.status_code in _BUSY:
             return Busy(text)
         if answer.status_code < 500:
@@ -214,17 +212,17 @@ class Client:
     def _unknown_token(self) -> str:
         if self.address.token is None:
             return (
-                "The server wants a token and none was found. Use the data folder that the server "
-                "runs on (--data DIR), or give a token with AIRBOSS_TOKEN."
+                "The server requires a token, and none was found. Pass the data folder of the "
+                "server (--data DIR), or set AIRBOSS_TOKEN."
             )
         if os.environ.get("AIRBOSS_TOKEN"):
             return (
-                "The server does not know the token in AIRBOSS_TOKEN. Unset it to use the data "
-                "folder's own, or make a new one with: airboss token add NAME"
+                "The token in AIRBOSS_TOKEN is not valid. Unset it to use the token of the data "
+                "folder, or create a new one with: airboss token add NAME"
             )
         return (
-            "The server does not know the token of this data folder. It was started with another "
-            "one (AIRBOSS_TOKEN): set that here too, or start the server again without it."
+            "The token of this data folder is not valid: the server was started with another one "
+            "(AIRBOSS_TOKEN). Set the same token here, or restart the server without it."
         )
 
 

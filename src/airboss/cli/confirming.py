@@ -11,6 +11,6 @@ def confirmed(question: str, *, losing: str, is_sure: bool) -> bool:
     if is_sure:
         return True
     if not sys.stdin.isatty():
-        raise CommandRefused(f"{visible_line(losing)} Say --yes to do it without being asked.")
+        raise CommandRefused(f"{visible_line(losing)} Pass --yes to confirm.")
     aside().write(f"{visible_line(f'{losing} {question}')} [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

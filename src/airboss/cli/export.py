@@ -31,7 +31,7 @@ def export(client: Client, name: str, form: str, file: Path | None, *, force: bo
         with _opened(file, force=force) as opened:
             for piece in pieces:
                 opened.write(piece)
-    aside().line(f"Written to {visible_line(str(file))}.")
+    aside().line(f"Exported to {visible_line(str(file))}.")
     return Exit.DONE
 
 
@@ -55,13 +55,13 @@ def _opened(file: Path, *, force: bool) -> Generator[BinaryIO]:
     try:
         if file.exists() and not force:
             raise CommandRefused(
-                f"{visible_line(str(file))} is there already. Say --force to overwrite."
+                f"{visible_line(str(file))} already exists. Pass --force to overwrite it."
             )
         with part.open("xb") as opened:
             yield opened
         part.replace(file)
     except OSError as error:
         said = visible_line(str(file))
-        raise Trouble(f"{said} cannot be written: {error.strerror or error}.") from None
+        raise Trouble(f"Could not write {said}: {error.strerror or error}.") from None
     finally:
         part.unlink(missing_ok=True)

@@ -130,7 +130,7 @@ class FeedClient:
         except Trouble as trouble:
             self._heard.put(StreamEnded(self._main, trouble))
         except Exception as error:  # noqa: BLE001 - a thread's border: the listener must hear of it
-            trouble = Trouble(f"Following failed: {error!r}", Exit.FAILED)
+            trouble = Trouble(f"Could not follow the events: {error!r}", Exit.FAILED)
             self._heard.put(StreamEnded(self._main, trouble))
 
     def _follow(self) -> None:
@@ -151,7 +151,7 @@ class FeedClient:
                 away.is_shortly()
             else:
                 if away.begins():
-                    self._heard.put(Remark(f"Connection lost: {reason} Trying again …"))
+                    self._heard.put(Remark(f"Connection lost: {reason} Reconnecting …"))
                 away.wait(self._how_to_go_on(seqs))
 
     def _listen(self, away: "_Away", changes: int, seqs: Mapping[str, int]) -> str:
@@ -166,7 +166,7 @@ class FeedClient:
                         return ""
                     self._answer = answer
                 if away.ends():
-                    self._heard.put(Remark("Connected again; nothing was missed."))
+                    self._heard.put(Remark("Reconnected; nothing was missed."))
                 for name, data in sent_events(answer.chunks):
                     self._hear(client, name, _parsed(data))
         except (Unreachable, Busy) as trouble:
@@ -174,7 +174,7 @@ class FeedClient:
         finally:
             with self._lock:
                 self._answer = None
-        return "The server ended it."
+        return "The server closed it."
 
     def _address(self, seqs: Mapping[str, int]) -> str:
         if AUDIT in seqs:  # it is for owners alone, and the feed does not have it
@@ -235,8 +235,8 @@ class _Away:
     def wait(self, how_to_go_on: str) -> None:
         if self._since is not None and time.monotonic() - self._since > self._patience:
             raise Unreachable(
-                f"The server has been away for {int(self._patience)} seconds. Go on later with: "
-                f"{how_to_go_on}"
+                f"No connection to the server for {int(self._patience)} seconds. "
+                f"Continue later with: {how_to_go_on}"
             )
         time.sleep(self._pause)
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
@@ -248,7 +248,7 @@ def _why_gone(client: Client, stream: str) -> Trouble:
         client.get(address_of(stream))
     except Trouble as trouble:
         return trouble
-    return Trouble(f"{stream} cannot be followed any more. Look again with: airboss show {stream}")
+    return Trouble(f"{stream} can no longer be followed. Show it with: airboss show {stream}")
 
 
 def _parsed(data: str) -> Json:

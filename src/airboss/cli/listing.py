@@ -35,7 +35,7 @@ def show_sessions(client: Client, state: str | None, limit: int, *, is_json: boo
         aside().line(f"No sessions {which}. Start one with: airboss chat")
         return
     # Scripts count the columns: what is new comes last.
-    heads = ("Session", "State", "Model", "Turns", "Changed", "Folder", "Title", "Waits for")
+    heads = ("Session", "State", "Model", "Turns", "Changed", "Folder", "Title", "Waiting for")
     rows = [
         (
             item["id"],
@@ -82,7 +82,7 @@ def items_of(
 
 
 def show_models(client: Client, *, is_json: bool) -> None:
-    said = waited("Asking for the models", lambda: client.get("/api/v1/models"))
+    said = waited("Loading the models", lambda: client.get("/api/v1/models"))
     if is_json:
         print_json(said)
         return
@@ -90,7 +90,7 @@ def show_models(client: Client, *, is_json: bool) -> None:
     rows = [(i["id"], i["name"], f"{i['multiplier']:g}", str(i["source"])) for i in items]
     print_table(("Model", "Name", "Multiplier", "From"), rows, out())
     if not items:
-        aside().line("No models. Sign in to Copilot, or add a provider; airboss doctor says how.")
+        aside().line("No models. Sign in to Copilot or add a provider. For help: airboss doctor")
     for problem in said.get("problems", ()):
         aside().line(visible_line(str(problem)))
 
@@ -116,7 +116,7 @@ def _status_lines(said: Json) -> list[tuple[str, str]]:
         ("Server", f"{said['url']} (version {said['version']})"),
         ("Since", moment(said["started_at"])),
         ("Data", str(said["data_folder"])),
-        ("You are", f"{said['who']} (role {said['role']})"),
+        ("Signed in", f"{said['who']} (role {said['role']})"),
         ("Permissions", str(said["policy"])),
         ("Folders", ", ".join(said["roots"])),
         ("Runtime", " ".join(_known(runtime, "state", "version", "path", "detail"))),
@@ -152,14 +152,14 @@ def show_link(client: Client) -> None:
     out().line(visible_line(str(client.post("/api/v1/links")["url"])))
     pen = aside()
     if pen.is_terminal:
-        pen.line(pen.styled("Opens once, in one browser.", "dim"))
+        pen.line(pen.styled("This link works once, in one browser.", "dim"))
 
 
 def stop_server(client: Client, folder: DataFolder, *, is_sure: bool) -> Exit:
     """Ask it to stop, then wait until it is gone and its data folder is free."""
     losing = "" if is_sure else what_ends(client)
     if not confirmed("Stop the server?", losing=losing, is_sure=is_sure):
-        aside().line("The server goes on.")
+        aside().line("The server keeps running.")
         return Exit.STOPPED
     note = folder.note()
     client.post("/api/v1/stop")
@@ -184,10 +184,10 @@ def what_ends(client: Client) -> str:
     tasks = client.get("/api/v1/task-runs", state="running", alone=True, limit=_PAGE)["items"]
     runs = len(jobs) + len(tasks)
     ends = _counted(sessions, "open session ends and can", "open sessions end and can")
-    goes_on = _counted(runs, "run pauses and goes", "runs pause and go")
+    goes_on = _counted(runs, "run pauses and resumes", "runs pause and resume")
     return (
         f"{f'{ends} be resumed later.' if ends else 'No session is open.'} "
-        f"{f'{goes_on} on at the next start.' if goes_on else 'Nothing runs.'}"
+        f"{f'{goes_on} when the server starts again.' if goes_on else 'No job is running.'}"
     )
 
 

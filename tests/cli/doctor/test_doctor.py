@@ -43,7 +43,7 @@ def test_without_a_server_the_machine_is_examined(nowhere: Portal) -> None:
     found = examined(nowhere)
     assert list(found) == LOCAL
     assert found["python"]["state"] == "ok"
-    assert found["server"]["summary"] == "No server runs on this data folder."
+    assert found["server"]["summary"] == "No server is running on this data folder."
     assert not nowhere.data.exists()
 
 
@@ -65,7 +65,7 @@ def test_sign_in_is_told_by_name_and_never_by_value(nowhere: Portal) -> None:
     done = nowhere.run("doctor", "--json", GH_TOKEN=secret, GITHUB_TOKEN=secret)
     assert secret not in done.stdout + done.stderr
     found = examined(nowhere, GH_TOKEN=secret, GITHUB_TOKEN=secret)["sign-in"]
-    assert found["summary"] == "GH_TOKEN is set and counts. GITHUB_TOKEN is passed over."
+    assert found["summary"] == "GH_TOKEN is set and used. GITHUB_TOKEN is ignored."
 
 
 def test_a_runtime_that_is_not_there_fails_with_the_command_to_run(nowhere: Portal) -> None:

@@ -105,7 +105,7 @@ def messages(text: str) -> list[str]:
 def test_ten_mistakes_are_named_with_their_places(nowhere: Portal) -> None:
     done = nowhere.run("check", file_with(nowhere, TEN_MISTAKES))
     assert done.returncode == 1
-    assert done.stderr == "10 mistakes.\n"
+    assert done.stderr == "10 errors.\n"
     assert messages(done.stdout) == [
         "airboss.yaml:1:9: entry.models.driving: Should exist.",
         'airboss.yaml:3:11: entry.tasks["design"].prompt/$board: '
@@ -160,7 +160,7 @@ airboss.yaml:8:23: entry.tasks["design"].requireUserInput: Should be true or fal
 
 def test_what_a_beginner_gets_wrong_is_told_all_at_once(nowhere: Portal) -> None:
     done = nowhere.run("check", file_with(nowhere, BY_A_BEGINNER))
-    assert (done.returncode, done.stderr) == (1, "15 mistakes.\n")
+    assert (done.returncode, done.stderr) == (1, "15 errors.\n")
     assert [line.removeprefix("airboss.yaml:") for line in messages(done.stdout)] == [
         '3:11: entry.models["coding"]: Should be text.',
         '6:10: entry.tasks["greet"].prompt/$loop: Prompt variable reaches itself: $loop -> $loop.',
@@ -217,7 +217,7 @@ def test_a_valid_entry_is_said_to_be_so_with_the_wishes_that_are_not_granted(
 ) -> None:
     file = file_with(nowhere, VALID)
     done = nowhere.run("check", file)
-    assert (done.returncode, done.stdout) == (0, "airboss.yaml: no mistakes. Tasks: 1, jobs: 1.\n")
+    assert (done.returncode, done.stdout) == (0, "airboss.yaml: no errors. Tasks: 1, jobs: 1.\n")
     assert done.stderr == (
         'note: entry.permissions: "approve-all" is not granted: the server allows "ask", '
         "until a person trusts this file.\n"
@@ -299,15 +299,15 @@ def test_without_a_file_the_projects_own_entry_is_meant(nowhere: Portal) -> None
     nowhere.work.mkdir()
     done = nowhere.run("check")
     said = (
-        f"error: There is no airboss.yaml in {nowhere.folder}. "
-        "Write one with `airboss init`, or name the file.\n"
+        f"error: {nowhere.folder} has no airboss.yaml. "
+        "Create one with `airboss init`, or pass the file.\n"
     )
     assert (done.returncode, done.stderr) == (2, said)
     (nowhere.folder / ".github").mkdir()
     file_with(nowhere, VALID, ".github/airboss.yml")
     for name in (".github/airboss.yml", "airboss.yaml"):
         file_with(nowhere, VALID, name)
-        told = f"{nowhere.folder / name}: no mistakes. Tasks: 1, jobs: 1.\n"
+        told = f"{nowhere.folder / name}: no errors. Tasks: 1, jobs: 1.\n"
         assert nowhere.run("check").stdout == told
     assert nowhere.run("chart", "all", PYTHONUTF8="1").stdout.startswith("┌ loop\n")
     done = nowhere.run("chart", "a", "b", "c")
@@ -316,7 +316,7 @@ def test_without_a_file_the_projects_own_entry_is_meant(nowhere: Portal) -> None
 
 def test_the_chart_of_an_invalid_entry_says_what_is_wrong(nowhere: Portal) -> None:
     done = nowhere.run("chart", file_with(nowhere, TEN_MISTAKES), "all")
-    assert (done.returncode, done.stderr) == (1, "10 mistakes.\n")
+    assert (done.returncode, done.stderr) == (1, "10 errors.\n")
 
 
 @pytest.mark.parametrize("words", [["check", "--help"], ["chart", "--help"]], ids=" ".join)

@@ -64,11 +64,11 @@ def test_the_first_entry_is_written_and_then_never_overwritten(nowhere: Portal) 
     done = nowhere.run("init")
     file = nowhere.folder / "airboss.yaml"
     assert done.stdout == (
-        f"Wrote {file}\nIt seems to be Go, so the job fix-tests runs `go test ./...` and fixes "
-        "what fails.\n"
+        f"Created {file}\nThis looks like Go: the job fix-tests runs `go test ./...` and fixes "
+        "failing tests.\n"
     )
     assert "airboss rehearse fix-tests" in done.stderr
-    assert nowhere.run("check").stdout.endswith("no mistakes. Tasks: 2, jobs: 1.\n")
+    assert nowhere.run("check").stdout.endswith("no errors. Tasks: 2, jobs: 1.\n")
     file.write_text("mine", encoding="utf-8")
     for words, said in (((), f"mv {file} {file}.old"), (("--force",), "has no --force")):
         done = nowhere.run("init", *words)

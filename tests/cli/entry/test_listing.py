@@ -82,13 +82,13 @@ def test_a_problem_of_the_entry_is_said_with_every_mistake(project: Portal) -> N
 def test_trust_is_given_listed_and_taken_back(project: Portal) -> None:
     file = project.work / "airboss.yaml"
     assert project.run("trust", "--list").stderr == (
-        "Nothing is trusted. Trust an entry with: airboss trust PATH\n"
+        "No files are trusted. Trust an entry with: airboss trust PATH\n"
     )
     done = project.run("trust", "airboss.yaml")
-    assert (done.returncode, done.stdout) == (0, f"Trusted as it is now: {file}\n")
+    assert (done.returncode, done.stdout) == (0, f"Trusted in its current form: {file}\n")
     assert project.run("tasks").stdout.split("\t")[2] == "approve-all"
     assert project.run("check").stderr == (
-        "note: You have trusted this file as it is, so its requests count.\n"
+        "note: You trust this file as it is now, so its policy applies.\n"
     )
     file.write_text(f"{VALID}\n# changed\n", encoding="utf-8")
     cells = project.run("trust", "--list").stdout.split("\t")
@@ -112,7 +112,7 @@ def test_only_what_was_read_is_trusted_where_its_digest_is_given(project: Portal
     assert "is not what was looked at" in done.stderr
     file.write_text(VALID, encoding="utf-8")
     done = project.run("trust", "airboss.yaml", "--digest", sha256(file.read_bytes()).hexdigest())
-    assert (done.returncode, done.stdout) == (0, f"Trusted as it is now: {file}\n")
+    assert (done.returncode, done.stdout) == (0, f"Trusted in its current form: {file}\n")
     done = project.run("trust", "--list", "--digest", read)
     assert done.stderr == "error: --digest needs a path to trust.\n"
 
@@ -134,9 +134,9 @@ def test_a_program_is_trusted_and_used_in_the_folder_where_it_lies(project: Port
     said = until(lambda: project.run("entry").stderr, "airboss trust")
     assert f"`airboss trust {program}`" in said
     assert project.run("check").returncode == 2
-    assert project.run("trust", ".").stdout == f"Trusted as it is now: {program}\n"
+    assert project.run("trust", ".").stdout == f"Trusted in its current form: {program}\n"
     until(lambda: project.run("entry").stdout, f"{program} (trusted)")
-    assert project.run("check").stdout == "airboss.py: no mistakes. Tasks: 1, jobs: 1.\n"
+    assert project.run("check").stdout == "airboss.py: no errors. Tasks: 1, jobs: 1.\n"
     installed = Path(sys.executable).with_name("airboss")
     done = subprocess.run(
         [installed, "tasks"],

@@ -249,7 +249,7 @@ def test_a_restart_of_the_server_is_survived(own_stage: Portal, drawn: bool) -> 
             own_stage.kill()
             terminal.see("Connection lost")
             own_stage.start()
-            terminal.see("Connected again; nothing was missed.")
+            terminal.see("Reconnected; nothing was missed.")
             terminal.see("succeeded")
             terminal.see("restarts: 1")
             assert terminal.leave() == 0
@@ -271,7 +271,7 @@ def test_a_server_that_stays_away_is_given_up(own_stage: Portal) -> None:
         run.wait_for("sleep: [OPERATION]")
         own_stage.kill()
         assert run.end() == 4
-        assert re.search(r"Go on later with: airboss watch run_\w+ --after", run.told(beside=True))
+        assert re.search(r"later with: airboss watch run_\w+ --after", run.told(beside=True))
 
 
 def test_runs_are_listed_by_state_and_job(stage: Portal) -> None:

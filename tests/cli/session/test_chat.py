@@ -177,7 +177,7 @@ def test_a_restart_in_the_middle_is_survived(own_portal: Portal) -> None:
         own_portal.kill()
         terminal.see("Connection lost")
         own_portal.start()
-        terminal.see("Connected again")
+        terminal.see("Reconnected")
         terminal.see("The turn was cut off.")
         terminal.see("> ")
         terminal.type("hello\n")

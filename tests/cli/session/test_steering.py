@@ -78,7 +78,7 @@ def test_the_queue_is_listed_and_changed(portal: Portal, busy: str) -> None:
             unsure = portal.run("queue", busy, "--drop", second)
             assert (unsure.returncode, unsure.stderr) == (
                 2,
-                "error: Nobody will work on “number 2”. Say --yes to do it without being asked.\n",
+                "error: Nobody will work on “number 2”. Pass --yes to confirm.\n",
             )
             assert waiting(portal, busy, "--drop", second, "--yes") == [(first, "number 11")]
             refused = portal.run("queue", busy, "--drop", second)

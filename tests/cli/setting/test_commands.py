@@ -46,7 +46,7 @@ def test_what_is_refused_says_why(portal: Portal) -> None:
 def test_what_may_delete_something_is_asked_about(portal: Portal) -> None:
     done = portal.run("settings", "set", "keep_days", "30")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "may be deleted for good. Say --yes" in done.stderr
+    assert "may be deleted for good. Pass --yes" in done.stderr
     assert found(portal, "keep_days")["value"] is None
     assert portal.run("settings", "set", "keep_days", "30", "--yes").returncode == 0
     assert found(portal, "keep_days")["value"] == 30

@@ -291,7 +291,7 @@ def test_bytes_that_are_no_text_are_refused(portal: Portal, words: list[str]) ->
     if words[0] == "task":
         done = portal.run("task", "run", "greet", "--input", "@noise")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "error: The input noise cannot be read: it is not UTF-8.\n"
+        assert done.stderr == "error: The input noise cannot be read: it is not valid UTF-8.\n"
     raw = subprocess.run(
         command(*words),
         env=portal.environ,
@@ -302,7 +302,7 @@ def test_bytes_that_are_no_text_are_refused(portal: Portal, words: list[str]) ->
         check=False,
     )
     assert raw.returncode == 2
-    assert b"not UTF-8" in raw.stderr
+    assert b"not valid UTF-8" in raw.stderr
     assert b"Traceback" not in raw.stderr
 
 
@@ -474,7 +474,7 @@ def test_a_server_that_stays_away_is_not_waited_for_for_ever(own_portal: Portal)
         run = runs(own_portal)[0]["id"]
         own_portal.kill()
         assert waiting.end() == 4
-        assert f"Go on later with: airboss watch {run} --after " in waiting.told(beside=True)
+        assert f"Continue later with: airboss watch {run} --after " in waiting.told(beside=True)
 
 
 def test_a_run_that_cannot_be_stopped_is_left_with_a_second_ctrl_c(own_portal: Portal) -> None:

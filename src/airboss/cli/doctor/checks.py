@@ -65,31 +65,37 @@ def check_data_folder(subject: CheckedMachine) -> CheckResult:
         parent = next(above for above in path.parents if above.exists())
         if not os.access(parent, os.W_OK):
             remedy = "Choose another folder with --data or AIRBOSS_DATA."
-            return CheckResult("fail", f"{path} is not there and cannot be made.", remedy=remedy)
-        return CheckResult("ok", f"{path} is not there yet; the first start makes it.")
+            return CheckResult(
+                "fail", f"{path} does not exist and cannot be created.", remedy=remedy
+            )
+        return CheckResult("ok", f"{path} does not exist yet. The first start creates it.")
     if not path.is_dir():
-        return CheckResult("fail", f"{path} is not a folder.", remedy="Choose another with --data.")
+        return CheckResult(
+            "fail", f"{path} is not a folder.", remedy="Choose another folder with --data."
+        )
     if not os.access(path, os.W_OK | os.X_OK):
-        remedy = f"Correct its rights (chmod u+rwx {path}), or choose another folder with --data."
-        return CheckResult("fail", f"{path} cannot be written.", remedy=remedy)
+        remedy = f"Fix its permissions (chmod u+rwx {path}), or choose another folder with --data."
+        return CheckResult("fail", f"{path} is not writable.", remedy=remedy)
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & 0o077:
         remedy = f"chmod 700 {path}"
-        return CheckResult("warn", f"{path} is open to other users ({mode:04o}).", remedy=remedy)
-    return CheckResult("ok", f"{path} can be written, by its owner only.")
+        return CheckResult(
+            "warn", f"Other users have access to {path} ({mode:04o}).", remedy=remedy
+        )
+    return CheckResult("ok", f"{path} is writable, and only its owner has access.")
 
 
 def check_disk(subject: CheckedMachine) -> CheckResult:
     path = subject.folder.path
     there = next(place for place in (path, *path.parents) if place.exists())
     free = shutil.disk_usage(there).free
-    summary = f"{free / 1024 / _MEBIBYTE:.1f} GiB are free for {path}."
+    summary = f"{free / 1024 / _MEBIBYTE:.1f} GiB free for {path}."
     if free < _FULL_DISK:
         return CheckResult(
-            "fail", summary, remedy="Free some space: every event is written to disk."
+            "fail", summary, remedy="Free up disk space: every event is written to disk."
         )
     if free < _LOW_DISK:
-        return CheckResult("warn", summary, remedy="Free some space soon.")
+        return CheckResult("warn", summary, remedy="Free up disk space soon.")
     return CheckResult("ok", summary)
 
 
@@ -101,8 +107,8 @@ def check_settings(subject: CheckedMachine) -> CheckResult:
     try:
         load_settings(file, {"data": subject.folder.path})
     except AirbossError as error:
-        return CheckResult("fail", str(error), remedy=f"Correct {file}.")
-    said = f"{file} is valid." if file.exists() else f"No settings file ({file}); defaults count."
+        return CheckResult("fail", str(error), remedy=f"Fix {file}.")
+    said = f"{file} is valid." if file.exists() else f"No settings file ({file}); using defaults."
     return CheckResult("ok", said)
 
 
@@ -112,10 +118,8 @@ def check_provider_keys(subject: CheckedMachine) -> CheckResult:
     try:
         providers = load_settings(subject.folder.settings, {"data": subject.folder.path}).providers
     except AirbossError:
-        remedy = "Correct the settings file first."
-        return CheckResult(
-            "warn", "Unknown, since the settings file cannot be used.", remedy=remedy
-        )
+        remedy = "Fix the settings file first."
+        return CheckResult("warn", "Not checked: the settings file is not valid.", remedy=remedy)
     if not providers:
         return CheckResult("ok", "No providers of your own are configured.")
     missing = [
@@ -124,9 +128,9 @@ def check_provider_keys(subject: CheckedMachine) -> CheckResult:
         if provider.key_variable and not subject.environ.get(provider.key_variable)
     ]
     if missing:
-        remedy = "Set it in the environment that the server is started from."
+        remedy = "Set it in the environment in which you start the server."
         return CheckResult("warn", f"Not set here: {', '.join(missing)}.", remedy=remedy)
-    return CheckResult("ok", f"{len(providers)} configured, every key is set.")
+    return CheckResult("ok", f"{len(providers)} configured, all keys set.")
 
 
 def check_sign_in(subject: CheckedMachine) -> CheckResult:
@@ -134,13 +138,13 @@ def check_sign_in(subject: CheckedMachine) -> CheckResult:
     there = [name for name in _SIGN_IN_VARIABLES if subject.environ.get(name)]
     if not there:
         remedy = (
-            "To use Copilot's models, set COPILOT_GITHUB_TOKEN where the server is started, or "
+            "To use Copilot's models, set COPILOT_GITHUB_TOKEN in the server's environment, or "
             "sign in with the Copilot CLI. The rehearsal model needs neither."
         )
         names = ", ".join(_SIGN_IN_VARIABLES)
         return CheckResult("warn", f"None of {names} is set here.", remedy=remedy)
-    others = f" {', '.join(there[1:])} is passed over." if there[1:] else ""
-    return CheckResult("ok", f"{there[0]} is set and counts.{others}")
+    others = f" {', '.join(there[1:])} is ignored." if there[1:] else ""
+    return CheckResult("ok", f"{there[0]} is set and used.{others}")
 
 
 def check_runtime(subject: CheckedMachine) -> CheckResult:
@@ -152,14 +156,16 @@ def check_runtime(subject: CheckedMachine) -> CheckResult:
     where = f"{found.path} ({kind}, from {found.source})"
     version = version_of(found.path)
     if version is None:
-        remedy = "Install it anew: delete its folder, then run airboss setup."
-        return CheckResult("fail", "The agent runtime is there but does not run.", where, remedy)
-    if version != CLI_VERSION:
-        remedy = f"Airboss is made for {CLI_VERSION}. Run: airboss setup"
+        remedy = "Reinstall it: delete its folder, then run: airboss setup"
         return CheckResult(
-            "warn", f"The agent runtime is another version: {version}.", where, remedy
+            "fail", "The agent runtime is installed but does not start.", where, remedy
         )
-    return CheckResult("ok", f"Agent runtime {CLI_VERSION} runs.", where)
+    if version != CLI_VERSION:
+        remedy = f"Airboss needs version {CLI_VERSION}. Run: airboss setup"
+        return CheckResult(
+            "warn", f"The agent runtime has the wrong version: {version}.", where, remedy
+        )
+    return CheckResult("ok", f"Agent runtime {CLI_VERSION} works.", where)
 
 
 def _configured_runtime(subject: CheckedMachine) -> Path | None:
@@ -176,7 +182,7 @@ def check_node(subject: CheckedMachine) -> CheckResult:
     npm = shutil.which("npm")
     node = shutil.which("node")
     if npm is None or node is None:
-        remedy = "Only airboss setup needs it: install Node.js 20 or newer (https://nodejs.org)."
+        remedy = "Only airboss setup needs it. Install Node.js 20 or newer (https://nodejs.org)."
         return CheckResult("warn", "Node.js with npm was not found.", remedy=remedy)
     return CheckResult("ok", f"Node.js {_version_of([node, '--version']) or '?'} with npm", npm)
 
@@ -185,7 +191,7 @@ def check_git(subject: CheckedMachine) -> CheckResult:
     del subject
     git = shutil.which("git")
     if git is None:
-        remedy = "Agents use it for nearly everything: install git."
+        remedy = "Install git: agents use it for nearly everything."
         return CheckResult("warn", "git was not found.", remedy=remedy)
     return CheckResult("ok", _version_of([git, "--version"]) or "git", git)
 
@@ -195,22 +201,22 @@ def check_token_file(subject: CheckedMachine) -> CheckResult:
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except FileNotFoundError:
-        return CheckResult("ok", "No token yet; the first start of a server makes it.")
+        return CheckResult("ok", "No token yet. The first start of the server creates it.")
     except OSError as error:
-        remedy = "Correct the data folder's rights, or choose another with --data."
+        remedy = "Fix the permissions of the data folder, or choose another with --data."
         return CheckResult("fail", f"{file} cannot be read: {error.strerror}.", remedy=remedy)
     if os.name == "posix" and mode & 0o077:
-        remedy = f"chmod 600 {file}; whoever may have read it: delete it and restart the server."
-        return CheckResult("fail", f"{file} can be read by others ({mode:04o}).", remedy=remedy)
-    return CheckResult("ok", f"{file} is its owner's alone.")
+        remedy = f"chmod 600 {file}. If others may have read it, delete it and restart the server."
+        return CheckResult("fail", f"Other users can read {file} ({mode:04o}).", remedy=remedy)
+    return CheckResult("ok", f"Only its owner can read {file}.")
 
 
 def check_server(subject: CheckedMachine) -> CheckResult:
     note = subject.folder.note()
     if note is None:
         remedy = "Start one with: airboss serve"
-        return CheckResult("ok", "No server runs on this data folder.", remedy=remedy)
-    return CheckResult("ok", f"A server runs at {note.url} (process id {note.pid}).")
+        return CheckResult("ok", "No server is running on this data folder.", remedy=remedy)
+    return CheckResult("ok", f"A server is running at {note.url} (process id {note.pid}).")
 
 
 def check_agents_user(subject: CheckedMachine) -> CheckResult:
@@ -220,11 +226,11 @@ def check_agents_user(subject: CheckedMachine) -> CheckResult:
     except (KeyError, OSError):
         user = "the server's user"
     remedy = (
-        "Run the server as a user of its own, who can read only what agents shall work on:\n"
+        "Run the server as a separate user who can read only what agents need:\n"
         "  sudo useradd --create-home airboss\n"
         "  sudo -u airboss -H airboss serve"
     )
-    what = "everything on this machine" if user == "root" else "all your files, the token included"
+    what = "everything on this machine" if user == "root" else "all your files, including the token"
     return CheckResult("warn", f"Agents run as {user}, so they can read {what}.", remedy=remedy)
 
 
@@ -233,7 +239,7 @@ def check_memory(subject: CheckedMachine) -> CheckResult:
     why = why_open()
     if why:
         return CheckResult("warn", why, remedy=remedy(why))
-    return CheckResult("ok", "Agents of a server that you start cannot read its memory.")
+    return CheckResult("ok", "Agents cannot read the memory of a server that you start.")
 
 
 def _version_of(command: list[str]) -> str | None:

@@ -13,8 +13,8 @@ from airboss.cli.trouble import Exit, Trouble
 _LIMIT_SECONDS = 5.0
 # The server starts the agent runtime to examine it, and bounds its checks itself.
 _SERVER_SECONDS = 30.0
-_TELL_US = "This is a fault of Airboss: tell its makers."
-_LOOK = "The machine is very busy, or a disk or program hangs: look there first."
+_TELL_US = "This is a bug in Airboss. Please report it."
+_LOOK = "The machine may be very busy, or a disk or program may hang. Check these first."
 _SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -45,7 +45,7 @@ def run(data: Path | None, *, is_json: bool) -> Exit:
         print_json({"checks": [asdict(result) for result in results], "failed": failed})
     elif pen.is_terminal:
         warned = sum(result.state == "warn" for result in results)
-        pen.line(f"{len(results)} checks: {failed} failed, {warned} with a warning.")
+        pen.line(f"{len(results)} checks: {failed} failed, {warned} with warnings.")
     return Exit.FAILED if failed else Exit.DONE
 
 
@@ -66,7 +66,7 @@ def _timed(
     except TimeoutError:
         found = CheckResult("fail", f"No answer within {int(limit)} seconds.", remedy=_LOOK)
     except Exception as error:  # noqa: BLE001 - a check that breaks is a finding, not an end
-        found = CheckResult("fail", f"The check itself failed: {error!r}", remedy=_TELL_US)
+        found = CheckResult("fail", f"The check crashed: {error!r}", remedy=_TELL_US)
     ms = round((time.monotonic() - began) * 1000)
     return Result(name, found.state, found.summary, found.detail, found.remedy, ms)
 
@@ -80,8 +80,10 @@ def _servers_own(subject: CheckedMachine) -> Iterator[Result]:
             client = Client(find(subject.folder.path, subject.environ))
             said.extend(client.get("/api/v1/doctor")["checks"])
         except Trouble as trouble:
-            return CheckResult("fail", str(trouble), remedy="Restart the server: airboss stop")
-        return CheckResult("ok", "The server answers.")
+            return CheckResult(
+                "fail", str(trouble), remedy="Restart it: airboss stop, then airboss serve"
+            )
+        return CheckResult("ok", "The server responds.")
 
     yield _timed("server.answers", ask, subject, _SERVER_SECONDS)
     for check in said:

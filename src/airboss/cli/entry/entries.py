@@ -27,7 +27,7 @@ def own_entry() -> Path:
     found = own_entries(root)
     if not found:
         raise CommandRefused(
-            f"There is no {NAMES[0]} in {root}. Write one with `airboss init`, or name the file."
+            f"{root} has no {NAMES[0]}. Create one with `airboss init`, or pass the file."
         )
     return found[0].relative_to(here) if found[0].is_relative_to(here) else found[0]
 
@@ -52,9 +52,9 @@ def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_jso
         print_json(_report(file, checked, requests))
     elif checked.entry:
         tasks, jobs = len(checked.entry.tasks), len(checked.entry.jobs)
-        out().line(f"{visible_line(str(file))}: no mistakes. Tasks: {tasks}, jobs: {jobs}.")
+        out().line(f"{visible_line(str(file))}: no errors. Tasks: {tasks}, jobs: {jobs}.")
         if remembered:
-            aside().line("note: You have trusted this file as it is, so its requests count.")
+            aside().line("note: You trust this file as it is now, so its policy applies.")
         for request in requests:
             aside().line(f"note: {visible_line(str(request))}")
         for limited in limited_in(checked.entry):
@@ -102,7 +102,7 @@ def _tell(file: Path, checked: Checked) -> None:
     for violation in in_order_of_text(checked.violations):
         tell_mistake(violation, str(file), pen)
     count = len(checked.violations)
-    aside().line("1 mistake." if count == 1 else f"{count} mistakes.")
+    aside().line("1 error." if count == 1 else f"{count} errors.")
 
 
 def _report(file: Path, checked: Checked, requests: list[Ungranted]) -> dict[str, object]:

@@ -14,67 +14,67 @@ from airboss.entry.places import NAMES, find_repo_root, own_entries
 JOB: Final = "fix-tests"
 
 _UNKNOWN: Final = (
-    "Find the command by which this project's own people see that it works.",
-    "Look in README, CONTRIBUTING, a Makefile and the CI's configuration.",
-    "Where there are no tests, see whether it builds.",
+    "Find the command with which the developers of this project check that it works.",
+    "Look in README, CONTRIBUTING, a Makefile and the CI configuration.",
+    "If there are no tests, check that it builds.",
 )
 
 _ENTRY: Final = """\
-# What agents do for this repository: tasks, and jobs that are made of them.
-# `airboss check` says whether this file is right, `airboss rehearse {job}` plays the job for
-# nothing, `airboss run {job}` runs it. A server that runs takes the file up when you save it.
+# What agents do for this repository: tasks, and jobs that combine tasks.
+# `airboss check` checks this file, `airboss rehearse {job}` tries the job for free,
+# and `airboss run {job}` runs it. A running server picks up the file when you save it.
 
-# Names for models, so that a task says what it needs. `airboss models` lists those that you have.
+# Your names for models. Tasks refer to these names. `airboss models` lists the models you have.
 models:
-  driving: gpt-5-mini     # answers the questions of `condition`; every entry has it
+  driving: gpt-5-mini     # required: answers the questions in `condition`
   coding: gpt-5.2         # writes code
 
-# Texts that several prompts share: `$tests` stands for what is here.
+# Texts that several prompts share: `$tests` is replaced with this text.
 promptVariables:
   tests:
-    # {kind}. Change this where it is wrong.
+    # {kind}. Change this if it is wrong.
 {lines}
 
 tasks:
   run-tests:
-    description: Runs the tests, and changes nothing.
+    description: Runs the tests without changing anything.
     model: {{category: driving}}
     prompt:
-      - Run the tests of this project in the working folder, and change nothing. This is how.
+      - Run the tests of this project in the working folder without changing anything, as follows.
       - $tests
-      - Say which of them failed, with the message of each.
+      - List the tests that failed, with the error message of each.
     requireUserInput: false
-    # The task succeeds if this is answered with true. There is no second try.
+    # The task succeeds if the answer is true. It is not retried.
     criteria:
       condition:
         - Did the tests run, and did all of them pass?
-        - Call job_boolean_true if it is so, else job_boolean_false with what failed.
+        - Call job_boolean_true if so, otherwise job_boolean_false with what failed.
       failureAction: {{retryTimes: 0}}
 
   fix-tests:
-    description: Finds out why tests fail, and fixes the cause.
+    description: Finds out why tests fail and fixes the cause.
     model: {{category: coding}}
     prompt:
-      - Tests of this project fail. Find out why, and fix the cause. This is how they are run.
+      - Tests of this project fail. Find out why and fix the cause. Run the tests as follows.
       - $tests
       - Do not weaken, skip or delete a test to make it pass. Change nothing else.
-      - Do not commit. Say what was wrong, and what you changed.
+      - Do not commit. Report what was wrong and what you changed.
     requireUserInput: false
     criteria:
       condition:
         - Does a test pass now that failed before?
-        - Call job_boolean_true if it is so, else job_boolean_false with what you tried.
-      # One more try, with these lines added to the prompt.
+        - Call job_boolean_true if so, otherwise job_boolean_false with what you tried.
+      # Retry once, with these lines added to the prompt.
       failureAction:
         retryTimes: 1
-        additionalPrompt: ["Nothing got better: $reported-false-reason", Look for another cause.]
+        additionalPrompt: ["It did not work: $reported-false-reason", Look for another cause.]
 
 jobs:
   {job}:
-    description: Runs the tests, and fixes what fails until all of them pass.
-    # After so long at work a person is asked whether it may go on.
+    description: Runs the tests and fixes failures until all tests pass.
+    # After 60 minutes of work, a person decides whether the job continues.
     limits: {{minutes: 60}}
-    # Run the tests. If they fail: fix, and run them again, until they pass.
+    # Run the tests. If they fail, fix them and run them again until they pass.
     work:
       kind: Alt
       condition: {{kind: Ref, taskId: run-tests}}
@@ -93,11 +93,11 @@ grid:
 def entry_text(projects: list[Project]) -> str:
     """The file for the best guess; the others are named beside it."""
     if not projects:
-        kind, lines = "Nothing here says how the tests are run", _UNKNOWN
+        kind, lines = "No test command was found in this repository", _UNKNOWN
     else:
         first, others = projects[0], [f"`{other.command}`" for other in projects[1:]]
-        also = f"; {' and '.join(others)} would do as well" if others else ""
-        kind, lines = f"This seems to be {first.kind}{also}", (f"`{first.command}`",)
+        also = f"; {' and '.join(others)} would also work" if others else ""
+        kind, lines = f"This looks like {first.kind}{also}", (f"`{first.command}`",)
     # In quotes as JSON has them, which YAML takes whatever is in them.
     shown = "\n".join(f"    - {json.dumps(line)}" for line in lines)
     return _ENTRY.format(job=JOB, kind=kind, lines=shown)
@@ -125,8 +125,8 @@ def _refuse_another(root: Path) -> None:
 def already(file: Path) -> str:
     name = shlex.quote(os.fspath(file))
     return (
-        f"There is an entry already: {file}. init never overwrites a file. To see what is wrong "
-        f"with it: airboss check {name}. To begin anew, move it away first: mv {name} {name}.old"
+        f"{file} already exists, and init never overwrites a file. To check it: "
+        f"airboss check {name}. To start over, move it first: mv {name} {name}.old"
     )
 
 
@@ -140,24 +140,24 @@ def _write(file: Path, text: str) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandRefused(
-            f"{file} cannot be written: {reason}. Go to a folder that you may write to."
+            f"Could not write {file}: {reason}. Use a folder that you can write to."
         ) from None
 
 
 def _tell(file: Path, projects: list[Project]) -> None:
     pen = out()
-    pen.line(visible_line(f"Wrote {file}"))
+    pen.line(visible_line(f"Created {file}"))
     if projects:
         found = projects[0]
-        what = f"It seems to be {found.kind}, so the job {JOB} runs `{found.command}`"
-        pen.line(f"{what} and fixes what fails.")
+        what = f"This looks like {found.kind}: the job {JOB} runs `{found.command}`"
+        pen.line(f"{what} and fixes failing tests.")
     else:
-        pen.line("Nothing here says how the tests are run: put the command into promptVariables.")
+        pen.line("No test command was found. Add it under promptVariables.")
     aside().line(
         f"""
-What to do next:
-  airboss check                 says whether the file is right
-  airboss rehearse {JOB}    plays the job on a scripted model, for nothing
-  airboss serve                 starts the server; one that runs takes the file up by itself
-  airboss run {JOB}         runs the job"""
+Next steps:
+  airboss check                 check the file
+  airboss rehearse {JOB}    try the job for free, on a scripted model
+  airboss serve                 start the server; a running one picks up the file by itself
+  airboss run {JOB}         run the job"""
     )

@@ -41,7 +41,7 @@ def _tell_problems(said: Json) -> None:
         hint = f" {mistake['hint']}" if mistake.get("hint") else ""
         pen.line(visible_line(f"{place}{mistake['where']}: {mistake['reason']}{hint}"))
     if said["violations"]:
-        pen.line("`airboss check` shows each with its lines, and what to write instead.")
+        pen.line("To see each error in the file, and how to fix it, run: airboss check")
     for request in said["ungranted"]:
         pen.line(f"note: {visible_line(str(request))}")
 
@@ -100,7 +100,7 @@ def add_trust(client: Client, path: Path, digest: str | None, *, is_json: bool) 
         return
     for item in cast("list[Json]", said["items"]):
         if item["kind"] == "file":
-            out().line(visible_line(f"Trusted as it is now: {item['path']}"))
+            out().line(visible_line(f"Trusted in its current form: {item['path']}"))
 
 
 def remove_trust(client: Client, path: Path, *, is_json: bool) -> None:
@@ -119,13 +119,13 @@ def show_trust(client: Client, *, is_json: bool) -> None:
         return
     items = cast("list[Json]", said["items"])
     if not items:
-        aside().line("Nothing is trusted. Trust an entry with: airboss trust PATH")
+        aside().line("No files are trusted. Trust an entry with: airboss trust PATH")
         return
     rows = [
         (
             str(item["path"]),
             str(item["kind"]),
-            "as it is" if item["current"] else "changed since",
+            "unchanged" if item["current"] else "changed since",
             str(item["who"]),
             moment(item["at"]),
         )

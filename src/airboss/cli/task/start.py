@@ -140,6 +140,6 @@ def text_of(given: str) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise CommandRefused(f"The input {file} cannot be read: it is not UTF-8.") from None
+        raise CommandRefused(f"The input {file} cannot be read: it is not valid UTF-8.") from None
     except OSError as error:
         raise CommandRefused(f"The input {file} cannot be read: {error.strerror}.") from None
