@@ -92,11 +92,13 @@ def test_without_a_sign_in_the_rehearsal_is_offered_and_how_to_get_more(
 ) -> None:
     signed_in(page, portal).goto(f"{portal.url}/")
     expect(page.get_by_label("Model")).to_contain_text("Rehearsal")
-    expect(page.get_by_text("You can try everything now, without signing in.")).to_be_visible()
+    expect(
+        page.get_by_text("You can try everything now without signing in to GitHub Copilot.")
+    ).to_be_visible()
     page.get_by_text("sign in to GitHub Copilot or add a provider").click()
     expect(page.get_by_text("COPILOT_GITHUB_TOKEN")).to_be_visible()
     expect(page.get_by_text(str(portal.data / "settings.toml"))).to_be_visible()
-    expect(page.get_by_text("Plays a script on this machine.")).to_be_visible()
+    expect(page.get_by_text("Follows a script on this machine.")).to_be_visible()
     quiet.check()
 
 
@@ -105,7 +107,7 @@ def test_one_can_read_what_the_sample_does_before_it_runs(
 ) -> None:
     signed_in(page, portal).goto(f"{portal.url}/")
     expect(page.get_by_role("heading", name="Nothing has run yet")).to_be_visible()
-    page.get_by_role("link", name="Read what it does").click()
+    page.get_by_role("link", name="See what it does").click()
     page.wait_for_url("**/jobs.html?wb=*#job=sample")
     expect(page.get_by_role("button", name="Start Job: Sample")).to_be_enabled()
     expect(page.get_by_text("sample-look and sample-read at the same time")).to_be_visible()

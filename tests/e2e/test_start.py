@@ -73,7 +73,7 @@ def test_the_cheapest_is_chosen_where_it_does_not(tmp_path: Path, page: Page, qu
 def test_the_folder_is_the_repositorys_root(portal: Portal, start: Page) -> None:
     root = asked(portal, "GET", "/api/config").json()["repoRoot"]
     expect(folder(start)).to_have_value(root)
-    expect(start.get_by_text("This is the repository")).to_be_visible()
+    expect(start.get_by_text("This is the root of the repository")).to_be_visible()
 
 
 def test_a_project_is_the_folder_beside_the_root(portal: Portal, start: Page) -> None:
@@ -105,7 +105,7 @@ def test_start_waits_for_the_models(portal: Portal, page: Page, quiet: Quiet) ->
     page.goto(f"{portal.url}/")
     expect(folder(page)).not_to_have_value("")
     expect(button(page)).to_be_disabled()
-    expect(page.get_by_label("Model")).to_contain_text("Asking for the models")
+    expect(page.get_by_label("Model")).to_contain_text("Loading models")
     held[0].continue_()
     expect(button(page)).to_be_enabled()
     quiet.check()
@@ -161,10 +161,10 @@ def test_models_that_cannot_be_had_are_asked_for_again(
 ) -> None:
     signed_in(page, portal).route("**/api/copilot/models", lambda route: route.abort())
     page.goto(f"{portal.url}/")
-    expect(page.get_by_role("alert")).to_contain_text("The models cannot be listed.")
+    expect(page.get_by_role("alert")).to_contain_text("Could not load the models.")
     expect(button(page)).to_be_disabled()
     page.unroute_all()
-    page.get_by_role("button", name="Ask again").click()
+    page.get_by_role("button", name="Try again").click()
     expect(button(page)).to_be_enabled()
     expect(page.get_by_role("alert")).to_have_count(0)
     quiet.check(but="ERR_FAILED")

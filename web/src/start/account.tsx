@@ -8,13 +8,13 @@ import type { Offers } from "./offers";
 export function Account({ offers, status }: { offers: Offers; status: Status | null }) {
   if (offers.trouble !== null) {
     return (
-      <Note kind="err" title="The models cannot be listed.">
+      <Note kind="err" title="Could not load the models.">
         <p>{visible(offers.trouble)}</p>
         <p class="row wrap gap">
           <button type="button" class="btn sm" onClick={offers.again}>
-            Ask again
+            Try again
           </button>
-          <a href="/settings.html">See what the doctor says</a>
+          <a href="/settings.html">Open the doctor</a>
         </p>
       </Note>
     );
@@ -23,16 +23,16 @@ export function Account({ offers, status }: { offers: Offers; status: Status | n
   if (!status.rehearsal.on) {
     if (offers.list.length > 0) return null;
     return (
-      <Note kind="err" title="There is no model to use.">
+      <Note kind="err" title="No model is available.">
         <HowTo status={status} />
       </Note>
     );
   }
   if (!status.rehearsal.builtin) {
     return (
-      <Note kind="info" title="This server rehearses.">
-        The rehearsal model plays a script and costs nothing. The agent, its tools and your files
-        are real.
+      <Note kind="info" title="This server uses the rehearsal model.">
+        The rehearsal model follows a script and is free. The agent, its tools and your files are
+        real.
       </Note>
     );
   }
@@ -41,10 +41,10 @@ export function Account({ offers, status }: { offers: Offers; status: Status | n
   );
   if (!alone) return null;
   return (
-    <Note kind="info" title="You can try everything now, without signing in.">
+    <Note kind="info" title="You can try everything now without signing in to GitHub Copilot.">
       <p>
-        The rehearsal model plays a script and costs nothing. The agent, its tools and your files
-        are real.
+        The rehearsal model follows a script and is free. The agent, its tools and your files are
+        real.
       </p>
       <HowTo status={status} />
     </Note>
@@ -54,21 +54,21 @@ export function Account({ offers, status }: { offers: Offers; status: Status | n
 function HowTo({ status }: { status: Status }) {
   return (
     <details class="howto">
-      <summary>For real answers, sign in to GitHub Copilot or add a provider</summary>
+      <summary>To use a real model, sign in to GitHub Copilot or add a provider</summary>
       <dl>
         <dt>Sign in to GitHub Copilot</dt>
         <dd>
-          Set <code>COPILOT_GITHUB_TOKEN</code> where you start <code>airboss serve</code>, and
-          start it again.
+          Set <code>COPILOT_GITHUB_TOKEN</code> in the environment of <code>airboss serve</code>,
+          then restart the server.
         </dd>
         <dt>Add a provider</dt>
         <dd>
-          Name it with its address and its models under <code>[[providers]]</code> in{" "}
-          <code>{visible(status.data_folder)}/settings.toml</code>, and start again.
+          Add its name, address and models under <code>[[providers]]</code> in{" "}
+          <code>{visible(status.data_folder)}/settings.toml</code>, then restart the server.
         </dd>
       </dl>
       <p>
-        <a href="/settings.html">Settings</a> say who is signed in and which providers there are.
+        <a href="/settings.html">Settings</a> shows who is signed in and which providers are set up.
       </p>
     </details>
   );

@@ -14,8 +14,8 @@ test("a project lies beside the repository, on every system", () => {
 
 test("the page says which folder that is", () => {
   const root = "/home/dev/harbor";
-  expect(folderInWords(root, root, null)).toContain("repository’s root");
-  expect(folderInWords("/home/dev/tern", root, "tern")).toContain("beside");
+  expect(folderInWords(root, root, null)).toContain("root of the repository");
+  expect(folderInWords("/home/dev/tern", root, "tern")).toContain("next to the repository");
   expect(folderInWords("/home/dev/tern", root, null)).toBe("An absolute path.");
   expect(folderInWords("", null, "tern")).toBe("An absolute path.");
 });

@@ -11,9 +11,9 @@ export function folderFor(root: string, project: string | null): string {
 /** What the page says below the field. */
 export function folderInWords(folder: string, root: string | null, project: string | null): string {
   if (root === null) return "An absolute path.";
-  if (folder === root) return "An absolute path. This is the repository’s root.";
+  if (folder === root) return "An absolute path. This is the root of the repository.";
   if (project !== null && folder === folderFor(root, project)) {
-    return "An absolute path. This folder lies beside the repository’s root.";
+    return "An absolute path. This folder is next to the repository.";
   }
   return "An absolute path.";
 }

@@ -87,9 +87,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
           onChange={(event) => choose(event.currentTarget.value)}
         >
           {model === null && (
-            <option value="">
-              {offers.list === null ? "Asking for the models …" : "There is no model"}
-            </option>
+            <option value="">{offers.list === null ? "Loading models…" : "No models"}</option>
           )}
           {offers.list?.map(({ id, name, multiplier }) => (
             <option key={id} value={id} title={visible(id)}>
@@ -109,7 +107,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
           class="input mono"
           value={folder ?? ""}
           disabled={folder === null}
-          placeholder={folder === null ? "Asking for the repository’s root …" : undefined}
+          placeholder={folder === null ? "Loading the default folder…" : undefined}
           spellcheck={false}
           autocomplete="off"
           autocapitalize="off"
@@ -131,7 +129,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
                 }}
               />
             ) : (
-              <Note kind="err" title="The session did not start.">
+              <Note kind="err" title="Could not start the session.">
                 {visible(whyNot(trouble))}
               </Note>
             )}
@@ -152,10 +150,10 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
           type="submit"
           class="btn primary big"
           disabled={!ready}
-          title={model === null ? "The models are not there yet" : undefined}
+          title={model === null ? "Models are still loading" : undefined}
           {...barred("operate")}
         >
-          {starting ? "Starting …" : "Start"}
+          {starting ? "Starting…" : "Start"}
         </button>
       </div>
     </form>

@@ -40,8 +40,7 @@ export function Lists({ folder, names }: Props) {
         </header>
         <p class="load">
           <Icon name="clock" />{" "}
-          {all.find((list) => list.trouble.value)?.trouble.value ??
-            "Asking the server what goes on …"}
+          {all.find((list) => list.trouble.value)?.trouble.value ?? "Loading runs and sessions…"}
         </p>
       </section>
     );
@@ -73,7 +72,7 @@ export function Lists({ folder, names }: Props) {
           <header>
             <h2 id="recent">Recent</h2>
             <a href="/history.html" class="small">
-              All of History
+              View all in History
             </a>
           </header>
           <Rows rows={recent} stale={stale} />
@@ -109,10 +108,10 @@ function Rows({ rows, stale }: { rows: readonly Row[]; stale: boolean }) {
           <time class="num opt" dateTime={new Date(row.at).toISOString()} title={fully(row.at)}>
             {row.goesOn ? clock(row.at) : ago(row.at, now.value)}
           </time>
-          <span class="num" title="How long it worked, without the time in which it waited">
+          <span class="num" title="Working time, without waiting">
             {duration(row.milliseconds)}
           </span>
-          <span class="num opt" title="What it cost so far">
+          <span class="num opt" title="Cost so far">
             {row.cost}
           </span>
         </li>

@@ -30,10 +30,10 @@ export function billing(source: string | undefined): string | null {
     case undefined:
       return null;
     case "copilot":
-      return "Billed by GitHub Copilot, in requests.";
+      return "Billed by GitHub Copilot in premium requests.";
     case "rehearsal":
-      return "Plays a script on this machine. Nothing is sent anywhere.";
+      return "Follows a script on this machine. Nothing is sent to a model service.";
     default:
-      return `Answered and billed by your provider ${source}.`;
+      return `Served and billed by your provider ${source}.`;
   }
 }

@@ -117,7 +117,7 @@ test("a run that goes on counts what its tasks worked, and those at work until n
     href: "/jobTracking.html?jobName=ship+it&jobId=run_1",
     name: "ship it",
     state: "running",
-    about: "Job · /w · 2 task runs done, 1 at work",
+    about: "Job · /w · 2 task runs done, 1 running",
     at: 1_000,
     milliseconds: 60_000,
     cost: "3 premium requests",
@@ -143,7 +143,7 @@ test("a run that succeeded needs no reason", () => {
 test("a run that outlived its server says so", () => {
   expect(rowOfRun({ ...RUN, restarts: 1 }, 2_000)).toMatchObject({
     state: "resumed",
-    about: "Job · /w · after a restart, 2 task runs kept",
+    about: "Job · /w · resumed after a restart, 2 task runs done",
   });
 });
 

@@ -45,8 +45,8 @@ function progress(run: RunView): string {
   if (run.ended_at != null) return visible(run.reason ?? done);
   const waits = run.waits_for ?? run.running.find((work) => work.waits_for != null)?.waits_for;
   if (run.state !== "running" && waits != null) return visible(`waits for ${waits}`);
-  const kept = run.restarts > 0 ? `after a restart, ${done} kept` : `${done} done`;
-  return run.running.length > 0 ? `${kept}, ${run.running.length} at work` : kept;
+  const kept = run.restarts > 0 ? `resumed after a restart, ${done} done` : `${done} done`;
+  return run.running.length > 0 ? `${kept}, ${run.running.length} running` : kept;
 }
 
 const taskRuns = (count: number) => (count === 1 ? "1 task run" : `${count} task runs`);

@@ -46,9 +46,9 @@ export function Sample({ folder }: { folder: string | null }) {
         {there ? (
           <>
             <p>
-              Run the sample job. Agents look around in the folder, two at a time, decide, and
-              suggest what to do first. It changes nothing and takes about a minute. You will see
-              each step as it happens.
+              Try the sample job: two agents at a time explore the folder and suggest what to do
+              first. It takes about a minute, and it does not change any files. You can follow each
+              step live.
             </p>
             <p class="row wrap centred">
               <button
@@ -59,21 +59,21 @@ export function Sample({ folder }: { folder: string | null }) {
                 onClick={() => void start()}
               >
                 <Icon name="play" />
-                {starting ? "Starting …" : "Run the sample job"}
+                {starting ? "Starting…" : "Run the sample job"}
               </button>
               <a class="btn ghost" href={`/jobs.html?${query}#job=${SAMPLE}`}>
-                Read what it does
+                See what it does
               </a>
             </p>
           </>
         ) : (
           <p>
             Start a session above, or open <a href={`/jobs.html?${query}`}>Jobs</a> and run one.
-            Whatever you start is listed here, with its state and a way in.
+            Your sessions and runs are listed here.
           </p>
         )}
         {trouble !== null && (
-          <Note kind="err" title="The sample job did not start.">
+          <Note kind="err" title="Could not start the sample job.">
             {visible(whyNot(trouble))}
           </Note>
         )}

@@ -21,7 +21,7 @@ export function StartPage() {
   return (
     <div class="start">
       <h1>Start a session</h1>
-      <p class="muted">Talk to an agent in a folder of yours, or run a job that your team wrote.</p>
+      <p class="muted">Work with an agent in a folder, or run one of your team’s jobs.</p>
       <EntryNote entry={status?.entry ?? null} />
       <StartForm offers={offers} status={status} folder={folder} onFolder={setFolder} />
       <Lists folder={folder} names={names} />

@@ -6,7 +6,7 @@ import { get } from "../api/client";
 import { Frame } from "../parts/frame";
 import { inWords, type Said } from "./said";
 
-const said = signal<Said>({ kind: "asking", text: "Asking the server …" });
+const said = signal<Said>({ kind: "asking", text: "Contacting the server…" });
 
 async function ask(): Promise<void> {
   said.value = inWords(await get("/api/test"));

@@ -13,9 +13,11 @@ test("without a sign-in it says so", () => {
 });
 
 test("every other answer is a trouble in words", () => {
-  expect(inWords({ kind: "lost" }).text).toBe("The server does not answer. Is it running?");
+  expect(inWords({ kind: "lost" }).text).toBe(
+    "The server is not responding. Check that it is running.",
+  );
   expect(inWords({ kind: "ok", body: {} }).text).toBe("The server answered without a message.");
   expect(inWords({ kind: "failed", status: 503, detail: "Starting." }).text).toBe(
-    "The server answers with an error. Starting.",
+    "The server returned an error. Starting.",
   );
 });

@@ -14,13 +14,13 @@ export function inWords(answer: Answer): Said {
       return { kind: "trouble", text: "The server answered without a message." };
     }
     case "refused":
-      return { kind: "signed-out", text: "Sign in first: nobody is signed in in this browser." };
+      return { kind: "signed-out", text: "This browser is not signed in. Sign in first." };
     case "failed":
       return {
         kind: "trouble",
-        text: `The server answers with an error. ${visible(answer.detail)}`,
+        text: `The server returned an error. ${visible(answer.detail)}`,
       };
     case "lost":
-      return { kind: "trouble", text: "The server does not answer. Is it running?" };
+      return { kind: "trouble", text: "The server is not responding. Check that it is running." };
   }
 }
