@@ -3,18 +3,24 @@
 - A block with a title is a file: ```yaml title="airboss.yaml"
 - A `console` block is a terminal. Lines that begin with `$ ` are run; the lines below each are what
   it prints, with `…` for anything.
-- `run_…` and `itm_…` in a command stand for the last such id that was printed.
+- Every line of an `sh` block is a command.
+- `run_…`, `itm_…` and the like in a command stand for the last such id that was printed.
 """
 
 import re
 import subprocess
+import textwrap
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
-_ID = re.compile(r"\b(run|itm)_[0-9a-z]{26}\b")
+_BLOCK = re.compile(
+    r'^(?P<indent> *)```(\w*)(?: title="([^"]+)")?\n(.*?)^(?P=indent)```$', re.MULTILINE | re.DOTALL
+)
+_ID = re.compile(r"\b(run|itm|ses|tsk|pro|rul)_[0-9a-z]{26}\b")
+_LEFT_OUT = re.compile(r"\b(run|itm|ses|tsk|pro|rul)_…")
+_COMMENT = re.compile(r"(?: +|^)# .*$")
 _SECONDS = 120
 # Goes where the last command went, with what it exported, and notes both for the next one.
 _TERMINAL = """
@@ -32,18 +38,30 @@ class Block:
     title: str
     text: str
 
+    @property
+    def opening(self) -> str:
+        """Its first line, which says enough to find it by."""
+        return self.text.partition("\n")[0].strip()
+
 
 @dataclass(frozen=True)
 class Command:
     words: str
-    shown: tuple[str, ...]
+    shown: tuple[str, ...] = ()
 
 
 def blocks(document: str) -> list[Block]:
-    return [Block(*found) for found in _BLOCK.findall(document)]
+    return [
+        Block(language, title, textwrap.dedent(text))
+        for _, language, title, text in _BLOCK.findall(document)
+    ]
 
 
 def commands(block: Block) -> list[Command]:
+    if block.language == "sh":
+        lines = block.text.replace("\\\n", " ").splitlines()
+        words = [" ".join(_COMMENT.sub("", line).split()) for line in lines]
+        return [Command(one) for one in words if one]
     parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
     assert parts[0] == "", f"what stands before the first command: {parts[0]}"
     lines = [part.splitlines() for part in parts[1:]]
@@ -63,6 +81,10 @@ class Reader:
     )
     # Commands that only look: what they show may take a moment to be there.
     looks: frozenset[str] = frozenset()
+    # The exit codes of commands that do not end with 0.
+    codes: Mapping[str, int] = field(default_factory=dict[str, int])
+    # What a document names as an example, and what is meant by it here.
+    names: dict[str, str] = field(default_factory=dict[str, str])
     ids: dict[str, str] = field(default_factory=dict[str, str])
     done: list[str] = field(default_factory=list[str])
 
@@ -93,11 +115,16 @@ class Reader:
     def _may_look_again(self, command: Command, until: float) -> bool:
         return command.words in self.looks and time.monotonic() < until
 
+    def meant(self, words: str) -> str:
+        """With real ids and names, where the document leaves them out."""
+        for name, real in self.names.items():
+            words = words.replace(name, real)
+        return _LEFT_OUT.sub(lambda named: self.ids[named[1]], words)
+
     def run(self, words: str) -> str:
-        words = re.sub(r"\b(run|itm)_…", lambda named: self.ids[named[1]], words)
         places = {"AT": str(self.folder), "NOTES": str(self.notes)}
         ran = subprocess.run(
-            ["bash", "-c", _TERMINAL.format(command=words)],
+            ["bash", "-c", _TERMINAL.format(command=self.meant(words))],
             env={**self.environ, **places},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -106,7 +133,8 @@ class Reader:
             timeout=_SECONDS,
             check=False,
         )
-        assert ran.returncode == 0, f"{words} ended with {ran.returncode}:\n{ran.stdout}"
+        expected = self.codes.get(words, 0)
+        assert ran.returncode == expected, f"{words} ended with {ran.returncode}:\n{ran.stdout}"
         self.folder = Path((self.notes / "folder").read_text("utf-8").strip())
         lines = (self.notes / "environ").read_text("utf-8").split("\0")
         self.environ = dict(line.split("=", 1) for line in lines if "=" in line)

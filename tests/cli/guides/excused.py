@@ -1,0 +1,52 @@
+"""What the documents show and no test can run here, each with the reason."""
+
+_MAKE = "It makes this very clone ready, as whoever runs the tests has done; its plan is looked at."
+_WHEEL = "Its dependencies come from a registry; tests/house/test_installed.py installs the wheel."
+_IMAGE = "It needs images; tests/house/test_installed.py plays the steps of the Containerfile."
+_ROOT = "It changes the machine, as root; tests/house/test_installed.py reads and plays the unit."
+_SYSTEMD = "It needs the user's systemd; the units are read, and what they start is run."
+
+# By their words, as the pages have them.
+EXCUSED = {
+    "make run": _MAKE,
+    "make test": _MAKE,
+    "make wheel": _MAKE,
+    "pipx install ./airboss-0.1.0-py3-none-any.whl": _WHEEL,
+    "podman build --tag airboss --file Containerfile .": _IMAGE,
+    "podman run --rm --network host --volume airboss-data:/data"
+    ' --volume "$PWD":/work airboss': _IMAGE,
+    "podman run --rm --publish 8443:8443 --env AIRBOSS_TOKEN --volume airboss-data:/data"
+    ' --volume "$PWD":/work --volume /etc/airboss/tls:/tls:ro airboss serve --root /work'
+    " --host 0.0.0.0 --port 8443 --tls-certificate /tls/cert.pem --tls-key /tls/key.pem"
+    " --allow-host airboss.example.com": _IMAGE,
+    "useradd --system --home-dir /srv/airboss --create-home airboss": _ROOT,
+    "python3 -m venv /opt/airboss/venv": _ROOT,
+    "/opt/airboss/venv/bin/python -m pip install ./airboss-0.1.0-py3-none-any.whl": _ROOT,
+    "AIRBOSS_CACHE=/opt/airboss/cache /opt/airboss/venv/bin/airboss setup": _ROOT,
+    "cp deploy/airboss.service /etc/systemd/system/": _ROOT,
+    "systemctl enable --now airboss": _ROOT,
+    "journalctl --unit airboss": _ROOT,
+    "systemctl --user daemon-reload": _SYSTEMD,
+    "systemctl --user enable --now airboss-nightly.timer": _SYSTEMD,
+    "systemctl --user list-timers": _SYSTEMD,
+}
+
+# Blocks that are no program and no output, by their first lines.
+DRAWN = {
+    "a person or a script": "A drawing of the layers; lint-imports checks them.",
+    "deliver · running · 1:12 · 3 done · 9 requests, 45,371 tokens in, 2,216 out": (
+        "One moment of a run; tests/cli/run/test_tree.py draws such trees."
+    ),
+}
+
+# Pages whose blocks another test does, and how many it knows of.
+ELSEWHERE = {
+    "docs/tutorial.md": ("tests/cli/test_tutorial.py", 13),
+    "docs/clients.md": ("tests/contract/test_clients.py", 6),
+    "examples/fix-failing-tests/README.md": ("tests/contract/test_examples.py", 3),
+    "examples/migrate-api/README.md": ("tests/contract/test_examples.py", 3),
+    "examples/review-branch/README.md": ("tests/contract/test_examples.py", 3),
+    "examples/triage-issues/README.md": ("tests/contract/test_examples.py", 3),
+    "examples/upgrade-dependency/README.md": ("tests/contract/test_examples.py", 3),
+    "examples/write-docs/README.md": ("tests/contract/test_examples.py", 3),
+}

@@ -1,0 +1,59 @@
+"""The pages that somebody reads who tries Airboss."""
+
+import yaml
+
+from tests.cli.guides.guide import Guide, Visit
+from tests.cli.terminal import Terminal
+
+
+def in_the_clone(visit: Visit) -> None:
+    visit.reader.folder = visit.home.home / "airboss"
+
+
+def chat(visit: Visit) -> None:
+    """As the line below the command says: type `look around`."""
+    with Terminal(visit.home, "chat") as terminal:
+        terminal.rest_at("> ")
+        terminal.type("look around\n")
+        terminal.see("That was a real tool call")
+        terminal.rest_at("> ")
+        terminal.press_ctrl_d()
+        assert terminal.leave() == 0
+
+
+def entry_with_limits(visit: Visit, shown: str) -> None:
+    """The page shows the limits alone; an entry has more around them."""
+    entry = yaml.safe_load(shown)
+    entry["tasks"]["implement"] |= {"prompt": ["Do it."], "requireUserInput": False}
+    entry["tasks"]["implement"]["model"] = {"category": "driving"}
+    entry["jobs"]["deliver"]["work"] = {"kind": "Ref", "taskId": "implement"}
+    entry |= {"models": {"driving": "rehearsal"}, "promptVariables": {}, "grid": []}
+    visit.write("limits.yaml", yaml.safe_dump(entry))
+    visit.said("airboss check limits.yaml")
+
+
+def models_of_an_entry(visit: Visit, shown: str) -> None:
+    entry = {**yaml.safe_load(shown), "promptVariables": {}, "tasks": {}, "jobs": {}, "grid": []}
+    visit.write("airboss.yaml", yaml.safe_dump(entry))
+    visit.said("airboss check")
+
+
+GUIDES = {
+    "README.md": Guide(
+        is_served=False,
+        before={".venv/bin/airboss chat": in_the_clone},
+        instead={".venv/bin/airboss chat": chat},
+    ),
+    "docs/installing.md": Guide(is_served=False),
+    "docs/built-in-entry.md": Guide(is_served=False),
+    "docs/gate.md": Guide(is_served=False),
+    "docs/jobs.md": Guide(),
+    "docs/limits.md": Guide(
+        is_served=False,
+        shown={
+            "limits: {tokens: 2000000}              # for the entry: each run of a job, "
+            "and each task run by itself": entry_with_limits
+        },
+    ),
+    "ARCHITECTURE.md": Guide(is_served=False),
+}

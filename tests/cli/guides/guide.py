@@ -1,0 +1,121 @@
+"""A page of the documentation, and what has to be around it so that all of it can be done."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from airboss.runtime.rehearsal import load_script
+from airboss.settings import Settings, load_settings
+from tests.cli.documents import Block, Command, Reader, blocks, commands
+from tests.cli.guides.excused import DRAWN, EXCUSED
+from tests.cli.guides.home import Home
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass
+class Visit:
+    """One person who does what a page says, in their home."""
+
+    home: Home
+    reader: Reader
+
+    def said(self, words: str) -> str:
+        """What a command of the test's own says."""
+        return self.reader.run(words)
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.reader.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+
+Act = Callable[[Visit], None]
+
+
+@dataclass(frozen=True)
+class Guide:
+    """Commands are named by their words, blocks by their first line."""
+
+    script: str | None = None
+    # Whether a server runs already when somebody opens this page.
+    is_served: bool = True
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    before: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    instead: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    shown: Mapping[str, Callable[[Visit, str], None]] = field(
+        default_factory=dict[str, Callable[[Visit, str], None]]
+    )
+    codes: Mapping[str, int] = field(default_factory=dict[str, int])
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    after: Act = lambda _: None
+
+    def unused(self, page: str) -> list[str]:
+        """What is prepared for something that the page does not have."""
+        there = {block.opening for block in blocks(page)}
+        said = {command.words for command in commands_of(page)}
+        named = [*self.before, *self.instead, *self.codes]
+        return [one for one in named if one not in said] + [
+            one for one in (*self.shown, *self.names) if one not in there and one not in page
+        ]
+
+
+def commands_of(page: str) -> list[Command]:
+    shells = [block for block in blocks(page) if block.language in ("sh", "console")]
+    return [command for block in shells for command in commands(block)]
+
+
+def follow(page: str, guide: Guide, visit: Visit) -> None:
+    """Every block of the page, from the first to the last."""
+    for name, text in guide.files.items():
+        visit.write(name, text)
+    if guide.is_served:
+        visit.home.serve()
+    for block in blocks(page):
+        if block.opening in DRAWN:
+            continue
+        if block.opening in guide.shown:
+            guide.shown[block.opening](visit, block.text)
+        elif block.language in ("sh", "console"):
+            for command in commands(block):
+                _do(command, guide, visit)
+        else:
+            _use(block, visit)
+    guide.after(visit)
+
+
+def _do(command: Command, guide: Guide, visit: Visit) -> None:
+    words = command.words
+    if words in EXCUSED:
+        return
+    if words in guide.before:
+        guide.before[words](visit)
+    if words in guide.instead:
+        guide.instead[words](visit)
+    elif _is_serve(words):
+        visit.home.serve(visit.reader.meant(words), visit.reader.folder)
+    else:
+        visit.reader.do(command)
+
+
+def _is_serve(words: str) -> bool:
+    return words.startswith("airboss serve")
+
+
+def _use(block: Block, visit: Visit) -> None:
+    """What can be used without a word about it."""
+    file = visit.write(block.title or f"shown.{block.language}", block.text)
+    match block.language:
+        case "toml":
+            assert tomllib.loads(block.text)
+            assert isinstance(load_settings(file, {}), Settings)
+        case "yaml" if "rules" in yaml.safe_load(block.text):
+            assert load_script(file).rules
+        case "yaml":
+            visit.said(f"airboss check {file.name}")
+        case _:
+            raise AssertionError(f"Nobody uses this block:\n{block.text}")

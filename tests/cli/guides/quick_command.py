@@ -1,0 +1,75 @@
+"""The command `airboss` for a shell, out of the nursery: a file that asks this process for it.
+
+What runs is the command itself, with the streams, the folder and the environment that the shell
+gave it; only its imports are saved. Where there is no `/proc`, the file runs the installed command.
+"""
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.nursery import Streams, can_be_forked, the_nursery
+
+_INSTALLED = Path(sys.executable).with_name("airboss")
+_FILE = """\
+#!{python} -IS
+import json, os, signal, socket, sys
+
+asked = {{"words": sys.argv[1:], "cwd": os.getcwd(), "pid": os.getpid()}}
+asked["environ"] = dict(os.environ)
+line = socket.socket(socket.AF_UNIX)
+line.connect({address!r})
+heard = line.makefile("rw")
+print(json.dumps(asked), file=heard, flush=True)
+pid = int(heard.readline())
+if not pid:
+    os.execv({installed!r}, sys.argv)
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, frame: os.kill(pid, number))
+code = int(heard.readline())
+sys.exit(code if code >= 0 else 128 - code)
+"""
+
+
+@contextmanager
+def quick_command_in(folder: Path) -> Generator[Path]:
+    """A folder for `PATH` that has the command."""
+    folder.mkdir(parents=True, exist_ok=True)
+    address = str(folder / "asked")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        threading.Thread(target=_answer_all, args=(listening,), daemon=True).start()
+        command = folder / "airboss"
+        named = {"python": sys.executable, "address": address, "installed": str(_INSTALLED)}
+        command.write_text(_FILE.format(**named), encoding="utf-8")
+        command.chmod(0o755)
+        yield folder
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def _answer_all(listening: socket.socket) -> None:
+    while True:
+        try:
+            line, _ = listening.accept()
+        except OSError:  # it was closed: the test is over
+            return
+        threading.Thread(target=_answer, args=(line,), daemon=True).start()
+
+
+def _answer(line: socket.socket) -> None:
+    with line, line.makefile("rw") as heard:
+        asked: dict[str, Any] = json.loads(heard.readline())
+        environ: dict[str, str] = asked["environ"]
+        if not Path("/proc/self/fd").exists() or not can_be_forked(environ):
+            print(0, file=heard, flush=True)
+            return
+        streams = Streams(*(f"/proc/{asked['pid']}/fd/{number}" for number in range(3)))
+        child = the_nursery().fork(tuple(asked["words"]), environ, Path(asked["cwd"]), streams)
+        print(child.pid, file=heard, flush=True)
+        print(child.wait(300), file=heard, flush=True)

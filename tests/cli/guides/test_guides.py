@@ -1,0 +1,63 @@
+"""Every command, entry and program of the documents is run, page by page."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.documents import Reader, blocks
+from tests.cli.guides import first_steps
+from tests.cli.guides.excused import DRAWN, ELSEWHERE, EXCUSED
+from tests.cli.guides.guide import ROOT, Guide, Visit, commands_of, follow
+from tests.cli.guides.home import home_in
+
+GUIDES: dict[str, Guide] = {**first_steps.GUIDES}
+DOCUMENTS = {
+    file.relative_to(ROOT).as_posix(): file.read_text("utf-8")
+    for where in ("*.md", "docs/**/*.md", "examples/**/*.md", "bench/*.md", ".github/**/*.md")
+    for file in sorted(ROOT.glob(where))
+}
+FOLLOWED = [name for name, page in DOCUMENTS.items() if blocks(page) and name in GUIDES]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_a_page_can_be_done_as_it_says(name: str, tmp_path: Path) -> None:
+    guide = GUIDES.get(name, Guide())
+    assert guide.unused(DOCUMENTS[name]) == []
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    with home_in(tmp_path, guide.script) as home:
+        reader = Reader(home.work, home.environ, notes, codes=guide.codes, names=dict(guide.names))
+        follow(DOCUMENTS[name], guide, Visit(home, reader))
+
+
+def test_what_is_done_elsewhere_is_as_much_as_it_was() -> None:
+    for name, (test, count) in ELSEWHERE.items():
+        assert (name, len(blocks(DOCUMENTS[name]))) == (name, count)
+        assert (ROOT / test).exists()
+
+
+def test_nothing_is_excused_that_no_page_has() -> None:
+    said = {command.words for page in DOCUMENTS.values() for command in commands_of(page)}
+    shown = {block.opening for page in DOCUMENTS.values() for block in blocks(page)}
+    assert EXCUSED.keys() - said == set()
+    assert DRAWN.keys() - shown == set()
+    assert GUIDES.keys() - DOCUMENTS.keys() == set()
+
+
+def test_every_block_says_what_it_is_written_in() -> None:
+    for name, page in DOCUMENTS.items():
+        fences = re.findall(r"^ *```(.*)$", page, re.MULTILINE)
+        assert "" not in fences[::2], name
+        assert len(fences) == 2 * len(blocks(page)), f"a block of {name} is not read"
+
+
+def test_make_still_has_what_is_excused() -> None:
+    for words in [words for words in EXCUSED if words.startswith("make ")]:
+        _, target = words.split()
+        planned = subprocess.run(
+            ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert planned.stdout, words
