@@ -86,6 +86,8 @@ class Reader:
     # What a document names as an example, and what is meant by it here.
     names: dict[str, str] = field(default_factory=dict[str, str])
     ids: dict[str, str] = field(default_factory=dict[str, str])
+    # What the last command said.
+    heard: str = ""
     done: list[str] = field(default_factory=list[str])
 
     def follow(self, document: str) -> None:
@@ -109,7 +111,6 @@ class Reader:
                 time.sleep(0.2)
                 said = self.run(command.words)
             assert missing is None, f"{command.words} does not say “{missing}” but:\n{said}"
-            self.ids |= {found[1]: found[0] for found in _ID.finditer(said)}
         self.done.append(command.words)
 
     def _may_look_again(self, command: Command, until: float) -> bool:
@@ -138,6 +139,8 @@ class Reader:
         self.folder = Path((self.notes / "folder").read_text("utf-8").strip())
         lines = (self.notes / "environ").read_text("utf-8").split("\0")
         self.environ = dict(line.split("=", 1) for line in lines if "=" in line)
+        self.ids |= {found[1]: found[0] for found in _ID.finditer(ran.stdout)}
+        self.heard = ran.stdout
         return ran.stdout
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.documents import Reader, blocks
-from tests.cli.guides import first_steps
+from tests.cli.guides import asking, first_steps
 from tests.cli.guides.excused import DRAWN, ELSEWHERE, EXCUSED
 from tests.cli.guides.guide import ROOT, Guide, Visit, commands_of, follow
 from tests.cli.guides.home import home_in
 
-GUIDES: dict[str, Guide] = {**first_steps.GUIDES}
+GUIDES: dict[str, Guide] = {**first_steps.GUIDES, **asking.GUIDES}
 DOCUMENTS = {
     file.relative_to(ROOT).as_posix(): file.read_text("utf-8")
     for where in ("*.md", "docs/**/*.md", "examples/**/*.md", "bench/*.md", ".github/**/*.md")
