@@ -6,7 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from airboss.errors import SettingsInvalid
-from airboss.settings import Provider, Settings, default_data_folder, load_settings
+from airboss.provider_settings import Provider, ProviderModel
+from airboss.settings import Settings, default_data_folder, load_settings
+
+A, B = ProviderModel(id="a"), ProviderModel(id="b")
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def test_a_provider_is_read_from_the_file(file: Path) -> None:
         '[[providers]]\nname = "local"\nbase_url = "http://127.0.0.1:1/v1"\nmodels = ["a", "b"]\n',
         "utf-8",
     )
-    local = Provider(name="local", base_url="http://127.0.0.1:1/v1", models=("a", "b"))
+    local = Provider(name="local", base_url="http://127.0.0.1:1/v1", models=(A, B))
     assert load_settings(file, {}) == Settings(providers=(local,))
 
 
@@ -60,10 +63,10 @@ def test_a_command_is_one_text_or_a_list_of_words(file: Path) -> None:
         ('webhook_secret = "word"', "webhook_secret: Extra inputs are not permitted"),
         (
             '[[providers]]\nname = "a b"\nbase_url = "ftp://x"\nmodels = []',
-            "providers.0.name: String should match pattern",
+            "providers.0.name (in the table at line 1): String should match pattern",
         ),
         (
-            '[[providers]]\nname = "p"\nbase_url = "http://x"\nmodels = ["m"]\n' * 2,
+            '[[providers]]\nname = "p"\nbase_url = "https://x"\nmodels = ["m"]\n' * 2,
             "the name 'p' is used twice. Give each its own.",
         ),
     ],

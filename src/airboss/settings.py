@@ -4,9 +4,10 @@ Options win over changes that were made while a server ran, those over the file,
 """
 
 import os
+import re
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -24,12 +25,14 @@ from pydantic import (
 )
 
 from airboss.errors import SettingsInvalid
+from airboss.provider_settings import Provider
 
 Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
 POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
 
 # More are no time that a computer knows.
 _MOST_DAYS = 1_000_000
+_PROVIDERS_TABLE = re.compile(r"\s*\[\[\s*[\"']?providers[\"']?\s*\]\]")
 
 # Written out in full once, so that it means the same wherever the server works later.
 FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
@@ -49,17 +52,6 @@ Command = Annotated[
     Field(min_length=1),
     BeforeValidator(_in_words),
 ]
-
-
-class Provider(_Frozen):
-    """A service of one's own that offers models, beside Copilot's."""
-
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$")
-    type: Literal["openai", "azure", "anthropic"] = "openai"
-    base_url: str = Field(pattern=r"^https?://\S+$")
-    # The key itself is never in a file of ours: only the name of the variable that holds it.
-    key_variable: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    models: tuple[str, ...] = Field(min_length=1)
 
 
 class LoopDetectors(_Frozen):
@@ -179,15 +171,18 @@ def load_settings(file: Path | None, options: Mapping[str, Any]) -> Settings:
     given: dict[str, Any] = read_settings_file(file) if file else {}
     given.update({name: value for name, value in options.items() if value is not None})
     source = f" (options, or {file})" if file else ""
-    return checked_settings(given, f"These settings cannot be used{source}: ")
+    lines = _provider_lines(file) if file and "providers" in given else ()
+    return checked_settings(given, f"These settings cannot be used{source}: ", lines)
 
 
-def checked_settings(given: Mapping[str, Any], opening: str = "") -> Settings:
+def checked_settings(
+    given: Mapping[str, Any], opening: str = "", provider_lines: Sequence[int] = ()
+) -> Settings:
     """Refused in words, behind this opening, where one of them cannot be used."""
     try:
         settings = Settings.model_validate(given)
     except ValidationError as error:
-        raise SettingsInvalid(f"{opening}{_say_what_is_wrong(error)}") from error
+        raise SettingsInvalid(f"{opening}{_say_what_is_wrong(error, provider_lines)}") from error
     names = [provider.name for provider in settings.providers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -221,8 +216,22 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
     return said
 
 
-def _say_what_is_wrong(error: ValidationError) -> str:
+def _provider_lines(file: Path) -> list[int]:
+    """The line of each provider's table."""
+    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+    return [number for number, line in lines if _PROVIDERS_TABLE.match(line)]
+
+
+def _say_what_is_wrong(error: ValidationError, provider_lines: Sequence[int]) -> str:
     return "; ".join(
-        f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
-        for problem in error.errors()
+        f"{_place(problem['loc'], provider_lines)}: {problem['msg']}" for problem in error.errors()
     )
+
+
+def _place(steps: tuple[int | str, ...], provider_lines: Sequence[int]) -> str:
+    name = ".".join(str(step) for step in steps)
+    match steps:
+        case ("providers", int(number), *_) if number < len(provider_lines):
+            return f"{name} (in the table at line {provider_lines[number]})"
+        case _:
+            return name

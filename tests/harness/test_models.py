@@ -8,12 +8,14 @@ import pytest
 from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn, RuntimeUnavailable
 from airboss.harness.identity import Identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource, Route
-from airboss.settings import Provider
+from airboss.provider_settings import Provider, ProviderModel
 
+A = ProviderModel(id="a")
+DEEP = ProviderModel(id="b/c", prompt_tokens=64_000, vision=False, efforts=("low", "max"))
 HOUSE = Provider(
-    name="house", base_url="http://house/v1", key_variable="HOUSE_KEY", models=("a", "b/c")
+    name="house", base_url="https://house/v1", key_variable="HOUSE_KEY", models=(A, DEEP)
 )
-OPEN = Provider(name="open", type="anthropic", base_url="http://open", models=("a",))
+OPEN = Provider(name="open", type="anthropic", base_url="https://open", models=(A,))
 SCRIPTED = (ModelOffer("rehearsal", "Rehearsal", 0, "rehearsal"),)
 GPT = ModelOffer("gpt-5.2", "GPT-5.2", 1, "copilot")
 MINI = ModelOffer("mini", "Mini", 0.25, "copilot")
@@ -53,7 +55,7 @@ async def test_all_sources_are_one_list() -> None:
     assert await found.offers() == [
         *SCRIPTED,
         ModelOffer("house/a", "a (house)", 0, "house"),
-        ModelOffer("house/b/c", "b/c (house)", 0, "house"),
+        ModelOffer("house/b/c", "b/c (house)", 0, "house", 64_000, ("low", "max")),
         ModelOffer("open/a", "a (open)", 0, "open"),
         GPT,
         MINI,
@@ -63,13 +65,18 @@ async def test_all_sources_are_one_list() -> None:
 async def test_each_model_is_reached_by_its_own_way() -> None:
     found = catalog(Copilot([GPT]), (HOUSE, OPEN), rehearsal())
     scripted = {"type": "openai", "base_url": "http://rehearsal/v1", "api_key": "rk"}
-    house = {"type": "openai", "base_url": "http://house/v1", "api_key": "k1"}
+    house = {
+        "type": "openai",
+        "base_url": "https://house/v1",
+        "api_key": "k1",
+        "max_prompt_tokens": 64_000,
+    }
     assert await found.route("rehearsal") == Route("rehearsal", scripted)
     assert await found.route("house/b/c") == Route(
-        "b/c", house, provider_name="house", key_variable="HOUSE_KEY"
+        "b/c", house, vision=False, provider_name="house", key_variable="HOUSE_KEY"
     )
     assert await found.route("open/a") == Route(
-        "a", {"type": "anthropic", "base_url": "http://open"}, provider_name="open"
+        "a", {"type": "anthropic", "base_url": "https://open"}, provider_name="open"
     )
     assert await found.route("gpt-5.2") == Route("gpt-5.2", github_token="gho_x")
     for model in ("", "a", "house/", "house/x", "other/a", "GPT-5.2", "gpt-5.2 "):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from airboss.provider_settings import Provider, ProviderModel
 from airboss.service.status import Check
-from airboss.settings import Provider
 from tests.service.house import ME, house_in
 
 KEY = "key-of-the-house-0123456789"
@@ -68,12 +68,17 @@ async def test_a_token_is_named_by_its_variable_and_never_shown(
     monkeypatch.setenv("GH_TOKEN", "gho_0123456789abcdefghijABCDEFGHIJ012345")
     monkeypatch.setenv("HOUSE_KEY", KEY)
     house_provider = Provider(
-        name="house", base_url="http://127.0.0.1:9/v1", key_variable="HOUSE_KEY", models=("m",)
+        name="house",
+        base_url="http://127.0.0.1:9/v1",
+        key_variable="HOUSE_KEY",
+        models=(ProviderModel(id="m"),),
     )
     async with house_in(tmp_path, providers=(house_provider,)) as house:
         status = await house.services.status.show(ME, "own")
         assert (status.copilot.how, status.rehearsal.on) == ("GH_TOKEN", False)
         assert status.providers[0].key == "set"
+        checks = _by_id(await house.services.status.examine())
+        assert checks["providers"].detail == "Reached over http: house."
         told = status.model_dump_json()
         assert "gho_0123456789" not in told
         assert KEY not in told

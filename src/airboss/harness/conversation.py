@@ -189,6 +189,7 @@ class Conversation:
             cwd=self.cwd,
             model=route.model,
             provider=route.provider,
+            vision=route.vision,
             github_token=route.github_token,
             tools=_TOOLS,
             decide=self._guard.decide,

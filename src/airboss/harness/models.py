@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn
 from airboss.harness.identity import Identity
-from airboss.settings import Provider
+from airboss.harness.providers import runtime_provider
+from airboss.provider_settings import Effort, Provider
 
 _KEPT_SECONDS = 60.0
 # What the runtime calls the key of a provider.
@@ -29,6 +30,8 @@ class ModelOffer:
     # How much fits into a conversation; of a model that the runtime does not know, what it takes
     # such a one for.
     context_tokens: int | None = UNKNOWN_MODEL_TOKENS
+    # How hard it can be told to think, where somebody said so.
+    efforts: tuple[Effort, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Route:
     provider: Mapping[str, Any] | None = field(default=None, repr=False)
     github_token: str | None = field(default=None, repr=False)
     multiplier: float = field(default=0, compare=False)
+    # Of a model that the runtime does not know: whether it is shown images.
+    vision: bool = True
     # Of a provider of one's own: its name, and the variable that holds its key.
     provider_name: str | None = None
     key_variable: str | None = None
@@ -104,7 +109,14 @@ class Catalog:
 
     def _own(self) -> list[ModelOffer]:
         return [
-            ModelOffer(f"{provider.name}/{model}", f"{model} ({provider.name})", 0, provider.name)
+            ModelOffer(
+                f"{provider.name}/{model.id}",
+                f"{model.id} ({provider.name})",
+                0,
+                provider.name,
+                model.prompt_tokens or UNKNOWN_MODEL_TOKENS,
+                model.efforts,
+            )
             for provider in self.providers
             for model in provider.models
         ]
@@ -134,21 +146,30 @@ class Catalog:
             await self._of_copilot()  # with a model of its own nobody is shown the built-in script
         for offer in self._rehearsed() if source else ():
             if source and offer.id == model:
-                wire = _wire("openai", source.base_url, source.api_key)
+                wire = {"type": "openai", "base_url": source.base_url, "api_key": source.api_key}
                 return Route(model, wire, multiplier=offer.multiplier)
-        for provider in self.providers:
-            prefix, _, name = model.partition("/")
-            if prefix == provider.name and name in provider.models:
-                key = self.environ.get(provider.key_variable or "")
-                wire = _wire(provider.type, provider.base_url, key)
-                whose, variable = provider.name, provider.key_variable
-                return Route(name, wire, provider_name=whose, key_variable=variable)
+        if found := self._own_route(model):
+            return found
         for offer in await self._of_copilot():
             if offer.id == model:
                 token = self.identity.token
                 return Route(model, github_token=token, multiplier=offer.multiplier)
         said = f"No model {model} is offered. `airboss models` lists those that are."
         raise ModelIdNotFound(f"{said} {self.problem}" if self.problem else said)
+
+    def _own_route(self, model: str) -> Route | None:
+        prefix, _, name = model.partition("/")
+        for provider in self.providers:
+            if prefix == provider.name and (found := provider.model(name)):
+                key = self.environ.get(provider.key_variable or "")
+                return Route(
+                    name,
+                    runtime_provider(provider, found, provider.base_url, key),
+                    vision=found.vision,
+                    provider_name=provider.name,
+                    key_variable=provider.key_variable,
+                )
+        return None
 
     async def default(self) -> str:
         offers = await self.offers()
@@ -159,8 +180,3 @@ class Catalog:
             )
         wanted = next((offer for offer in offers if offer.id == "gpt-5.2"), None)
         return (wanted or min(offers, key=lambda offer: offer.multiplier)).id
-
-
-def _wire(kind: str, base_url: str, key: str | None) -> dict[str, Any]:
-    """The runtime's own form of a provider."""
-    return {"type": kind, "base_url": base_url, **({"api_key": key} if key else {})}

@@ -48,9 +48,9 @@ def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, An
         # Left out, the instructions of a folder are read once in the life of the runtime.
         **({} if asked.resume else {"refresh_custom_instructions": True}),
         "enable_session_telemetry": False,
-        # A model that the runtime does not know would not be shown images.
+        # A model that the runtime does not know would not be shown images by itself.
         "model_capabilities": asked.provider
-        and ModelCapabilitiesOverride(supports=ModelSupportsOverride(vision=True)),
+        and ModelCapabilitiesOverride(supports=ModelSupportsOverride(vision=asked.vision)),
     }
 
 

@@ -65,6 +65,8 @@ class SessionRequest:
     decide: Decide
     redactor: Redacting
     provider: Mapping[str, Any] | None = None
+    # Whether such a model is shown images.
+    vision: bool = True
     github_token: str | None = None
     # Beside the runtime's own; a resumed session has none but those that are given anew.
     tools: tuple[ToolOffer, ...] = ()

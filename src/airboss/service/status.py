@@ -16,13 +16,14 @@ from airboss.errors import AirbossError
 from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
 from airboss.model.roles import Role
+from airboss.provider_settings import Provider
 from airboss.runtime.agent_runtime import Runtime, RuntimeSignIn
 from airboss.runtime.locate import CLI_VERSION, locate
 from airboss.runtime.undumpable import remedy, why_open
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.sessions import Sessions
-from airboss.settings import Provider, Settings
+from airboss.settings import Settings
 from airboss.store.folder import DataFolder
 
 _CHECK_SECONDS = 25.0
@@ -240,7 +241,7 @@ class ServerStatus:
             name=provider.name,
             type=provider.type,
             base_url=provider.base_url,
-            models=provider.models,
+            models=tuple(model.id for model in provider.models),
             key=key,
         )
 
@@ -316,8 +317,10 @@ class ServerStatus:
             names = ", ".join(str(name) for name in missing)
             remedy = f"Set {names} before `airboss serve`."
             return Check(id="providers", state="fail", summary=f"No key in {names}.", remedy=remedy)
+        plain = [p.name for p in self.settings.providers if p.base_url.startswith("http:")]
+        detail = f"Reached over http: {', '.join(plain)}." if plain else ""
         count = len(self.settings.providers)
-        return Check(id="providers", state="ok", summary=f"{count} configured")
+        return Check(id="providers", state="ok", summary=f"{count} configured", detail=detail)
 
     async def _check_entry(self) -> Check:
         used = await self._entry()

@@ -96,7 +96,9 @@ def test_settings_are_read_and_keys_are_looked_for(nowhere: Portal) -> None:
         encoding="utf-8",
     )
     assert examined(nowhere)["provider-keys"]["summary"] == "Not set here: OWN_KEY (for own)."
-    assert examined(nowhere, OWN_KEY="x")["provider-keys"]["state"] == "ok"
+    found = examined(nowhere, OWN_KEY="x")["provider-keys"]
+    assert found["state"] == "ok"
+    assert found["detail"] == "Reached over http, which others on the way could read: own."
     settings.write_text("port = 'many'", encoding="utf-8")
     found = examined(nowhere)["settings"]
     assert found["state"] == "fail"

@@ -130,7 +130,9 @@ def check_provider_keys(subject: CheckedMachine) -> CheckResult:
     if missing:
         remedy = "Set it in the environment in which you start the server."
         return CheckResult("warn", f"Not set here: {', '.join(missing)}.", remedy=remedy)
-    return CheckResult("ok", f"{len(providers)} configured, all keys set.")
+    plain = ", ".join(p.name for p in providers if p.base_url.startswith("http:"))
+    detail = f"Reached over http, which others on the way could read: {plain}." if plain else ""
+    return CheckResult("ok", f"{len(providers)} configured, all keys set.", detail)
 
 
 def check_sign_in(subject: CheckedMachine) -> CheckResult:
