@@ -141,7 +141,7 @@ async def test_what_cannot_be_exported_is_refused_in_words(guest: JobGuest, sess
 async def test_the_command_writes_a_file_and_never_over_one(guest: JobGuest, session: str) -> None:
     portal, file = guest.portal, Path("out.html")
     done = await asyncio.to_thread(portal.run, "export", session, "-o", str(file))
-    assert (done.returncode, done.stderr) == (0, "Written to out.html.\n")
+    assert (done.returncode, done.stderr) == (0, "Exported to out.html.\n")
     written = (portal.work / file).read_text("utf-8")
     assert written == (await exported(guest, f"sessions/{session}", "html"))[1]
     again = await asyncio.to_thread(portal.run, "export", session, "-o", str(file))
