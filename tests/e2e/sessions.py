@@ -187,7 +187,7 @@ class Person:
 
     @property
     def request(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Your request")
+        return self.page.get_by_role("textbox", name="Your message")
 
     @property
     def awaits(self) -> Locator:

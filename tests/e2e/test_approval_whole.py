@@ -190,7 +190,7 @@ def test_what_is_too_long_to_show_is_refused_before_anybody_is_asked(person: Per
     person.says("too much")
     person.is_idle()
     row = person.log.locator(".call").last  # the call and its refusal are one row
-    expect(row.locator(".ch")).to_contain_text("Denied: too long to be shown")
+    expect(row.locator(".ch")).to_contain_text("Denied: too long to show")
     assert person.events("approval.asked") == []
     decided = person.events("permission.decided")[0]
     assert not decided["allowed"]

@@ -346,8 +346,8 @@ def test_stop_server_asks_first_and_then_the_page_may_be_closed(tmp_path: Path, 
         page.keyboard.type("stop server")
         stop.click()
         dialog = page.get_by_role("dialog", name="Stop the server?")
-        expect(dialog).to_contain_text("No session is open. No job runs.")
-        expect(dialog.get_by_role("button", name="Keep it running")).to_be_focused()
+        expect(dialog).to_contain_text("No session is open. No job is running.")
+        expect(dialog.get_by_role("button", name="Keep running")).to_be_focused()
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
         assert portal.is_running
@@ -356,7 +356,7 @@ def test_stop_server_asks_first_and_then_the_page_may_be_closed(tmp_path: Path, 
         stop.click()
         dialog.get_by_role("button", name="Stop Server").click()
         expect(page.get_by_role("heading", name="The server has stopped")).to_be_visible()
-        expect(page.get_by_text("You may close this page.")).to_be_visible()
+        expect(page.get_by_text("You can close this page.")).to_be_visible()
         portal.process.wait(10)
     finally:
         portal.stop()

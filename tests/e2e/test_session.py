@@ -196,7 +196,7 @@ def test_a_search_and_a_file_that_was_read_say_so_and_open_the_file_at_its_line(
     person.says("look for the word")
     person.is_idle()
     search = person.call("Searched")
-    expect(search.locator(".ch")).to_contain_text("1 hit in 1 file")
+    expect(search.locator(".ch")).to_contain_text("1 match in 1 file")
     search.locator(".tog").click()
     expect(search.locator(".hits mark")).to_have_text("return")
     read = person.call("Read")
@@ -276,10 +276,10 @@ def test_what_another_agent_called_and_answered_is_inside_its_row(person: Person
 def test_a_model_that_fails_is_one_card_that_says_why_and_asks_again(person: Person) -> None:
     person.says("unlucky")
     person.is_idle()
-    card = person.log.get_by_role("region", name="The model is not answering")
+    card = person.log.get_by_role("region", name="The model isn't answering")
     expect(card).to_have_count(1)
     expect(card).to_contain_text("Rehearsal isn't answering")
-    expect(card).to_contain_text("so a retry is safe")
+    expect(card).to_contain_text("so it is safe to retry")
     expect(card.locator("q")).to_contain_text("400")
     expect(person.log.locator(".note")).to_have_count(0)
     card.get_by_role("button", name="Retry", exact=True).click()
@@ -299,9 +299,9 @@ def test_a_request_that_failed_is_retried_with_another_model_in_a_new_session(
 ) -> None:
     person.says("unlucky")
     person.is_idle()
-    card = person.log.get_by_role("region", name="The model is not answering")
+    card = person.log.get_by_role("region", name="The model isn't answering")
     card.get_by_role("button", name="Retry with another model").click()
-    expect(card).to_contain_text("this opens a new one in the same folder with the same request")
+    expect(card).to_contain_text("starts a new session in the same folder with the same message")
     models = card.get_by_role("combobox", name="Model").get_by_role("option")
     expect(models).to_have_text(["Spare"])  # the one that failed is not among them
     card.get_by_role("button", name="Retry in a new session").click()
@@ -345,7 +345,7 @@ def test_the_address_names_the_session_in_the_title_and_says_where_there_is_none
     person = at_page(portal, page, new_session(portal, "say hello"))
     expect(person.page).to_have_title("say hello · Airboss")
     page.goto(f"{portal.url}/index.html?session=ses_nobody")
-    expect(page.get_by_text("This session cannot be shown.")).to_be_visible(timeout=10_000)
+    expect(page.get_by_text("Could not load this session.")).to_be_visible(timeout=10_000)
 
 
 # Following the end.

@@ -1,4 +1,4 @@
-"""Beside the conversation: changed files, usage, exports, a question; and how the page looks."""
+"""Session details: changed files, usage, exports, a question; and how the page looks."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def panel(person: Person) -> Locator:
 
 
 def test_changed_files_stand_beside_with_their_diffs_line_below_line(person: Person) -> None:
-    expect(panel(person)).to_contain_text("No file was changed yet")
+    expect(panel(person)).to_contain_text("No changes yet")
     (person.portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")
     person.says("change it")
     person.is_idle()
@@ -78,7 +78,7 @@ def test_below_1180_px_a_tab_holds_what_the_panel_says(portal: Portal, browser: 
 
 @pytest.mark.parametrize(
     ("name", "mark"),
-    [("Markdown", "Hello, captain."), ("JSON lines", '"kind"'), ("One HTML file", "<html")],
+    [("Markdown", "Hello, captain."), ("JSON Lines", '"kind"'), ("HTML", "<html")],
 )
 def test_it_can_be_exported(person: Person, name: str, mark: str, tmp_path: Path) -> None:
     person.says("say hello")
@@ -91,7 +91,7 @@ def test_it_can_be_exported(person: Person, name: str, mark: str, tmp_path: Path
     text = file.read_text(encoding="utf-8")
     assert mark in text
     assert "Hello, captain." in text
-    if name == "JSON lines":
+    if name == "JSON Lines":
         told = [json.loads(line) for line in text.splitlines()]
         kinds = [line["event"]["kind"] for line in told if "event" in line]
         assert kinds[0] == "session.opened"
@@ -100,8 +100,8 @@ def test_it_can_be_exported(person: Person, name: str, mark: str, tmp_path: Path
 def test_a_question_on_the_side_is_answered_while_the_work_goes_on(person: Person) -> None:
     person.says("take your time")
     expect(person.block("Message")).to_contain_text("One moment.", timeout=10_000)
-    person.page.get_by_role("button", name="Ask on the side").click()
-    dialog = person.page.get_by_role("dialog", name="Ask on the side")
+    person.page.get_by_role("button", name="Ask a side question").click()
+    dialog = person.page.get_by_role("dialog", name="Ask a side question")
     dialog.get_by_role("textbox", name="Your question").fill("say hello")
     dialog.get_by_role("button", name="Ask", exact=True).click()
     expect(dialog.locator(".aside-said")).to_contain_text("Hello, captain.", timeout=30_000)
@@ -188,4 +188,4 @@ def test_what_stands_beside_shuts_nobody_out_either(portal: Portal, browser: Bro
 
 
 def request(page: Page) -> Locator:
-    return page.get_by_role("textbox", name="Your request")
+    return page.get_by_role("textbox", name="Your message")

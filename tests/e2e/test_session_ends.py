@@ -50,11 +50,11 @@ def test_close_session_ends_it_and_says_that_the_page_may_be_closed(person: Pers
     person.says("say hello")
     person.is_idle()
     person.button("Close Session").click()
-    expect(person.page.get_by_text("You may close this page.")).to_be_visible(timeout=10_000)
+    expect(person.page.get_by_text("You can close this page.")).to_be_visible(timeout=10_000)
     assert person.view["state"] == "closed"
     expect(person.block("Message")).to_contain_text("Hello, captain.")
     expect(person.request).to_have_count(0)
-    person.page.get_by_role("link", name="Open it in History").click()
+    person.page.get_by_role("link", name="Open History").click()
     expect(person.page).to_have_url(re.compile("/history.html"))
 
 
@@ -72,9 +72,9 @@ def test_a_page_that_a_page_opened_closes_with_its_session(
 
 def test_stop_server_asks_once_and_says_what_ends_and_what_goes_on(person: Person) -> None:
     dialog = stop_from_the_palette(person)
-    expect(dialog).to_contain_text("1 open session is interrupted: you can resume it")
-    expect(dialog).to_contain_text("No job runs.")
-    expect(dialog.get_by_role("button", name="Keep it running")).to_be_focused()
+    expect(dialog).to_contain_text("1 open session will be interrupted. You can resume it")
+    expect(dialog).to_contain_text("No job is running.")
+    expect(dialog.get_by_role("button", name="Keep running")).to_be_focused()
     person.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert person.portal.is_running
@@ -87,7 +87,7 @@ def test_stop_server_ends_the_server_and_the_session_can_be_resumed(
     person.says("say hello")
     person.is_idle()
     stop_from_the_palette(person).get_by_role("button", name="Stop Server").click()
-    expect(person.page.get_by_text("You may close this page.")).to_be_visible(timeout=10_000)
+    expect(person.page.get_by_text("You can close this page.")).to_be_visible(timeout=10_000)
     portal.process.wait(15)
     portal.start()
     assert person.view["state"] == "interrupted"
@@ -127,8 +127,8 @@ def test_a_session_that_waited_for_a_person_says_so_and_goes_on_when_they_decide
         portal.kill()
         portal.options = (*portal.options, "--port", port)
         portal.start()
-        expect(page.get_by_text("The session waits for you")).to_be_visible(timeout=20_000)
-        expect(page.get_by_text("when you decide, it goes on with its turn")).to_be_visible()
+        expect(page.get_by_text("The session is waiting for you")).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("When you decide it, the agent continues")).to_be_visible()
         expect(page.locator(".sub .st")).to_have_text("Waiting for you")
         card.get_by_role("button", name="Allow once").click()
         person.is_idle()

@@ -88,7 +88,7 @@ def test_a_flood_leaves_the_page_usable(portal: Portal, page: Page, quiet: Quiet
     assert message.evaluate("block => block.textContent.length") < 100_000
     person.request.fill("still here")
     # Of three million characters half a million is kept, and what is not is counted.
-    expect(message).to_contain_text(re.compile(r"2,475,\d{3} characters left out of its middle"))
+    expect(message).to_contain_text(re.compile(r"2,475,\d{3} characters left out in the middle"))
     message.locator(".hd").click()
     expect(message).not_to_contain_text("folded")
     quiet.check()

@@ -45,7 +45,7 @@ def middle(person: Person, name: str) -> tuple[float, float]:
 
 def test_send_is_at_the_lower_right_and_sends_the_text(person: Person) -> None:
     x, y = middle(person, "Send")
-    part = person.page.get_by_role("region", name="Request").bounding_box()
+    part = person.page.get_by_role("region", name="Message", exact=True).bounding_box()
     size = person.page.viewport_size
     assert part is not None
     assert size is not None
@@ -208,7 +208,7 @@ def test_a_request_that_never_arrived_is_kept_to_be_sent_again(
 ) -> None:
     person.page.route(re.compile(r"/prompts$"), lambda route: route.abort())
     person.says("say hello")
-    expect(person.page.get_by_text("It did not arrive")).to_be_visible(timeout=10_000)
+    expect(person.page.get_by_text("Your message did not arrive")).to_be_visible(timeout=10_000)
     expect(person.request).to_have_value("say hello")
     assert accepted(person) == []
     person.page.unroute(re.compile(r"/prompts$"))
@@ -342,7 +342,7 @@ def test_the_text_is_the_tasks_input_where_it_needs_one(person: Person) -> None:
 
 
 def test_images_can_be_attached_pasted_and_dropped_and_are_sent(person: Person) -> None:
-    previews = person.page.get_by_role("list", name="Images that go with it").get_by_role("img")
+    previews = person.page.get_by_role("list", name="Attached images").get_by_role("img")
     file = {"name": "pixel.png", "mimeType": "image/png", "buffer": PIXEL}
     person.page.get_by_label("Files", exact=True).set_input_files([file])  # pyright: ignore[reportArgumentType]
     expect(previews).to_have_count(1)
@@ -374,8 +374,8 @@ def test_a_text_file_goes_with_a_request_and_what_is_neither_is_refused(person: 
     text = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"one\n```\ntwo\n"}
     other = {"name": "sound.wav", "mimeType": "audio/wav", "buffer": b"RIFF\0\0"}
     person.page.get_by_label("Files", exact=True).set_input_files([text, other])  # pyright: ignore[reportArgumentType]
-    expect(person.page.get_by_text("sound.wav is neither a text nor an image")).to_be_visible()
-    files = person.page.get_by_role("list", name="Files that go with it").get_by_role("listitem")
+    expect(person.page.get_by_text("sound.wav is not a text file or an image")).to_be_visible()
+    files = person.page.get_by_role("list", name="Attached files").get_by_role("listitem")
     expect(files).to_have_count(1)
     expect(files).to_contain_text("notes.txt")
     person.says("say hello")

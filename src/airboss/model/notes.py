@@ -30,21 +30,21 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
         case SessionClosed():
             return "info", "Closed", event.reason
         case TurnRetrying():
-            return "warning", "The model is asked again", event.reason
+            return "warning", "Retrying the model", event.reason
         case TurnEnded(outcome="failed"):
             return "error", "The turn failed", ""
         case TurnEnded(outcome="aborted"):
             return "info", "Stopped", ""
         case PromptDropped():
-            return "warning", "A request will not be worked on", event.reason
+            return "warning", "A message was dropped", event.reason
         case LoopNoticed():
             tone: Tone = "error" if event.level == "critical" else "warning"
-            return tone, "The agent repeats itself", event.text
+            return tone, "The agent is repeating itself", event.text
         case AsideAnswered():
             said = f"{event.who}: {event.question}\n\n{event.answer}"
-            return "info", "Asked beside the work", said
+            return "info", "Side question", said
         case ToolVetoed():
-            return "warning", f"Not let through: {event.tool}", event.reason
+            return "warning", f"Blocked: {event.tool}", event.reason
         # A person's no stands in what the person was asked.
         case PermissionDecided(allowed=False) if not event.by.startswith(("person", "nobody")):
             return "warning", f"Denied: {event.wish} {event.about}", event.reason

@@ -21,14 +21,14 @@ export function whatEnds(sessions: number, runs: number): string {
     sessions === 0
       ? "No session is open."
       : sessions === 1
-        ? "1 open session is interrupted: you can resume it after the next start, with all that was said."
-        : `${sessions} open sessions are interrupted: you can resume them after the next start, with all that was said.`;
-  if (runs === 0) return `${first} No job runs.`;
+        ? "1 open session will be interrupted. You can resume it after a restart, with its full conversation."
+        : `${sessions} open sessions will be interrupted. You can resume them after a restart, with their full conversations.`;
+  if (runs === 0) return `${first} No job is running.`;
   const jobs =
     runs === 1
-      ? "1 job pauses, and goes on by itself at the next start"
-      : `${runs} jobs pause, and go on by themselves at the next start`;
-  return `${first} ${jobs}; finished tasks are kept.`;
+      ? "1 job will pause and resume automatically after a restart"
+      : `${runs} jobs will pause and resume automatically after a restart`;
+  return `${first} ${jobs}. Finished tasks are kept.`;
 }
 
 /** True where the server ends; else why it does not, or null where the person thought better of it. */
@@ -45,7 +45,7 @@ export async function stopServer(): Promise<true | string | null> {
     title: "Stop the server?",
     body: whatEnds(open, going),
     action: "Stop Server",
-    keep: "Keep it running",
+    keep: "Keep running",
   });
   if (!yes) return null;
   const answer = await post("/api/v1/stop");
@@ -105,9 +105,9 @@ export function Stopped() {
       <div class="panel empty">
         <Icon name="tick" size="big" />
         <h1>The server has stopped</h1>
-        <p>You may close this page. Everything that was recorded is kept.</p>
+        <p>You can close this page. Everything is saved.</p>
         <p>
-          To go on, start it again with <code>airboss serve</code>.
+          To start it again, run <code>airboss serve</code>.
         </p>
       </div>
     </div>

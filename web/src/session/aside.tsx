@@ -35,10 +35,10 @@ export function AskAside({ session, onClose }: Props) {
   }
 
   return (
-    <Dialog title="Ask on the side" onClose={onClose}>
+    <Dialog title="Ask a side question" onClose={onClose}>
       <p class="muted">
-        Answered from the conversation so far, without tools. The agent's work goes on and does not
-        hear of it.
+        The answer comes from the conversation so far, without tools. The agent keeps working and
+        does not see your question.
       </p>
       {said.value !== null && (
         <div class="aside-said" role="status">
@@ -75,7 +75,7 @@ export function AskAside({ session, onClose }: Props) {
         {asking.value && (
           <span class="awaits" role="status">
             <Icon name="play" size="s" />
-            It is being answered, within a minute …
+            Answering. This takes up to a minute…
           </span>
         )}
       </div>

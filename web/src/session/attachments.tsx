@@ -29,26 +29,26 @@ export async function take(outbox: Outbox, files: readonly File[]): Promise<void
 
 async function takePicture(outbox: Outbox, file: File): Promise<string | null> {
   if (file.size > MOST_BYTES) {
-    return "An image is larger than 5 MB. Make it smaller and attach it again.";
+    return "Images can be up to 5 MB. Make the image smaller and attach it again.";
   }
   const picture = await pictureOf(file);
   const all = [...outbox.pictures.peek(), picture];
   outbox.pictures.value = all.slice(0, MOST);
-  return all.length > MOST ? `At most ${MOST} images go with a request.` : null;
+  return all.length > MOST ? `You can attach up to ${MOST} images to a message.` : null;
 }
 
 async function takeText(outbox: Outbox, file: File): Promise<string | null> {
   const name = visible(file.name) || "Pasted file";
   if (file.size > MOST_TEXT) {
-    return `${name} is too long to go with a request (100 KB). Put it into the folder and name it with @.`;
+    return `${name} is larger than 100 KB and cannot be attached. Save it in the folder and mention it with @.`;
   }
   const text = await file.text();
   if (text.includes("\0") || text.includes("\ufffd")) {
-    return `${name} is neither a text nor an image that can be shown (PNG, JPEG, GIF, WebP). Put it into the folder and name it with @.`;
+    return `${name} is not a text file or an image (PNG, JPEG, GIF, WebP). Save it in the folder and mention it with @.`;
   }
   const all = [...outbox.files.peek(), { name, text }];
   outbox.files.value = all.slice(0, MOST);
-  return all.length > MOST ? `At most ${MOST} files go with a request.` : null;
+  return all.length > MOST ? `You can attach up to ${MOST} files to a message.` : null;
 }
 
 /** What was written, and behind it the files. Pure. */
@@ -80,7 +80,7 @@ export function Attachments({ outbox }: { outbox: Outbox }) {
   return (
     <>
       {pictures.length > 0 && (
-        <ul class="pictures" aria-label="Images that go with it">
+        <ul class="pictures" aria-label="Attached images">
           {pictures.map((picture) => (
             <li key={picture.url}>
               <img src={picture.url} alt={visible(picture.name)} />
@@ -95,7 +95,7 @@ export function Attachments({ outbox }: { outbox: Outbox }) {
         </ul>
       )}
       {files.length > 0 && (
-        <ul class="attached" aria-label="Files that go with it">
+        <ul class="attached" aria-label="Attached files">
           {files.map((file, place) => (
             <li key={`${place} ${file.name}`}>
               <Icon name="file" size="s" />
@@ -135,7 +135,7 @@ export function Attach({ outbox }: { outbox: Outbox }) {
         type="button"
         class="btn ghost sm icon"
         aria-label="Attach files"
-        title="Attach images or text files (or paste them, or drop them here)"
+        title="Attach images or text files (or paste or drop them here)"
         onClick={() => input.current?.click()}
       >
         <Icon name="clip" />

@@ -9,8 +9,8 @@ export function Became({ outbox, trouble }: { outbox: Outbox; trouble: Trouble }
   const phase = outbox.phase.value;
   if (phase.kind === "unsure") {
     return (
-      <Note kind="stale" title="No answer came.">
-        We’ll check whether your message arrived once the server is back. It is kept until then.
+      <Note kind="stale" title="The server did not respond.">
+        We’ll check whether your message arrived once the server is back. Your text is saved.
       </Note>
     );
   }

@@ -44,7 +44,7 @@ export async function askElsewhere(
   const opened = await post<SessionView>("/api/v1/sessions", wanted, {}, PATIENCE_MS);
   if (opened.kind !== "ok") return whyNot(opened);
   const sent = await askAgain(opened.body.id, text);
-  if (sent !== null) return `A new session was opened, but the request was not sent: ${sent}`;
+  if (sent !== null) return `A new session was started, but your message was not sent: ${sent}`;
   location.assign(`/index.html?${new URLSearchParams({ session: opened.body.id })}`);
   return null;
 }
@@ -66,5 +66,5 @@ export async function steer(session: string, queued: QueuedPrompt): Promise<Trou
   const taken = await remove(at(session, `queue/${queued.prompt}`));
   if (taken.kind !== "ok") return trouble(taken);
   const sent = await post(at(session, "prompts"), { text: queued.text, delivery: "steer" });
-  return sent.kind === "ok" ? null : `It was not sent: ${queued.text} (${whyNot(sent)})`;
+  return sent.kind === "ok" ? null : `This message was not sent: ${queued.text} (${whyNot(sent)})`;
 }

@@ -50,9 +50,7 @@ export function Composer(props: Props) {
     ...props.commands,
     ...tasks.map(({ name, requireUserInput }) => ({
       name,
-      about: requireUserInput
-        ? "Task: choose it, then say what it is to work on"
-        : "Task: choose it",
+      about: requireUserInput ? "Task: select it, then enter its input" : "Task: select it",
       run: () => {
         chosen.value = name;
       },
@@ -68,7 +66,7 @@ export function Composer(props: Props) {
       outbox.write("");
       command.run(said.rest);
     } else if (said.rest === "") {
-      trouble.value = `There is no command /${said.name}. Write / to see all; put a space before it to send it as text.`;
+      trouble.value = `There is no command /${said.name}. Type / to see all commands. To send this as text, put a space before the slash.`;
     } else return false;
     return true;
   }
@@ -113,7 +111,7 @@ export function Composer(props: Props) {
   return (
     <section
       class="composer"
-      aria-label="Request"
+      aria-label="Message"
       onDragOver={(event) => {
         if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
       }}
@@ -202,7 +200,7 @@ export function Composer(props: Props) {
               <button
                 type="button"
                 class="btn danger sm"
-                title="Ends the turn (Ctrl+.)"
+                title="Stop the turn (Ctrl+.)"
                 disabled={!canStop}
                 {...barred("operate")}
                 onClick={() => void stop()}
@@ -216,7 +214,7 @@ export function Composer(props: Props) {
                 <button
                   type="button"
                   class="btn sm primary"
-                  title={`It waits until the agent is done (${enterSends.value ? "Enter" : "Ctrl+Enter"})`}
+                  title={`Send when the agent is done (${enterSends.value ? "Enter" : "Ctrl+Enter"})`}
                   disabled={!canQueue}
                   {...barred("operate")}
                   onClick={send}
@@ -226,7 +224,7 @@ export function Composer(props: Props) {
                 <button
                   type="button"
                   class="btn sm"
-                  title="The agent reads it at its next step (Ctrl+Shift+Enter)"
+                  title="Add to the running turn, before the next step (Ctrl+Shift+Enter)"
                   disabled={!canQueue || view.state !== "working"}
                   {...barred("operate")}
                   onClick={() => add("steer")}
@@ -241,11 +239,7 @@ export function Composer(props: Props) {
                 class="btn sm primary"
                 disabled={!canSend}
                 title={
-                  canSend
-                    ? enterSends.value
-                      ? "Enter"
-                      : "Ctrl+Enter"
-                    : "The agent is being started."
+                  canSend ? (enterSends.value ? "Enter" : "Ctrl+Enter") : "The agent is starting."
                 }
                 {...barred("operate")}
                 onClick={send}
@@ -266,18 +260,21 @@ export function isAtWork(view: SessionView, taskRun: string | null, isSaid: bool
 }
 
 function hint(task: TaskItem | null, works: boolean, view: SessionView): string {
-  if (task !== null && !task.requireUserInput) return "This task takes no input. Send starts it.";
-  if (task !== null) return "What the task is to work on. Send starts it.";
-  if (view.state === "opening") return "The agent is being started.";
-  if (works) return "Message; it waits in the queue until the agent is done.";
-  return "Message; / for commands, @ for files.";
+  if (task !== null && !task.requireUserInput)
+    return "This task takes no input. Press Send to start it.";
+  if (task !== null) return "Enter the task’s input, then press Send to start it.";
+  if (view.state === "opening") return "The agent is starting.";
+  if (works) return "Queue a message for when the agent is done";
+  return "Send a message (/ for commands, @ for files)";
 }
 
 function Above({ count }: { count: number }) {
   if (count === 0) return null;
   return (
     <span class="small muted desk">
-      {count === 1 ? "1 thing above waits for you" : `${count} things above wait for you`}
+      {count === 1
+        ? "1 request above is waiting for you"
+        : `${count} requests above are waiting for you`}
     </span>
   );
 }

@@ -176,7 +176,7 @@ function guess(piece: Piece | undefined): number {
 function ToEnd({ follow }: { follow: Follow }) {
   const words = useComputed(() => {
     const missed = follow.missed.value;
-    return missed === 0 ? "Go to the end" : `${missed} new below`;
+    return missed === 0 ? "Jump to latest" : `${missed} new below`;
   });
   if (follow.atEnd.value) return null;
   return (

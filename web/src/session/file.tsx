@@ -86,7 +86,7 @@ export function FileView({ session, place }: { session: string; place: FilePlace
         <button
           type="button"
           class="btn ghost sm"
-          title="Read the file again"
+          title="Reload the file"
           onClick={() => ask(again + 1)}
         >
           <Icon name="turn" size="s" />
@@ -96,7 +96,7 @@ export function FileView({ session, place }: { session: string; place: FilePlace
       </div>
       {read.kind === "reading" && (
         <p class="load pad" aria-busy="true">
-          <Icon name="clock" /> Reading the file …
+          <Icon name="clock" /> Loading the file…
         </p>
       )}
       {read.kind === "not" && <Note kind="err" title={visible(read.why)} />}
@@ -108,7 +108,7 @@ export function FileView({ session, place }: { session: string; place: FilePlace
             label={`Lines of ${visibleWhole(place.path)}`}
             at={place.line}
           />
-          {read.file.cut && <p class="hint pad">The file goes on: this is its first MiB.</p>}
+          {read.file.cut && <p class="hint pad">Only the first MiB of the file is shown.</p>}
         </>
       )}
     </div>

@@ -74,13 +74,13 @@ export function Head(props: Props) {
           <button
             type="button"
             class="btn ghost sm"
-            aria-label="Ask on the side"
-            title="Ask on the side"
+            aria-label="Ask a side question"
+            title="Ask a side question"
             {...barred("operate")}
             onClick={onAside}
           >
             <Icon name="question" />
-            <span class="desk">Ask on the side</span>
+            <span class="desk">Side question</span>
           </button>
         )}
         <button
@@ -88,7 +88,7 @@ export function Head(props: Props) {
           class={view.pinned ? "btn ghost sm icon pinned" : "btn ghost sm icon"}
           aria-label="Pin the session"
           aria-pressed={view.pinned}
-          title={view.pinned ? "Pinned: it is at the top of Start" : "Pin it to the top of Start"}
+          title={view.pinned ? "Pinned to the top of Start" : "Pin to the top of Start"}
           {...barred("operate")}
           onClick={props.onPin}
         >
@@ -140,9 +140,9 @@ function Naming({ title, onDone }: { title: string; onDone: (name: string | null
 }
 
 const FORMATS = [
-  ["markdown", "Markdown", "to read and to paste"],
-  ["jsonl", "JSON lines", "every event, for scripts"],
-  ["html", "One HTML file", "to keep and to send"],
+  ["markdown", "Markdown", "to read or paste"],
+  ["jsonl", "JSON Lines", "every event, for scripts"],
+  ["html", "HTML", "one file, to keep or share"],
 ] as const;
 
 function Export({ session }: { session: string }) {

@@ -117,9 +117,7 @@ export function Menu({ items, wanted, place, id }: Props) {
         ))}
       </div>
       {items.length === 0 && (
-        <p class="none">
-          {isFile ? "No file is called like that." : "No command is called like that."}
-        </p>
+        <p class="none">{isFile ? "No matching files." : "No matching commands."}</p>
       )}
       <p class="vh" role="status">
         {items.length} found
@@ -129,7 +127,7 @@ export function Menu({ items, wanted, place, id }: Props) {
           <kbd>↑</kbd> <kbd>↓</kbd> move
         </span>
         <span>
-          <kbd>Enter</kbd> choose
+          <kbd>Enter</kbd> select
         </span>
         <span>
           <kbd>Esc</kbd> close

@@ -138,7 +138,8 @@ export class Outbox {
   }
 }
 
-const NOT_ARRIVED = "It did not arrive: the connection was lost. Your text is kept; send it again.";
+const NOT_ARRIVED =
+  "Your message did not arrive because the connection was lost. Your text is saved. Send it again.";
 const CLOCKS_MS = 60_000; // the server's clock may be another
 
 /** The seq at which a text was accepted. Secrets may have been taken out of it on the way. */

@@ -10,17 +10,17 @@ import { close, resume, type Trouble } from "./calls";
 
 export function Closed() {
   return (
-    <section class="composer over" aria-label="Request">
+    <section class="composer over" aria-label="Message">
       <div class="empty" role="status">
         <Icon name="tick" size="big" />
         <h2>The session is closed</h2>
-        <p>You may close this page. The conversation is kept in History.</p>
+        <p>You can close this page. The conversation stays in History.</p>
         <div class="row wrap center">
           <a class="btn sm" href="/history.html">
-            Open it in History
+            Open History
           </a>
           <a class="btn sm" href="/index.html">
-            Start another one
+            Start a new session
           </a>
         </div>
       </div>
@@ -38,15 +38,15 @@ export function Interrupted({ view }: { view: SessionView }) {
   }
   const asks = view.items.length > 0;
   return (
-    <section class="composer over" aria-label="Request">
+    <section class="composer over" aria-label="Message">
       <div class="empty" role="status">
         <Icon name="slashed" size="big" />
-        <h2>{asks ? "The session waits for you" : "The session was interrupted"}</h2>
+        <h2>{asks ? "The session is waiting for you" : "The session was interrupted"}</h2>
         <p>
-          {visible(view.error ?? "It lost its agent.")}{" "}
+          {visible(view.error ?? "The agent process ended.")}{" "}
           {asks
-            ? "What it asked above still waits: when you decide, it goes on with its turn. Resume goes on as well, and waits for you there."
-            : "Resume goes on where it was, with all that was said."}
+            ? "The request above is still open. When you decide it, the agent continues. If you resume first, the request stays open."
+            : "Resume to continue where it stopped, with the full conversation."}
         </p>
         {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
         <button
@@ -56,7 +56,7 @@ export function Interrupted({ view }: { view: SessionView }) {
           {...barred("operate")}
           onClick={() => void go(resume)}
         >
-          {busy.value ? "Resuming …" : "Resume"}
+          {busy.value ? "Resuming…" : "Resume"}
         </button>
       </div>
       <div class="line low">

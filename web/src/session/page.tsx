@@ -92,19 +92,19 @@ function Session({ id, at, file, onTitle }: SessionProps) {
 const Loading = () => (
   <div class="page">
     <p class="load">
-      <Icon name="clock" /> Reading the session …
+      <Icon name="clock" /> Loading the session…
     </p>
   </div>
 );
 
 const Missing = ({ why }: { why: string }) => (
   <div class="page stack">
-    <Note kind="err" title="This session cannot be shown.">
+    <Note kind="err" title="Could not load this session.">
       {visible(why)}
     </Note>
     <p>
-      <a href="/history.html">History</a> lists all that are kept; <a href="/index.html">Start</a>{" "}
-      begins a new one.
+      Find other sessions in <a href="/history.html">History</a>, or{" "}
+      <a href="/index.html">start a new one</a>.
     </p>
   </div>
 );

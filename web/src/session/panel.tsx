@@ -38,7 +38,7 @@ export function Panel({ view, model, changes, brief, part, file, onPart, onHide 
         <Tabs
           tabs={tabs}
           chosen={part}
-          label="Beside the conversation"
+          label="Session details"
           controls="panel-part"
           onChoose={onPart}
         />
@@ -87,8 +87,8 @@ function Changed({ changes }: { changes: Changes }) {
   return (
     <div class="empty">
       <Icon name="file" size="big" />
-      <h2>No file was changed yet</h2>
-      <p>Files that the agent changes are listed here, with what changed in each.</p>
+      <h2>No changes yet</h2>
+      <p>Files that the agent changes appear here with their diffs.</p>
     </div>
   );
 }
@@ -105,9 +105,9 @@ const SessionFacts = ({ view, model }: { view: SessionView; model: string }) => 
       <dd class="mono small">{visible(view.cwd)}</dd>
       <dt>Started</dt>
       <dd title={fully(view.created_at)}>{clock(view.created_at)}</dd>
-      <dt>By</dt>
+      <dt>Started by</dt>
       <dd>{visible(view.who)}</dd>
-      <dt>Id</dt>
+      <dt>ID</dt>
       <dd class="mono small">{view.id}</dd>
     </dl>
   </section>

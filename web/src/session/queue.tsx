@@ -69,7 +69,7 @@ export function Queue({ session, queue, canSteer, onTrouble }: Props) {
                 </span>
               ) : null}
               {queued.task != null ? (
-                <span class="small faint nowrap">by a task</span>
+                <span class="small faint nowrap">from a task</span>
               ) : (
                 <Does
                   session={session}
@@ -107,7 +107,7 @@ function Does({ session, queued, at, last, canSteer, onEdit, put }: DoesProps) {
     <>
       <span class="opt">
         {delivery === "steer" ? (
-          <span class="small faint nowrap">steers at the next step</span>
+          <span class="small faint nowrap">added at the next step</span>
         ) : (
           canSteer &&
           !queued.images?.length && (
@@ -168,7 +168,7 @@ function Edit({ text, onDone }: { text: string; onDone: (text: string | null) =>
       <textarea
         class="area grow"
         rows={Math.min(4, text.split("\n").length)}
-        aria-label="What it is to say"
+        aria-label="Edit the message"
         value={words}
         ref={(element) => {
           if (element && document.activeElement !== element) element.focus();
@@ -185,7 +185,7 @@ function Edit({ text, onDone }: { text: string; onDone: (text: string | null) =>
         }}
       />
       <button type="button" class="btn sm" onClick={done}>
-        Keep
+        Save{" "}
       </button>
       <button type="button" class="btn ghost sm" onClick={() => onDone(null)}>
         Cancel

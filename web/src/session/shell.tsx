@@ -56,13 +56,13 @@ export function Shell({ block, summary, looks = "", beside, children }: ShellPro
       {isOpen && block.cut && (
         <p class="cut-off">
           <Icon name="slashed" size="s" />
-          Cut off: it was ended before its time.
+          Cut off: it ended before it was complete.
         </p>
       )}
       {isOpen && block.left_out !== null && (
         <p class="cut-off">
           <Icon name="slashed" size="s" />
-          Too long to keep: {leftOut(block.left_out)} of its middle.
+          Too long to store in full: {leftOut(block.left_out)} in the middle.
         </p>
       )}
     </article>

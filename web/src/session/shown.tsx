@@ -92,10 +92,10 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     },
   };
   const commands: readonly SlashCommand[] = [
-    { name: "help", about: "All keys and commands", run: () => float("shortcuts") },
+    { name: "help", about: "Show keyboard shortcuts", run: () => float("shortcuts") },
     {
       name: "rename",
-      about: "Give this session another name",
+      about: "Rename this session",
       takes: "name",
       run: (rest) => {
         if (rest === "") naming.value = true;
@@ -104,15 +104,15 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     },
     {
       name: "pin",
-      about: view.pinned ? "Do not keep it at the top any more" : "Keep it at the top of Start",
+      about: view.pinned ? "Unpin from the top of Start" : "Pin to the top of Start",
       run: () => void turnPin(),
     },
-    { name: "aside", about: "Ask on the side, while the agent goes on", run: ask },
-    { name: "changes", about: "What was changed in files", run: () => show("changes") },
-    { name: "usage", about: "What it took so far", run: () => show("usage") },
+    { name: "aside", about: "Ask a side question while the agent works", run: ask },
+    { name: "changes", about: "Show changed files", run: () => show("changes") },
+    { name: "usage", about: "Show tokens, requests and cost", run: () => show("usage") },
     {
       name: "stop",
-      about: "End the turn",
+      about: "Stop the turn",
       run: async () => {
         trouble.value = await abort(id, taskRun.value);
       },
@@ -121,7 +121,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
   ];
   useCommands([
     { id: "changes", label: "Changed files", icon: "file", run: () => show("changes") },
-    { id: "usage", label: "Usage of this session", icon: "info", run: () => show("usage") },
+    { id: "usage", label: "Session usage", icon: "info", run: () => show("usage") },
     {
       id: "rename",
       label: "Rename the session",
@@ -138,7 +138,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     },
     ...(isOpen
       ? ([
-          { id: "aside", label: "Ask on the side", icon: "question", run: ask },
+          { id: "aside", label: "Ask a side question", icon: "question", run: ask },
           { id: "close", label: "Close Session", icon: "cross", run: () => void endSession() },
         ] as const)
       : []),
@@ -187,7 +187,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
             </AskAgain.Provider>
             {session.earlier.value && (
               <p class="load earlier">
-                <Icon name="clock" /> Reading what came before …
+                <Icon name="clock" /> Loading earlier messages…
               </p>
             )}
           </div>
@@ -246,7 +246,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
 const Nothing = () => (
   <div class="empty">
     <Icon name="terminal" size="big" />
-    <h2>Nothing was said yet</h2>
-    <p>Tell the agent what to do. Its thoughts, tool calls and answers appear here.</p>
+    <h2>No messages yet</h2>
+    <p>Tell the agent what to do. Its reasoning, tool calls and answers appear here.</p>
   </div>
 );

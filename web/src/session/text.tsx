@@ -40,7 +40,7 @@ export function Text({ block }: { block: TextBlock }) {
           {!block.receiving && block.text !== "" && (
             <CopyButton
               text={block.text}
-              what={`the ${block.kind === "user" ? "request" : "text"}`}
+              what={`the ${block.kind === "user" ? "message" : "text"}`}
             />
           )}
         </>
@@ -69,12 +69,12 @@ function Words({ block, isDocument, isRaw }: Said) {
 function Images({ images }: { images: readonly PromptImage[] }) {
   const session = useContext(Home);
   return (
-    <ul class="pictures" aria-label="Images of this request">
+    <ul class="pictures" aria-label="Images in this message">
       {images.map(({ id }, place) => (
         <li key={id}>
           <Image
             path={`/api/v1/sessions/${session}/images/${id}`}
-            alt={`${place + 1} of this request`}
+            alt={`Image ${place + 1} of this message`}
           />
         </li>
       ))}

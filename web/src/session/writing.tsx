@@ -85,7 +85,7 @@ export function Writing(props: WritingProps) {
         ref={area}
         class="area"
         rows={2}
-        aria-label="Your request"
+        aria-label="Your message"
         aria-autocomplete="list"
         aria-haspopup="listbox"
         aria-controls={isOpen ? id : undefined}

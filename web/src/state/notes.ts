@@ -8,7 +8,7 @@ function told(tone: Note["tone"], title: string, text: string): Note {
   return { tone, title, text };
 }
 
-export const ASKED_AGAIN = "The model is asked again";
+export const ASKED_AGAIN = "Retrying the model";
 export const FAILED = "The turn failed";
 
 /** None where it is shown otherwise, or is nothing to tell. */
@@ -28,21 +28,17 @@ export function noteOf(event: Event): Note | null {
       if (event.outcome === "failed") return told("error", FAILED, "");
       return event.outcome === "aborted" ? told("info", "Stopped", "") : null;
     case "prompt.dropped":
-      return told("warning", "A request will not be worked on", event.reason);
+      return told("warning", "A message was dropped", event.reason);
     case "loop.noticed":
       return told(
         event.level === "critical" ? "error" : "warning",
-        "The agent repeats itself",
+        "The agent is repeating itself",
         event.text,
       );
     case "aside.answered":
-      return told(
-        "info",
-        "Asked beside the work",
-        `${event.who}: ${event.question}\n\n${event.answer}`,
-      );
+      return told("info", "Side question", `${event.who}: ${event.question}\n\n${event.answer}`);
     case "tool.vetoed":
-      return told("warning", `Not let through: ${event.tool}`, event.reason);
+      return told("warning", `Blocked: ${event.tool}`, event.reason);
     case "permission.decided":
       // A person's no stands in what the person was asked.
       if (event.allowed || /^(person|nobody)/.test(event.by)) return null;

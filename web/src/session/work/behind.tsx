@@ -20,7 +20,7 @@ export function BehindFact({ call }: { call: WaitingCall }) {
   return (
     <span class="st waiting">
       <Icon name="clock" />
-      {isOwn ? "Waits for another approval" : "Waits for another session"}
+      {isOwn ? "Waiting for another approval" : "Waiting for another session"}
     </span>
   );
 }
@@ -32,13 +32,13 @@ export function Behind({ call }: { call: WaitingCall }) {
   return (
     <div class="behind">
       <p>
-        Waits for the approval <b>{visible(call.title)}</b>{" "}
-        {isOwn ? "in this session" : <Place call={call} />}. Both edit the same file, and one goes
-        after the other.
+        Waiting for the approval <b>{visible(call.title)}</b>{" "}
+        {isOwn ? "in this session" : <Place call={call} />}. Both edit the same file, so they run
+        one after the other.
       </p>
       {!isOwn && !isHere && item !== undefined && (
         <button type="button" class="btn sm" data-still onClick={() => decideHere(true)}>
-          Decide it here
+          Decide here
         </button>
       )}
       {isHere && item !== undefined && (

@@ -187,8 +187,8 @@ function Agent({ entry, call }: Props<"agent">) {
       {() => (
         <div class="nest">
           <details class="asked-it">
-            <summary>It was asked: {firstLine(call.prompt)}</summary>
-            <Fold text={call.prompt} label="What it was asked" />
+            <summary>Prompt: {firstLine(call.prompt)}</summary>
+            <Fold text={call.prompt} label="Prompt" />
           </details>
           <Inner.Provider value={true}>
             {insideOf(tool, blocks, asks).map((piece) =>
@@ -216,7 +216,7 @@ function Asked({ entry, call }: Props<"question">) {
       icon="question"
       title={
         <>
-          <b>{tool.receiving ? "Asks" : "Asked"}</b> {firstLine(call.question)}
+          <b>{tool.receiving ? "Asking" : "Asked"}</b> {firstLine(call.question)}
         </>
       }
       facts={

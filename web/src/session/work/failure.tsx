@@ -38,8 +38,8 @@ export function FailureCard({ failure }: { failure: Failure }) {
       <p class="tries">
         <Icon name="turn" size="s" />
         {over
-          ? `The model answered after ${counted(tries)} more.`
-          : `The model did not answer and is asked again: ${counted(tries)} so far.`}
+          ? `The model answered after ${counted(tries)}.`
+          : `The model is not answering. Retrying: ${counted(tries)} so far.`}
         <time class="faint" title={fully(last.at)}>
           {clock(last.at)}
         </time>
@@ -75,7 +75,7 @@ function Past({ failure: { notes }, tries, said }: Props) {
 /** `tries` are those behind the first. */
 const often = (tries: number): string => (tries === 0 ? "once" : `${tries + 1} times`);
 
-const counted = (tries: number): string => (tries === 1 ? "1 try" : `${tries} tries`);
+const counted = (tries: number): string => (tries === 1 ? "1 retry" : `${tries} retries`);
 
 function Failed({ failure, tries, said }: Props) {
   const { model, others, retry } = useContext(AskAgain);
@@ -87,10 +87,10 @@ function Failed({ failure, tries, said }: Props) {
   const last = notes.at(-1)?.at ?? first;
   const when = tries === 0 ? "" : ` in ${span(last - first)}`;
   const safe = worked
-    ? "The agent had done something before: look at it before you ask again."
-    : "The agent has changed nothing in this turn yet, so a retry is safe.";
+    ? "The agent has already done something in this turn. Check it before you retry."
+    : "The agent has not changed anything in this turn, so it is safe to retry.";
   return (
-    <section class="fail" aria-label="The model is not answering">
+    <section class="fail" aria-label="The model isn't answering">
       <header>
         <Icon name="warning" />
         <b>{visible(model)} isn't answering</b>
@@ -144,7 +144,7 @@ function Failed({ failure, tries, said }: Props) {
             View Raw Data
           </button>
           {request?.images && retry !== null && (
-            <span class="small faint">Its images are not sent again.</span>
+            <span class="small faint">Images are not sent again.</span>
           )}
         </div>
         {picks && request !== null && <OtherModel text={request.text} />}
@@ -157,7 +157,7 @@ function Failed({ failure, tries, said }: Props) {
 const AllSaid = ({ notes }: Pick<Failure, "notes">) => (
   <Fold
     text={notes.map(({ at, title, text }) => `${fully(at)} ${title}: ${text}`).join("\n")}
-    label="All that was said"
+    label="Full error log"
   />
 );
 
@@ -196,8 +196,8 @@ function OtherModel({ text }: { text: string }) {
         Retry in a new session
       </button>
       <span class="small muted">
-        A session keeps its model: this opens a new one in the same folder with the same request.
-        What was said here is not taken along.
+        A session keeps its model. This starts a new session in the same folder with the same
+        message, without the conversation so far.
       </span>
     </form>
   );

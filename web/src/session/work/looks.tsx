@@ -22,7 +22,7 @@ export function Search({ entry, call }: Props<"search">) {
       icon="search"
       title={
         <>
-          <b>{tool.receiving ? "Searches" : "Searched"}</b>{" "}
+          <b>{tool.receiving ? "Searching" : "Searched"}</b>{" "}
           <code>{visible(call.pattern.slice(0, 300))}</code>
           <Where path={call.where} />
         </>
@@ -62,9 +62,9 @@ function Where({ path }: { path: string | null }) {
 
 function hitsInWords({ hits, isNames }: Of<"search">, files: number): string {
   const many = files === 1 ? "1 file" : `${files.toLocaleString("en")} files`;
-  if (hits.length === 0) return "no hits";
+  if (hits.length === 0) return "no matches";
   if (isNames) return many;
-  return `${hits.length === 1 ? "1 hit" : `${hits.length.toLocaleString("en")} hits`} in ${many}`;
+  return `${hits.length === 1 ? "1 match" : `${hits.length.toLocaleString("en")} matches`} in ${many}`;
 }
 
 const MOST_HITS = 200;
@@ -106,7 +106,7 @@ function Found({ text, pattern }: { text: string; pattern: string }) {
 
 export function Read({ entry, call }: Props<"read">) {
   const { tool } = entry;
-  const verb = call.isFolder ? ["Lists", "Listed"] : ["Reads", "Read"];
+  const verb = call.isFolder ? ["Listing", "Listed"] : ["Reading", "Read"];
   const lines =
     call.to === null
       ? null
@@ -135,7 +135,7 @@ export function Read({ entry, call }: Props<"read">) {
         <>
           {call.text !== "" && (
             <div class="read-in">
-              <Code text={call.text} path={call.path} label="What was read" first={call.from} />
+              <Code text={call.text} path={call.path} label="File content" first={call.from} />
             </div>
           )}
           <Trouble entry={entry} />

@@ -27,7 +27,7 @@ export function lastLines(text: string, most: number): Ending {
 export function Output({ id, text, running }: { id: string; text: string; running: boolean }) {
   const all = useChoice(id, "all");
   const end = lastLines(text, LAST);
-  if (end.of === 0) return running ? null : <p class="none">It said nothing.</p>;
+  if (end.of === 0) return running ? null : <p class="none">No output.</p>;
   const isAll = all.value ?? false;
   const isCut = end.lines < end.of || end.shown.length >= MOST;
   return (
@@ -57,7 +57,7 @@ export function Output({ id, text, running }: { id: string; text: string; runnin
                 all.value = !isAll;
               }}
             >
-              {isAll ? "Show the end" : "Show all"}
+              {isAll ? "Show less" : "Show all"}
             </button>
           </>
         )}

@@ -23,9 +23,9 @@ test("a rule is named by what it allows, a policy by its name, a person by their
 test("a denial says by what", () => {
   const no = { allowed: false };
   expect(permittedInWords(permission("policy read-only", no))).toBe("Denied by policy read-only");
-  expect(permittedInWords(permission("size", no))).toBe("Denied: too long to be shown");
-  expect(permittedInWords(permission("limit", no))).toBe("Denied: a limit is reached");
-  expect(permittedInWords(permission("nobody", no))).toBe("Denied, nobody decided");
+  expect(permittedInWords(permission("size", no))).toBe("Denied: too long to show");
+  expect(permittedInWords(permission("limit", no))).toBe("Denied: limit reached");
+  expect(permittedInWords(permission("nobody", no))).toBe("Denied: nobody decided");
 });
 
 test("a long rule is cut in the row and whole in the full words", () => {

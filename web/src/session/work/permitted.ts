@@ -29,11 +29,11 @@ export function permittedInWords(permission: Permission): string {
     case "person":
       return `${verdict} earlier by ${name}`;
     case "size":
-      return `${verdict}: too long to be shown`;
+      return `${verdict}: too long to show`;
     case "limit":
-      return `${verdict}: a limit is reached`;
+      return `${verdict}: limit reached`;
     default:
-      return `${verdict}, nobody decided`;
+      return `${verdict}: nobody decided`;
   }
 }
 
@@ -43,8 +43,7 @@ export function permittedInFull(permission: Permission): string {
   if (rule === null) return `${permittedInWords(permission)}. ${visible(reason)}`.trim();
   const verdict = allowed ? "Allowed" : "Denied";
   const [, name] = parted(by);
-  const whose =
-    name === "session" ? "what was allowed until this session ends" : `the rule ${name}`;
+  const whose = name === "session" ? "a rule for this session only" : `rule ${name}`;
   return `${verdict} by ${whose}: ${ruleInWords(rule)}`;
 }
 

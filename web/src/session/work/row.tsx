@@ -83,7 +83,7 @@ export function Standing({ tool, ask }: CallEntry) {
   const isInner = useContext(Inner);
   const isPast = useContext(PastAsks) !== null;
   if (ask !== null && ask.settled === null) {
-    const words = isPast ? "Waited for you" : "Waits for you";
+    const words = isPast ? "Waited for you" : "Waiting for you";
     return (
       <span class={isPast ? "st waiting" : "st you"}>
         <Icon name="hand" />
@@ -91,7 +91,7 @@ export function Standing({ tool, ask }: CallEntry) {
       </span>
     );
   }
-  if (tool.vetoed !== null) return <Fact look="bad" icon="slashed" words="Not let through" />;
+  if (tool.vetoed !== null) return <Fact look="bad" icon="slashed" words="Blocked" />;
   if (tool.cut) return <Fact icon="slashed" words="Cut off" />;
   return null;
 }

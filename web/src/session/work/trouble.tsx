@@ -32,9 +32,9 @@ export function Trouble({ entry: { tool, ask } }: { entry: CallEntry }) {
           <Fold text={why} label="Why it failed" />
         </div>
       )}
-      {tool.cut && why === null && <p class="none">It was ended before its time.</p>}
+      {tool.cut && why === null && <p class="none">It ended before it was complete.</p>}
       {tool.left_out !== null && (
-        <p class="none">Too long to keep: {leftOut(tool.left_out)} of its middle.</p>
+        <p class="none">Too long to store in full: {leftOut(tool.left_out)} in the middle.</p>
       )}
     </>
   );
