@@ -36,6 +36,7 @@ from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.entries import Entries
 from airboss.service.entry_checks import EntryChecks
+from airboss.service.entry_editor import EntryEditor
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
@@ -261,6 +262,7 @@ async def opened_services(
             folders=folders,
             entries=entries,
             entry_checks=EntryChecks(entries),
+            entry_editor=EntryEditor(entries, audit),
             history=History(log, sessions, SearchIndex(database)),
             status=status,
             settings=changes,

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from airboss.entry.descriptions import DESCRIPTIONS
 from airboss.entry.document import Entry
 from airboss.entry.schema import entry_schema, shipped_schema
 
@@ -44,7 +45,7 @@ def test_a_work_is_one_of_five_kinds_and_says_which() -> None:
         assert SCHEMA["$defs"][kind]["required"][0] == "kind"
         assert SCHEMA["$defs"][kind]["properties"]["kind"]["const"] == kind
     assert SCHEMA["$defs"]["Seq"]["properties"]["works"]["items"] == {"$ref": "#/$defs/Work"}
-    assert SCHEMA["$defs"]["Alt"]["properties"]["trueWork"] == {"$ref": "#/$defs/Work"}
+    assert SCHEMA["$defs"]["Alt"]["properties"]["trueWork"]["$ref"] == "#/$defs/Work"
 
 
 def test_editors_offer_the_tools_and_the_policies() -> None:
@@ -52,3 +53,23 @@ def test_editors_offer_the_tools_and_the_policies() -> None:
     assert tools[0] == "job_prepare_document"
     policies = SCHEMA["properties"]["permissions"]["enum"]
     assert policies == ["ask", "approve-all", "read-only", "deny-all"]
+
+
+def test_every_field_says_what_it_means() -> None:
+    parts = {"Entry": SCHEMA, **SCHEMA["$defs"]}
+    fields = {
+        (part, name): told.get("description", "")
+        for part, schema in parts.items()
+        for name, told in schema.get("properties", {}).items()
+    }
+    assert len(fields) > 45
+    assert [field for field, said in fields.items() if not said.endswith(".")] == []
+    assert {part: set(told) for part, told in DESCRIPTIONS.items()} == {
+        part: set(schema["properties"]) for part, schema in parts.items() if "properties" in schema
+    }
+
+
+def test_the_driving_model_is_offered_as_a_name() -> None:
+    models = SCHEMA["properties"]["models"]
+    assert models["properties"]["driving"]["type"] == "string"
+    assert models["additionalProperties"] == {"type": "string"}

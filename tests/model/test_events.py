@@ -13,6 +13,7 @@ from airboss.model.audit_events import (
     BrowserSignedOut,
     Deleted,
     EntryInstalled,
+    EntryWritten,
     ItemDecided,
     RequestRefused,
     RulesChanged,
@@ -218,6 +219,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     SettingChanged(by=ME, change="changed", name="max_tasks", value="24", before="null"),
     TokenChanged(by=ME, change="removed", token=TokenFacts(name="ci", role="own"), changed_at=1),
     EntryInstalled(by=ME, source="api", digest="d"),
+    EntryWritten(by=ME, path="/work/airboss.yaml", digest="e", before="d"),
     Deleted(by=ME, stream=SESSION),
     AuditTrimmed(by=Actor(via="server"), keep_days=2, before=1, count=3),
 )

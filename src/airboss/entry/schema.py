@@ -4,7 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-from airboss.entry.document import Entry
+from airboss.entry.descriptions import DESCRIPTIONS, DRIVING_MODEL
+from airboss.entry.document import DRIVING, Entry
 from airboss.entry.shape import WORKS
 
 FILE: Final = Path(__file__).with_name("entry.schema.json")
@@ -18,6 +19,7 @@ def entry_schema() -> dict[str, Any]:
         schema["$defs"][kind].setdefault("required", []).insert(0, "kind")
     plain = _plain(schema, (), work)
     plain["$defs"]["Work"] = {"oneOf": work["oneOf"]}
+    _describe(plain)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **plain}
 
 
@@ -25,6 +27,15 @@ def entry_schema() -> dict[str, Any]:
 def shipped_schema() -> str:
     """The text that the package carries."""
     return FILE.read_text(encoding="utf-8")
+
+
+def _describe(plain: dict[str, Any]) -> None:
+    for part, fields in DESCRIPTIONS.items():
+        properties = (plain if part == "Entry" else plain["$defs"][part])["properties"]
+        for name, said in fields.items():
+            properties[name]["description"] = said
+    driving = {"type": "string", "description": DRIVING_MODEL}
+    plain["properties"]["models"]["properties"] = {DRIVING: driving}
 
 
 def _plain(schema: Any, place: tuple[str, ...], work: Any) -> Any:

@@ -26,6 +26,7 @@ from airboss.http.v1 import (
     audit,
     digests,
     entries,
+    entry_file,
     exports,
     feed,
     folder_files,
@@ -59,7 +60,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     said = [
-        *(status, sessions, folder_files, entries),
+        *(status, sessions, folder_files, entries, entry_file),
         *(task_runs, run_reports, runs, trust, rules, settings, inbox),
     ]
     v1 = [*said, feed, history, digests, exports, audit]

@@ -22,6 +22,8 @@ class RequestBounds:
     body_bytes: int = 4 * 1024 * 1024
     # Of images in a request, beside all else.
     image_bytes: int = 34 * 1024 * 1024
+    # Of an entry's text as JSON has it, beside all else.
+    entry_bytes: int = 16 * 1024 * 1024
     # Of those who have not shown a token yet.
     stranger_body_bytes: int = 4 * 1024
     body_seconds: float = 30.0

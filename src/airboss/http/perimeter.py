@@ -46,6 +46,8 @@ _HEALTH = "/healthz"
 _SIGN_IN = "/api/v1/signin"
 # Requests that may come with images.
 _MAY_SHOW = re.compile(r"/api/v1/sessions/[^/]+/prompts")
+# Requests that bring the text of an entry.
+_MAY_BRING_ENTRY = re.compile(r"/api/v1/(?:entry/(?:file|draft)|rehearsals)")
 
 # What is sent further hears so soon that its token is gone.
 _LOOK_SECONDS = 0.25
@@ -130,6 +132,8 @@ class Perimeter:
         most = self._bounds.stranger_body_bytes if is_for_strangers else self._bounds.body_bytes
         if not is_for_strangers and _MAY_SHOW.fullmatch(path):
             most += self._bounds.image_bytes
+        if not is_for_strangers and _MAY_BRING_ENTRY.fullmatch(path):
+            most += self._bounds.entry_bytes
         check_head(scope, headers, self._bounds, most)
         origin = self._origin(headers)
         scope["airboss.origin"] = origin

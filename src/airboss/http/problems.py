@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Match
 
 from airboss import errors
 from airboss.model.redaction import Redactor
+from airboss.service.entry_editor import EntryFile, EntryFileChanged
 
 # Set by the perimeter for as long as it answers a request.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -63,6 +64,11 @@ class Problem(BaseModel):
     retryable: bool
     # What was probably meant, where the request has a slip of the pen; else left out.
     suggestion: str | None = None
+    # Of a file that was changed elsewhere what is on the disk, for whoever wanted to save it; else
+    # left out. A file that is gone has no digest and no time.
+    digest: str | None = None
+    modified_at: int | None = None
+    text: str | None = None
 
 
 def status_of(error: errors.AirbossError) -> int:
@@ -77,6 +83,7 @@ def problem(
     retryable: bool | None = None,
     headers: Mapping[str, str] | None = None,
     suggestion: str | None = None,
+    changed: EntryFile | None = None,
 ) -> Response:
     said = Problem(
         title=HTTPStatus(status).phrase,
@@ -86,6 +93,9 @@ def problem(
         request_id=request_id.get(),
         retryable=status in _RETRYABLE if retryable is None else retryable,
         suggestion=suggestion,
+        digest=changed and changed.digest,
+        modified_at=changed and changed.modified_at,
+        text=changed and changed.text,
     )
     body = said.model_dump_json(exclude_none=True)
     return Response(body, status, headers, "application/problem+json")
@@ -99,13 +109,14 @@ def answer(
     headers: Mapping[str, str] | None = None,
     *,
     suggestion: str | None = None,
+    changed: EntryFile | None = None,
 ) -> Response:
     """The refusal in the form that callers of this path expect. Never HTML."""
     given = {"Cache-Control": "no-store", **(headers or {})}
     if status in _RETRYABLE:
         given.setdefault("Retry-After", _RETRY_SECONDS)
     if _is_v1(path) or path in _PROBLEM_PLACES:
-        return problem(status, code, detail, headers=given, suggestion=suggestion)
+        return problem(status, code, detail, headers=given, suggestion=suggestion, changed=changed)
     if path == "/api" or path.startswith("/api/"):
         return Response(json.dumps({"error": detail}), status, given, "application/json")
     return Response(f"{detail}\n", status, given, "text/plain")
@@ -133,8 +144,9 @@ def install(app: FastAPI) -> None:
 async def _foreseen(request: Request, error: Exception) -> Response:
     refusal = cast("errors.AirbossError", error)
     meant = refusal.suggestion if isinstance(refusal, errors.WorkingDirectoryMissing) else None
+    changed = refusal.found if isinstance(refusal, EntryFileChanged) else None
     said = (status_of(refusal), refusal.code, str(refusal))
-    return answer(_path(request), *said, suggestion=meant)
+    return answer(_path(request), *said, suggestion=meant, changed=changed)
 
 
 async def _not_valid(request: Request, error: Exception) -> Response:

@@ -35,6 +35,7 @@ _V1: Final[_Table] = {
         *("show_file", "find_files"),
         *("read_events", "follow_events", "session_digest", "export_session"),
         *("show_entry", "show_entry_mistakes", "list_tasks", "list_jobs", "list_trusted"),
+        *("show_entry_file", "show_entry_schema"),
         *("list_rules", "list_settings"),
         *("list_task_runs", "show_task_run", "read_task_events", "follow_task_events"),
         *("list_runs", "show_run", "show_job_of_run", "read_run_events", "follow_run_events"),
@@ -69,6 +70,7 @@ _V1: Final[_Table] = {
         *("add_rule", "arrange_rules", "remove_rule", "change_setting", "reset_setting"),
         # To look is to read any entry on the disk, which serves nothing but to trust it.
         *("look_at_path", "trust_path", "distrust_path", "install_entry"),
+        "save_entry_file",
         *("delete_session", "delete_run", "delete_task_run", "stop_server"),
         *("list_audit", "follow_audit", "export_audit"),
     ),
@@ -89,6 +91,7 @@ _BESIDE: Final[_Table] = {
 MORE_NEEDED: Final[Mapping[str, str]] = {
     "decide": "`allow-always` needs `own`: it writes a rule",
     "query_session": "answers need `decide`",
+    "show_entry_file": "another file needs `own`",
     "list_sign_ins": "other people's only with `own`",
     "end_sign_in": "other people's only with `own`",
     "end_sign_ins": "other people's only with `own`",

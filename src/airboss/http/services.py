@@ -16,6 +16,7 @@ from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.entries import Entries
 from airboss.service.entry_checks import EntryChecks
+from airboss.service.entry_editor import EntryEditor
 from airboss.service.folders import Folders
 from airboss.service.history import History
 from airboss.service.inbox import Inbox
@@ -47,6 +48,7 @@ class Services:
     folders: Folders
     entries: Entries
     entry_checks: EntryChecks
+    entry_editor: EntryEditor
     history: History
     status: ServerStatus
     settings: SettingChanges

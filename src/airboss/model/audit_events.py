@@ -147,6 +147,17 @@ class EntryInstalled(Frozen):
     path: Words | None = None
 
 
+class EntryWritten(Frozen):
+    """Somebody saved an entry's file. `before` is the digest of the version that was replaced;
+    without one there was no file."""
+
+    kind: Literal["audit.entry.written"] = "audit.entry.written"
+    by: Actor
+    path: Words
+    digest: Words | None = None
+    before: Words | None = None
+
+
 class Deleted(Frozen):
     """A session or a run was deleted for good, with all that was said in it."""
 
@@ -177,6 +188,7 @@ AuditEvent: TypeAlias = (
     | SettingChanged
     | TokenChanged
     | EntryInstalled
+    | EntryWritten
     | Deleted
     | AuditTrimmed
 )

@@ -103,7 +103,7 @@ class Entries:
         self._background.start(self._watch())
         if self.settings.entry:
             await self._follow(is_start=True)
-        elif await asyncio.to_thread(self._candidates):
+        elif await asyncio.to_thread(self.candidates):
             await self.current()
 
     async def _watch(self) -> None:
@@ -194,14 +194,19 @@ class Entries:
     async def may_quote(self, path: Path) -> bool:
         """Whether its lines may be shown: only those of the project's own entry, or of the chosen
         one. A link must not show what lies elsewhere, and who checks a file not any file."""
-        return await asyncio.to_thread(self._may_quote, path)
+        return await asyncio.to_thread(self.may_quote_here, path)
 
-    def _may_quote(self, path: Path) -> bool:
+    def may_quote_here(self, path: Path) -> bool:
+        """The same, for a thread."""
         if path == self.settings.entry:
             return True
         real, root = (Path(os.path.realpath(one)) for one in (path, self.folders.repo_root))
         is_inside = real.is_relative_to(root) and not is_secret(real.relative_to(root))
-        return is_inside and path in self._candidates()
+        return is_inside and path in self.candidates()
+
+    def look_again(self) -> None:
+        """At the file, when somebody asks next: it has just been written."""
+        self._looked_at = float("-inf")
 
     def _not_ours(self, path: Path) -> None:
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.settings.data)):
@@ -209,7 +214,7 @@ class Entries:
 
     # Following the file.
 
-    def _candidates(self) -> list[Path]:
+    def candidates(self) -> list[Path]:
         chosen = self.settings.entry
         return [chosen] if chosen else own_entries(self.folders.repo_root)
 
@@ -227,7 +232,7 @@ class Entries:
             self._looking = None
 
     async def _follow(self, *, is_start: bool = False) -> None:
-        files = await asyncio.to_thread(self._candidates)
+        files = await asyncio.to_thread(self.candidates)
         seen = await asyncio.to_thread(prints_of, files)
         if seen == self._seen and self._installed:
             self._tell(None)

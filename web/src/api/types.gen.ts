@@ -316,6 +316,19 @@ export type DoctorReport = {
   "checks": readonly (Check)[];
 };
 
+/** An entry's file as it is now. `digest` is the SHA-256 of its bytes; there is none where the file does not exist, or may not be shown. `in_use`: the server uses exactly this version. `why_not` says in words why it cannot be written here. */
+export type EntryFile = {
+  "path": string;
+  "exists": boolean;
+  "format": "yaml" | "json" | "python";
+  "text": string;
+  "digest"?: string | null;
+  "modified_at"?: number | null;
+  "in_use": boolean;
+  "writable": boolean;
+  "why_not"?: string | null;
+};
+
 /** The finished entry, where it came from, and what somebody should know about it. */
 export type EntryInUse = {
   "source": "built-in" | "file" | "test" | "api";
@@ -359,6 +372,15 @@ export type EntryState = {
   "mistaken_path"?: string | null;
 };
 
+/** Somebody saved an entry's file. `before` is the digest of the version that was replaced; without one there was no file. */
+export type EntryWritten = {
+  "kind": "audit.entry.written";
+  "by": Actor;
+  "path": string;
+  "digest"?: string | null;
+  "before"?: string | null;
+};
+
 /** A page of a stream: go on with `after=next_after` as long as there is more. */
 export type EventPage = {
   "items": readonly (RecordedEvent)[];
@@ -387,7 +409,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -768,6 +790,9 @@ export type Problem = {
   "request_id": string;
   "retryable": boolean;
   "suggestion"?: string | null;
+  "digest"?: string | null;
+  "modified_at"?: number | null;
+  "text"?: string | null;
 };
 
 /** A request of a person is on disk, behind those that were accepted before it; one that steers or interrupts goes before them. */
@@ -888,14 +913,14 @@ export type ReasoningStarted = {
 export type RecordedAct = {
   "seq": number;
   "at": number;
-  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
 };
 
 /** An event with its place in the stream and its time (ms, UTC). */
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
 };
 
 /** Whether a scripted model is served. */

@@ -32,6 +32,8 @@ export function actInWords({ event }: Pick<Act, "event">): string {
       return `Token ${event.token.name} ${event.change}, role ${event.token.role}`;
     case "audit.entry.installed":
       return `Another entry in use: ${event.path ?? event.source}`;
+    case "audit.entry.written":
+      return `${event.before == null ? "Entry created" : "Entry saved"}: ${event.path}`;
     case "audit.deleted":
       return `Deleted: ${event.stream}`;
     case "audit.trimmed":

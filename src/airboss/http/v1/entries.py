@@ -1,26 +1,23 @@
 """The entry over v1: the one in use, its tasks and jobs, checking one, installing one."""
 
-from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Request, Response
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from airboss.errors import NotFound
 from airboss.http.description import Refusals, refused
 from airboss.http.roles import Router
 from airboss.http.services import Use, UseEntries, UseRuns
+from airboss.http.v1.large_bodies import PARSED_AT_ONCE, as_json, parsed, read_by_hand
 from airboss.http.v1.streams import AbsolutePath, RequestBody
 from airboss.model.audit_events import EntryInstalled
 from airboss.service.audit import actor
-from airboss.service.entry_reader import in_thread
 from airboss.service.installed import Installed
 from airboss.service.job_stats import JobStats
 
 router = Router(prefix="/api/v1", tags=["entry"])
 
-_LARGEST_PARSED_HERE = 64 * 1024
 # As many as have their lines: more would flood a page.
 _MOST_SHOWN = 50
 FilePath = Annotated[
@@ -70,15 +67,6 @@ class InstallEntry(RequestBody):
         if (self.entry is None) == (self.path is None):
             raise ValueError("give either path or entry")
         return self
-
-
-# Read by hand: what is large would hold the event loop up.
-_INSTALL_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": InstallEntry.model_json_schema()}},
-    }
-}
 
 
 class MistakeLine(BaseModel):
@@ -189,7 +177,7 @@ async def show_entry(entries: UseEntries) -> Response:
     used = await entries.current()
     if used is None:
         raise NotFound("entry", "in use yet")
-    return await _json(lambda: _in_use(used))
+    return await as_json(lambda: _in_use(used))
 
 
 @router.get("/entry/mistakes", response_model=EntryMistakes)
@@ -197,7 +185,7 @@ async def show_entry_mistakes(entries: UseEntries) -> Response:
     """The mistakes that keep the project's file from being used: the first of them, and how many
     there are."""
     used = await entries.current()
-    return await _json(lambda: _mistakes(used))
+    return await as_json(lambda: _mistakes(used))
 
 
 @router.post("/entry/check", response_model=CheckedEntry, responses=_NOT_USABLE)
@@ -208,7 +196,7 @@ async def check_entry(asked: CheckEntry, use: Use) -> Response:
         found = await use.entry_checks.check_path(asked.path)
     else:
         found = await use.entry_checks.check_text(asked.text or "", asked.format)
-    return await _json(
+    return await as_json(
         lambda: CheckedEntry(
             valid=not found.violations,
             violations=[Mistake(**said.to_wire()) for said in found.violations],
@@ -225,13 +213,13 @@ async def check_entry(asked: CheckEntry, use: Use) -> Response:
     "/entry/install",
     response_model=EntryInUse,
     responses=_NOT_USABLE,
-    openapi_extra=_INSTALL_BODY,
+    openapi_extra=read_by_hand(InstallEntry),
 )
 async def install_entry(request: Request, use: Use) -> Response:
     """Uses another entry until this server ends; `--entry` makes it last. Refused while something
     of the present one runs."""
     body = await request.body()
-    path = None if len(body) > _LARGEST_PARSED_HERE else _install_asked(request, body).path
+    path = None if len(body) > PARSED_AT_ONCE else parsed(request, body, InstallEntry).path
     if path is not None:
         used = await use.entry_checks.install_path(path)
     else:
@@ -239,26 +227,14 @@ async def install_entry(request: Request, use: Use) -> Response:
     await use.audit.write(
         EntryInstalled(by=actor(), source=used.source, digest=used.digest, path=used.shown_path)
     )
-    return await _json(lambda: _in_use(used))
-
-
-def _install_asked(request: Request, body: bytes) -> InstallEntry:
-    if "json" not in request.headers.get("content-type", ""):
-        raise RequestValidationError([{"loc": ("body",), "msg": "Send JSON, and say so"}])
-    try:
-        return InstallEntry.model_validate_json(body)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False)
-        raise RequestValidationError(
-            [{**one, "loc": ("body", *one["loc"])} for one in wrong]
-        ) from None
+    return await as_json(lambda: _in_use(used))
 
 
 @router.get("/tasks", response_model=TaskList)
 async def list_tasks(entries: UseEntries) -> Response:
     """The tasks that can be run, with the policy that each of them gets."""
     used = await entries.current()
-    return await _json(lambda: TaskList(items=_tasks(used) if used else []))
+    return await as_json(lambda: TaskList(items=_tasks(used) if used else []))
 
 
 @router.get("/jobs", response_model=JobList)
@@ -267,13 +243,7 @@ async def list_jobs(entries: UseEntries, runs: UseRuns) -> Response:
     outcome, the usual time and requests, and what is at work now."""
     used = await entries.current()
     stats = await runs.job_stats(list(used.entry.jobs)) if used else {}
-    return await _json(lambda: _jobs(used, stats) if used else JobList(items=[], grid=[]))
-
-
-async def _json(build: Callable[[], BaseModel]) -> Response:
-    """Made and written off the event loop: an entry may have thousands of tasks."""
-    body = await in_thread(lambda: build().model_dump_json())
-    return Response(body, media_type="application/json")
+    return await as_json(lambda: _jobs(used, stats) if used else JobList(items=[], grid=[]))
 
 
 def _in_use(used: Installed) -> EntryInUse:

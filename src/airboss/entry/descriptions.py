@@ -1,0 +1,113 @@
+"""What each field of an entry means, for editors that complete it and show it under the pointer."""
+
+from collections.abc import Mapping
+from typing import Final
+
+_LIMIT: Final = "When this is reached, a person is asked before the work goes on."
+
+# By the part, and by the field as files have it.
+DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Entry": {
+        "models": "Names that you choose, each with the id of a model. `driving` is required.",
+        "promptVariables": "Texts that several prompts share. A prompt uses one as `$name`.",
+        "tasks": "The tasks by name: prompts with conditions, criteria and retries.",
+        "jobs": "The jobs by name: trees of tasks that run in order, at once or in loops.",
+        "grid": "The rows of buttons on the Jobs page.",
+        "drivingSessionRetries": "The models on which a condition with its own session is tried, "
+        "and how often on each. Default: five times on the driving model.",
+        "permissions": "What agents may do without asking: `deny-all`, `read-only`, `ask` or "
+        "`approve-all`. More than the server allows counts only after somebody trusts this file.",
+        "limits": "What each run may use before a person is asked.",
+    },
+    "Limits": {
+        "turns": f"Turns of agents. {_LIMIT}",
+        "tokens": f"Tokens, input and output together, with those of sub-agents. {_LIMIT}",
+        "cost": f"Cost of model calls, as Copilot's multipliers count it. {_LIMIT}",
+        "idleMinutes": f"Minutes in which an agent gives no sign of life. {_LIMIT}",
+        "minutes": f"Minutes of work; waiting for a person does not count. {_LIMIT}",
+    },
+    "Model": {
+        "category": "A name from `models`, such as `driving`.",
+        "id": "The id of a model. `airboss models` lists them.",
+    },
+    "Availability": {
+        "previousTasks": "The task that ended last in this job must be one of these.",
+        "condition": "A question that the agent answers before the task starts. It has to mention "
+        "`job_boolean_true` or `job_boolean_false`.",
+    },
+    "FailureAction": {
+        "retryTimes": "How often the prompt is sent again: 0 or more.",
+        "additionalPrompt": "Lines that each retry adds to the prompt, such as "
+        "`$reported-false-reason`.",
+    },
+    "Criteria": {
+        "toolExecuted": "Each of these job tools must have been called.",
+        "condition": "A question that the agent answers after the prompt. It has to mention "
+        "`job_boolean_true` or `job_boolean_false`.",
+        "runConditionInSameSession": "`false`: conditions are asked in sessions of their own, on "
+        "the driving model. Default: `true`.",
+        "failureAction": "What happens if the criteria are not met.",
+    },
+    "Task": {
+        "description": "What the task is for, in your words. No agent reads it.",
+        "model": "The model that runs the task. Without it, each job names one as `modelOverride`.",
+        "prompt": "What the agent is asked to do, as a list of lines. `$user-input` is what the "
+        "person typed.",
+        "requireUserInput": "`true` if and only if the prompt uses `$user-input`.",
+        "permissions": "What this task may do without asking: `deny-all`, `read-only`, `ask` or "
+        "`approve-all`. The narrowest of server, entry and task applies.",
+        "limits": "What each run of this task may use before a person is asked.",
+        "availability": "What must be true before the task starts.",
+        "criteria": "What must be true after the prompt was worked on. Without it, the task "
+        "succeeds when the agent is done.",
+    },
+    "Ref": {
+        "kind": "Runs one task.",
+        "workIdInJob": "A number that Airboss gives to each task of a job. Leave it out.",
+        "taskId": "The name of the task.",
+        "modelOverride": "Another model for the task, here only.",
+    },
+    "Seq": {
+        "kind": "Runs its works in order until one fails.",
+        "works": "The works, in order. At least one.",
+    },
+    "Par": {
+        "kind": "Runs its works at the same time and waits for all of them.",
+        "works": "The works. At least one.",
+    },
+    "Loop": {
+        "kind": "Repeats `body` for as long as its conditions match.",
+        "preCondition": "A pair: the expected outcome, and the work that gives the outcome. "
+        "`body` runs if they match.",
+        "body": "What is repeated.",
+        "postCondition": "A pair: the expected outcome, and the work that gives the outcome. The "
+        "loop starts over if they match.",
+    },
+    "Alt": {
+        "kind": "Runs one work or the other, depending on a condition.",
+        "condition": "The work whose outcome decides.",
+        "trueWork": "Runs if the condition succeeded.",
+        "falseWork": "Runs if the condition failed.",
+    },
+    "Job": {
+        "description": "What the job is for. The Jobs page shows it, and its first line on the "
+        "button.",
+        "work": "What the job does: one `Ref`, or works made of works.",
+        "requireUserInput": "Whether a person's input is needed. It follows from the tasks: leave "
+        "it out.",
+        "limits": "What each run of this job may use before a person is asked.",
+    },
+    "GridCell": {
+        "name": "What the button says.",
+        "jobName": "The job that the button runs.",
+    },
+    "GridRow": {
+        "keyword": "What the row says in front of its buttons.",
+        "jobs": "The buttons of the row; `null` leaves a place empty.",
+    },
+    "DrivingRetry": {
+        "modelId": "The id of a model. The first is the driving model.",
+        "retries": "How often a condition is tried on this model: 0 or more.",
+    },
+}
+DRIVING_MODEL: Final = "The model that judges conditions. Required."
