@@ -11,7 +11,17 @@ import { defineConfig } from "vitest/config";
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const STATIC = here("../src/airboss/static");
-const PAGES = ["index", "jobs", "jobTracking", "history", "compare", "inbox", "settings", "test"];
+const PAGES = [
+  "index",
+  "jobs",
+  "edit",
+  "jobTracking",
+  "history",
+  "compare",
+  "inbox",
+  "settings",
+  "test",
+];
 
 /** Puts the theme's script before all else: pages wait for it, so that none is painted in another's colours. */
 const theme: Plugin = {

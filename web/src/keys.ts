@@ -45,7 +45,8 @@ export const pressOf = (event: KeyboardEvent): Press => ({
   key: event.key,
   ctrl: event.ctrlKey || event.metaKey,
   alt: event.altKey,
-  inField: isField(event.target),
+  // Where it really came from: what has a shadow root passes its keys on as its own.
+  inField: isField(event.composedPath()[0] ?? event.target),
 });
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;

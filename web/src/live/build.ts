@@ -38,10 +38,14 @@ export function reloadIfOld(build: string): void {
   if (shouldReload(build, visit)) reloadWhenIdle();
 }
 
+/** Reasons of a page to stay as it is for now. */
+export const busy = new Set<() => boolean>();
+
 /** Not under the hands of somebody who writes. */
 function reloadWhenIdle(): void {
   const field = document.activeElement;
   const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement;
-  if (isField && field.value !== "") setTimeout(reloadWhenIdle, LOOK_MS);
+  const isBusy = [...busy].some((is) => is());
+  if (isBusy || (isField && field.value !== "")) setTimeout(reloadWhenIdle, LOOK_MS);
   else location.reload();
 }

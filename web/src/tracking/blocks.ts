@@ -9,6 +9,8 @@ export type ChartNode = {
   hint: Mark | readonly ["TaskNode" | "CondNode", number];
   label?: string;
   arrows?: readonly ChartArrow[];
+  /** Why it cannot run as it is written; of drafts alone. */
+  broken?: string | null;
 };
 export type Chart = { nodes: readonly ChartNode[] };
 
@@ -35,6 +37,8 @@ export type Step = {
   name: string;
   /** Whether it is part of a condition: then a failure says `false`, and fails nothing. */
   asks: boolean;
+  /** Why it cannot run, in a draft. */
+  broken?: string;
 };
 
 /** Several blocks that are drawn as one. */
@@ -174,6 +178,7 @@ class Reading {
       label: node.label ?? work.taskId,
       name: this.names[work.workIdInJob] ?? node.label ?? work.taskId,
       asks,
+      ...(node.broken == null ? {} : { broken: node.broken }),
     };
   }
 

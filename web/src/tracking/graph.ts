@@ -63,7 +63,8 @@ export function stepOf(node: ChartNode): Step | null {
   const [shape, work] = node.hint;
   const label = node.label ?? "";
   const asks = shape === "CondNode";
-  return { kind: "step", key: `n${node.id}`, shape, work, task: label, label, name: label, asks };
+  const step = { key: `n${node.id}`, shape, work, task: label, label, name: label, asks };
+  return { kind: "step", ...step, ...(node.broken == null ? {} : { broken: node.broken }) };
 }
 
 function linesOf(node: ChartNode, boxes: ReadonlyMap<string, Box>, right: number): Line[] {

@@ -35,6 +35,7 @@ export function ChartNode(props: Props) {
     look === "waiting" && "wait",
     told?.sign === "running" && "run",
     selected && "sel",
+    box.of.kind === "step" && box.of.broken !== undefined && "broken",
     box.tile !== undefined && "tile",
     box.tile !== undefined && look === "failed" && "bad",
     told?.forYou && box.tile !== undefined && "asks",
