@@ -17,7 +17,7 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { type Diagnostic, forEachDiagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, RangeSetBuilder } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, Prec, RangeSetBuilder } from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
@@ -28,6 +28,7 @@ import {
   hoverTooltip,
   keymap,
   lineNumbers,
+  MatchDecorator,
   placeholder,
   type Tooltip,
   ViewPlugin,
@@ -95,6 +96,7 @@ export class Editor {
       }),
       hoverTooltip((view, at) => described(view, at, known())),
       badLines,
+      language === "yaml" ? Prec.highest(values) : [],
       look,
       placeholder("Write an entry here, or start from an example."),
       EditorView.contentAttributes.of({
@@ -279,6 +281,27 @@ function described(view: EditorView, at: number, { schema }: Known): Tooltip | n
     },
   };
 }
+
+const literals = new MatchDecorator({
+  regexp: /(?<=[:[,{-][ ]+|\[)(?:true|false|null|-?\d+(?:\.\d+)?)(?=\s*(?:[,}\]]|#|$))/gm,
+  decoration: Decoration.mark({ class: "literal" }),
+});
+
+/** The grammar takes numbers, true and false for texts. */
+const values = ViewPlugin.fromClass(
+  class {
+    decorations: DecorationSet;
+
+    constructor(view: EditorView) {
+      this.decorations = literals.createDeco(view);
+    }
+
+    update(update: ViewUpdate): void {
+      this.decorations = literals.updateDeco(update, this.decorations);
+    }
+  },
+  { decorations: (plugin) => plugin.decorations },
+);
 
 const BAD = Decoration.line({ class: "bad" });
 

@@ -35,7 +35,7 @@ export function Head({ desk, draft, isChart, onChart, whyNot, onRehearse, onExam
         {isChart ? "Code" : "Chart"}
       </button>
       {whyNot !== null && (
-        <span class="small muted cut why" id="why-not-rehearse" title={whyNot}>
+        <span class="small muted cut why-not" id="why-not-rehearse" title={whyNot}>
           {whyNot}
         </span>
       )}

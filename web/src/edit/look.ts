@@ -31,6 +31,7 @@ const theme = EditorView.theme({
   },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   ".cm-activeLineGutter": { color: "var(--text)" },
+  ".literal, .literal span": { color: "var(--tok-num)" },
   ".cm-line.bad": { backgroundColor: "var(--st-failed-soft)" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground":
     { backgroundColor: "var(--accent-soft)" },

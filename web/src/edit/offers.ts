@@ -9,7 +9,7 @@ export type Suggestion = {
   kind: "key" | "value" | "name" | "variable";
   detail: string;
   about: string;
-  /** The required first. */
+  /** The larger, the further up. */
   boost: number;
 };
 
@@ -42,7 +42,8 @@ export function offersAt(
   const suggestions: Suggestion[] = [];
   if (place.kind === "key" || place.kind === "open") {
     const has = new Set(keysIn(fields, place.path));
-    for (const { name, about, detail, isRequired } of keysAt(schema, place.path, written)) {
+    const keys = keysAt(schema, place.path, written);
+    for (const [at, { name, about, detail, isRequired }] of keys.entries()) {
       if (has.has(name) && name !== place.word) continue;
       const needed = isRequired ? "required" : "";
       suggestions.push({
@@ -50,15 +51,18 @@ export function offersAt(
         kind: "key",
         detail: [detail, needed].filter(Boolean).join(", "),
         about,
-        boost: isRequired ? 2 : 0,
+        boost: keys.length - at,
       });
     }
   }
   if (place.kind === "value" || place.kind === "open") {
     const isPolicy = place.path.at(-1) === "permissions";
-    for (const value of valuesAt(schema, place.path, written)) {
+    const values = valuesAt(schema, place.path, written);
+    for (const [at, value] of values.entries()) {
       const about = isPolicy ? (POLICIES[value] ?? "") : "";
-      suggestions.push({ label: value, kind: "value", detail: "", about, boost: 1 });
+      // What asks nobody is never what Enter takes first.
+      const boost = value === "approve-all" ? -1 : values.length - at;
+      suggestions.push({ label: value, kind: "value", detail: "", about, boost });
     }
     suggestions.push(...namesFor(fields, place.path, models));
   }

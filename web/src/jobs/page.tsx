@@ -8,6 +8,7 @@ import { DragBar } from "../parts/dragbar";
 import { EntryNote } from "../parts/entry-note";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
+import { editAddress } from "../parts/pages";
 import { Stopped, stopped } from "../parts/stop";
 import { remember } from "../storage";
 import { visible } from "../words";
@@ -35,6 +36,10 @@ export function JobsPage({ folder }: { folder: string }) {
         <div class="matrix" aria-busy={!jobs.loaded.value}>
           <div class="ttl">
             <h1>Available Jobs</h1>
+            <a class="btn sm" href={editAddress()} title="Edit the entry that has these jobs">
+              <Icon name="pencil" />
+              Edit
+            </a>
           </div>
           <p class="small faint mono where">{about(folder, status?.entry ?? null)}</p>
           <EntryNote entry={status?.entry ?? null} open />
@@ -98,6 +103,11 @@ function NoJobs() {
         Jobs are written in an entry, a file named <code>airboss.yaml</code> in the repository’s
         root. <code>airboss init</code> writes a first one. They appear here as soon as the file has
         some; <code>airboss check airboss.yaml</code> says what is wrong with it.
+      </p>
+      <p>
+        <a class="btn" href={editAddress()}>
+          Write one in the editor
+        </a>
       </p>
     </div>
   );

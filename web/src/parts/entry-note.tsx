@@ -4,6 +4,7 @@ import type { EntryState } from "../api/types.gen";
 import { visible } from "../words";
 import { fileName, inAll, Mistakes } from "./mistakes";
 import { Note } from "./note";
+import { editAddress } from "./pages";
 
 /** `open`: the mistakes are in sight at once. */
 type Props = { entry: EntryState | null; open?: boolean };
@@ -22,6 +23,11 @@ export function EntryNote({ entry, open = false }: Props) {
         }
       >
         {visible(entry.problem)}
+        {file !== null && (
+          <p>
+            <a href={editAddress(entry.mistaken_path ?? null)}>Open in the editor</a>
+          </p>
+        )}
       </Note>
       {file !== null && <Mistakes open={open} />}
     </div>

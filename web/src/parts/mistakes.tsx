@@ -3,6 +3,7 @@
 import type { EntryMistakes, Mistake, MistakeLine } from "../api/types.gen";
 import { useList } from "../live/use";
 import { visible, visibleLines } from "../words";
+import { editAddress } from "./pages";
 
 export const inAll = (count: number): string => (count === 1 ? "1 mistake" : `${count} mistakes`);
 
@@ -28,7 +29,7 @@ export function Mistakes({ open }: { open: boolean }) {
       <div class="list" role="region" tabIndex={0} aria-label={`Mistakes in ${visible(file)}`}>
         <ol>
           {found.violations.map((mistake, number) => (
-            <OneMistake key={number} mistake={mistake} file={file} />
+            <OneMistake key={number} mistake={mistake} file={file} path={found.path ?? null} />
           ))}
         </ol>
         {left > 0 && (
@@ -42,11 +43,15 @@ export function Mistakes({ open }: { open: boolean }) {
   );
 }
 
-function OneMistake({ mistake, file }: { mistake: Mistake; file: string }) {
+type OneProps = { mistake: Mistake; file: string; path: string | null };
+
+function OneMistake({ mistake, file, path }: OneProps) {
   return (
     <li>
       <p>
-        <b class="mono">{visible(placeOf(file, mistake))}</b>{" "}
+        <a class="b mono" href={editAddress(path, mistake.line ?? null)} title="Open in the editor">
+          {visible(placeOf(file, mistake))}
+        </a>{" "}
         <span class="mono muted">{visible(mistake.where)}</span>
       </p>
       <p>{visible([mistake.reason, mistake.hint ?? ""].join(" "))}</p>

@@ -25,6 +25,12 @@ export function addressOf(name: PageName): string {
   return `/${name}.html${query}`;
 }
 
+/** The editor of entries: that of the project, or another file, at a line of it. */
+export function editAddress(path: string | null = null, line: number | null = null): string {
+  const query = path === null ? "" : `?${new URLSearchParams({ path })}`;
+  return `/edit.html${query}${line === null ? "" : `#L${line}`}`;
+}
+
 export async function goTo(name: PageName): Promise<void> {
   if (name === "jobs" && remembered("wb") === null) {
     const answer = await get<Status>("/api/v1/status");

@@ -9,7 +9,7 @@ import { type Command, found, pageCommands } from "./commands";
 import { enterSends, letEnterSend } from "./enter";
 import { float } from "./floats";
 import { Icon } from "./icon";
-import { goTo, PAGES } from "./pages";
+import { editAddress, goTo, PAGES } from "./pages";
 import { stopOrSay } from "./stop";
 import { choose, THEMES } from "./theme";
 
@@ -25,6 +25,13 @@ const EVERYWHERE: readonly Command[] = [
       run: () => void goTo(name),
     }),
   ),
+  {
+    id: "go-edit",
+    label: "Edit the entry",
+    about: "The file with the jobs",
+    icon: "pencil",
+    run: () => location.assign(editAddress()),
+  },
   {
     id: "go-docs",
     label: "Open the documentation",

@@ -61,6 +61,17 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
     ],
   },
   {
+    name: "In the entry editor",
+    keys: [
+      [["Ctrl", "Space"], "What can be written here"],
+      [["F8"], "The next problem"],
+      [["Ctrl", "Enter"], "Rehearse the job"],
+      [["Ctrl", "S"], "Save"],
+      [["Ctrl", "F"], "Find and replace in the text"],
+      [["Esc", "Tab"], "Leave the text with the keyboard: Tab alone indents"],
+    ],
+  },
+  {
     name: "In a chart",
     keys: [
       [["↑"], "Along the arrows; left and right to siblings"],
