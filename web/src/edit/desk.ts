@@ -4,7 +4,7 @@
 import { computed, signal } from "@preact/signals";
 import { get, post, put, whyNot } from "../api/client";
 import { mayNot } from "../api/role";
-import type { ModelList, Status } from "../api/types.gen";
+import type { JobList, ModelList, Status } from "../api/types.gen";
 import { onChange } from "../live/feed";
 import { remember, remembered } from "../storage";
 import {
@@ -22,7 +22,7 @@ import {
 import type { Known } from "./editor";
 import { errorsIn, problemsOf } from "./problems";
 import type { Schema } from "./schema";
-import type { CheckedDraft, EntryFile, Example } from "./wire";
+import type { CheckedDraft, DraftJob, EntryFile, Example } from "./wire";
 
 export type Saved =
   | { kind: "in-use" }
@@ -44,6 +44,7 @@ export class Desk {
   readonly away = signal(false);
   /** What the server said, and of which text. */
   readonly checked = signal<{ said: CheckedDraft; text: string } | null>(null);
+  private readonly inUse = signal<readonly DraftJob[]>([]);
   readonly unchecked = signal<string | null>(null);
   readonly isSaving = signal(false);
   readonly saved = signal<Saved | null>(null);
@@ -54,6 +55,7 @@ export class Desk {
 
   readonly isDirty = computed(() => this.draft.value !== null && isDirty(this.draft.value));
   readonly isCurrent = computed(() => this.checked.value?.text === this.draft.value?.text);
+  readonly jobs = computed(() => this.checked.value?.said.jobs ?? this.inUse.value);
   readonly problems = computed(() => {
     const checked = this.checked.value;
     return checked === null ? [] : problemsOf(checked.said, checked.text);
@@ -116,7 +118,8 @@ export class Desk {
     }
     this.trouble.value = null;
     this.take(answer.body);
-    if (!this.isCurrent.value && this.soon === null && !this.isChecking) this.checkSoon();
+    const isDue = !this.isCurrent.value && mayNot("operate") === null;
+    if (isDue && this.soon === null && !this.isChecking) this.checkSoon();
   }
 
   private take(file: EntryFile): void {
@@ -199,11 +202,12 @@ export class Desk {
     const draft = this.draft.value;
     const format = this.file.value?.format;
     if (draft === null || format === undefined || format === "python" || this.isChecking) return;
+    const { text } = draft;
     if (mayNot("operate") !== null) {
       this.unchecked.value = mayNot("operate");
+      await this.readInUse();
       return;
     }
-    const { text } = draft;
     if (this.checked.value?.text === text) return;
     this.isChecking = true;
     const answer = await post<CheckedDraft>(
@@ -220,6 +224,12 @@ export class Desk {
     else this.unchecked.value = whyNot(answer);
     const isBehind = this.draft.value?.text !== text;
     if (isBehind && this.soon === null && answer.kind === "ok") this.checkSoon();
+  }
+
+  /** For whoever may not check a draft: the jobs of the file, if it is the one in use. */
+  private async readInUse(): Promise<void> {
+    const answer = await get<JobList>("/api/v1/jobs");
+    if (answer.kind === "ok") this.inUse.value = this.file.value?.in_use ? answer.body.items : [];
   }
 
   async save(): Promise<void> {

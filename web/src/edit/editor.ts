@@ -34,9 +34,10 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from "@codemirror/view";
+import { type Path, valueAt } from "./fields";
 import { look } from "./look";
 import { offersAt, type Suggestion } from "./offers";
-import { outlineOf, type Path, placeAt, valueAt } from "./outline";
+import { outlineOf, placeAt } from "./outline";
 import type { Change, Problem } from "./problems";
 import { aboutAt, opensBlock, type Schema } from "./schema";
 

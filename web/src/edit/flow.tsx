@@ -10,7 +10,8 @@ import type { Progress } from "../tracking/states";
 import { zoom } from "../tracking/view";
 import { visible } from "../words";
 import type { Desk } from "./desk";
-import { outlineOf, valueAt } from "./outline";
+import { valueAt } from "./fields";
+import { outlineOf } from "./outline";
 import { counted } from "./problems";
 import type { DraftJob } from "./wire";
 
@@ -71,7 +72,7 @@ function Drawn({ desk, jobs, job, onChoose, isOld }: DrawnProps) {
   const about = [counted(tasks.length, "task"), broken > 0 ? `${broken} broken` : ""]
     .filter((words) => words !== "")
     .join(", ");
-  const text = desk.checked.value?.text ?? "";
+  const text = desk.checked.value?.text ?? desk.draft.value?.text ?? "";
   const fields = useMemo(() => outlineOf(text), [text]);
   const hint = ({ of }: Box): string => {
     if (of?.kind !== "step") return "";

@@ -1,7 +1,7 @@
 /** What can be written where the cursor stands: keys and values of the schema, and the draft's own
     names where an entry names them. The editor is not known here. Pure. */
 
-import { type Field, keysIn, namesBelow, type Path, type Place, valueAt } from "./outline";
+import { type Field, keysIn, namesBelow, type Path, type Place, valueAt } from "./fields";
 import { keysAt, type Schema, valuesAt } from "./schema";
 
 export type Suggestion = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { keysIn, namesBelow, outlineOf, type Place, placeAt, valueAt } from "./outline";
+import { keysIn, namesBelow, type Place, valueAt } from "./fields";
+import { outlineOf, placeAt } from "./outline";
 
 const ENTRY = `# Fixes failing tests.
 models:

@@ -39,7 +39,7 @@ export function EditPage({ desk }: { desk: Desk }) {
   }, [desk]);
 
   const draft = desk.draft.value;
-  const jobs = desk.checked.value?.said.jobs ?? [];
+  const jobs = desk.jobs.value;
   const job = jobs.find(({ name }) => name === jobName) ?? jobs[0] ?? null;
   const problems = desk.problems.value;
   const whyNot = whyNotRehearse({

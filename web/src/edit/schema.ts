@@ -1,6 +1,6 @@
 /** What the entry's schema says of a place: which keys, which values, in which words. Pure. */
 
-import type { Path } from "./outline";
+import type { Path } from "./fields";
 
 export type Schema = {
   $ref?: string;
