@@ -38,11 +38,6 @@ class Block:
     title: str
     text: str
 
-    @property
-    def opening(self) -> str:
-        """Its first line, which says enough to find it by."""
-        return self.text.partition("\n")[0].strip()
-
 
 @dataclass(frozen=True)
 class Command:
@@ -118,9 +113,10 @@ class Reader:
 
     def meant(self, words: str) -> str:
         """With real ids and names, where the document leaves them out."""
+        words = _LEFT_OUT.sub(lambda named: self.ids[named[1]], words)
         for name, real in self.names.items():
             words = words.replace(name, real)
-        return _LEFT_OUT.sub(lambda named: self.ids[named[1]], words)
+        return words
 
     def run(self, words: str) -> str:
         places = {"AT": str(self.folder), "NOTES": str(self.notes)}

@@ -32,12 +32,6 @@ def entry_with_limits(visit: Visit, shown: str) -> None:
     visit.said("airboss check limits.yaml")
 
 
-def models_of_an_entry(visit: Visit, shown: str) -> None:
-    entry = {**yaml.safe_load(shown), "promptVariables": {}, "tasks": {}, "jobs": {}, "grid": []}
-    visit.write("airboss.yaml", yaml.safe_dump(entry))
-    visit.said("airboss check")
-
-
 GUIDES = {
     "README.md": Guide(
         is_served=False,
@@ -50,10 +44,7 @@ GUIDES = {
     "docs/jobs.md": Guide(),
     "docs/limits.md": Guide(
         is_served=False,
-        shown={
-            "limits: {tokens: 2000000}              # for the entry: each run of a job, "
-            "and each task run by itself": entry_with_limits
-        },
+        shown={"limits: {tokens: 2000000}": entry_with_limits},
     ),
     "ARCHITECTURE.md": Guide(is_served=False),
 }

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,8 @@ class Visit:
 
     home: Home
     reader: Reader
+    # What ends with the visit.
+    kept: ExitStack
 
     def said(self, words: str) -> str:
         """What a command of the test's own says."""
@@ -35,33 +38,42 @@ class Visit:
 
 
 Act = Callable[[Visit], None]
+# What a block is for, given its text.
+Use = Callable[[Visit, str], None]
 
 
 @dataclass(frozen=True)
 class Guide:
-    """Commands are named by their words, blocks by their first line."""
+    """Commands are named by their words, blocks by how they begin."""
 
     script: str | None = None
     # Whether a server runs already when somebody opens this page.
     is_served: bool = True
+    # Programs that not every machine has.
+    needs: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     before: Mapping[str, Act] = field(default_factory=dict[str, Act])
     instead: Mapping[str, Act] = field(default_factory=dict[str, Act])
-    shown: Mapping[str, Callable[[Visit, str], None]] = field(
-        default_factory=dict[str, Callable[[Visit, str], None]]
-    )
+    shown: Mapping[str, Use] = field(default_factory=dict[str, Use])
     codes: Mapping[str, int] = field(default_factory=dict[str, int])
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     after: Act = lambda _: None
 
     def unused(self, page: str) -> list[str]:
         """What is prepared for something that the page does not have."""
-        there = {block.opening for block in blocks(page)}
         said = {command.words for command in commands_of(page)}
-        named = [*self.before, *self.instead, *self.codes]
-        return [one for one in named if one not in said] + [
-            one for one in (*self.shown, *self.names) if one not in there and one not in page
+        named = {*self.before, *self.instead, *self.codes}
+        texts = [block.text for block in blocks(page)]
+        return [
+            *(named - said),
+            *(name for name in self.names if not any(name in text for text in texts)),
+            *(begun for begun in self.shown if not any(text.startswith(begun) for text in texts)),
         ]
+
+    def user_of(self, block: Block) -> Use | None:
+        return next(
+            (use for begun, use in self.shown.items() if block.text.startswith(begun)), None
+        )
 
 
 def commands_of(page: str) -> list[Command]:
@@ -76,10 +88,10 @@ def follow(page: str, guide: Guide, visit: Visit) -> None:
     if guide.is_served:
         visit.home.serve()
     for block in blocks(page):
-        if block.opening in DRAWN:
+        if any(block.text.startswith(begun) for begun in DRAWN):
             continue
-        if block.opening in guide.shown:
-            guide.shown[block.opening](visit, block.text)
+        if use := guide.user_of(block):
+            use(visit, block.text)
         elif block.language in ("sh", "console"):
             for command in commands(block):
                 _do(command, guide, visit)
@@ -97,7 +109,8 @@ def _do(command: Command, guide: Guide, visit: Visit) -> None:
     if words in guide.instead:
         guide.instead[words](visit)
     elif _is_serve(words):
-        visit.home.serve(visit.reader.meant(words), visit.reader.folder)
+        reader = visit.reader
+        visit.home.serve(reader.meant(words), reader.folder, reader.environ)
     else:
         visit.reader.do(command)
 

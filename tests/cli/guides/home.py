@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,14 +48,19 @@ class Home(Portal):
         ours = {"HOME": str(self.home), "PATH": path, "AIRBOSS_CACHE": str(_cache())}
         return {**kept, **_PERSON, **ours, **self.extra_environ}
 
-    def serve(self, words: str = "airboss serve", folder: Path | None = None) -> None:
+    def serve(
+        self,
+        words: str = "airboss serve",
+        folder: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         """In a second terminal. A server that runs there already is ended by Ctrl-C before."""
         self.stop()
         models = () if "--rehearsal" in words else self._rehearsal()
         line = f"{words} --port 0 {shlex.join(models)} >>{shlex.quote(str(self._log))} 2>&1"
         before = self.note
         self._process = subprocess.Popen(
-            ["bash", "-c", f"exec {line}"], cwd=folder or self.work, env=self.environ
+            ["bash", "-c", f"exec {line}"], cwd=folder or self.work, env=environ or self.environ
         )
         until = time.monotonic() + _SECONDS
         while self.note in (None, before):
