@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.documents import Reader, blocks
-from tests.cli.guides import asking, first_steps, how_to, models
+from tests.cli.guides import asking, command_line, first_steps, how_to, models
 from tests.cli.guides.excused import DRAWN, ELSEWHERE, EXCUSED
 from tests.cli.guides.guide import ROOT, Guide, Visit, commands_of, follow
 from tests.cli.guides.home import home_in
 
-GUIDES: dict[str, Guide] = {**first_steps.GUIDES, **asking.GUIDES, **how_to.GUIDES, **models.GUIDES}
+PARTS = (first_steps, asking, how_to, models, command_line)
+GUIDES: dict[str, Guide] = {name: guide for part in PARTS for name, guide in part.GUIDES.items()}
 DOCUMENTS = {
     file.relative_to(ROOT).as_posix(): file.read_text("utf-8")
     for where in ("*.md", "docs/**/*.md", "examples/**/*.md", "bench/*.md", ".github/**/*.md")
@@ -23,7 +24,7 @@ DOCUMENTS = {
 FOLLOWED = [name for name, page in DOCUMENTS.items() if blocks(page) and name in GUIDES]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_a_page_can_be_done_as_it_says(name: str, tmp_path: Path) -> None:
     guide = GUIDES.get(name, Guide())
