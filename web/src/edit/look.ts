@@ -30,9 +30,12 @@ const theme = EditorView.theme({
     lineHeight: "12px",
   },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
+  "&:not(.cm-focused) .cm-activeLine, &:not(.cm-focused) .cm-activeLineGutter": {
+    backgroundColor: "transparent",
+  },
+  ".cm-line.bad, &:not(.cm-focused) .cm-line.bad": { backgroundColor: "var(--st-failed-soft)" },
   ".cm-activeLineGutter": { color: "var(--text)" },
   ".literal, .literal span": { color: "var(--tok-num)" },
-  ".cm-line.bad": { backgroundColor: "var(--st-failed-soft)" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground":
     { backgroundColor: "var(--accent-soft)" },
   "&.cm-focused .cm-matchingBracket, .cm-matchingBracket": {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextProblem, problemsOf } from "./problems";
+import { nextProblem, problemsOf, shortly } from "./problems";
 import type { CheckedDraft, Violation } from "./wire";
 
 const TEXT = "jobs:\n  fix: {taskId: fix-test}\n  # 🚀 x: y\n";
@@ -56,6 +56,17 @@ describe("a problem", () => {
     const [change] = found?.repairs ?? [];
     const after = TEXT.slice(0, change?.from) + change?.text + TEXT.slice(change?.to);
     expect(after).toContain("{taskId: fix-tests}");
+  });
+
+  it("names its place as people would write it", () => {
+    expect(shortly('entry.jobs["fix"].work.works[1].taskId')).toBe("jobs.fix.work.works[1].taskId");
+    expect(shortly('entry.tasks["a b"].prompt')).toBe('tasks["a b"].prompt');
+  });
+
+  it("is a whole sentence where the server goes on from the place", () => {
+    const where = 'entry.jobs["fix"].work.modelOverride';
+    const [found] = problemsOf(checked(violation({ where, reason: "must be defined." })), TEXT);
+    expect(found?.what).toBe("modelOverride must be defined.");
   });
 
   it("is a hint where the entry asks for more than it gets", () => {

@@ -41,8 +41,11 @@ const NOWHERE = {
 function problemOf(violation: Violation, lines: Lines): Problem {
   const { line, column, where, reason, hint, advice, example, excerpt } = violation;
   const marked = excerpt.find((row) => row.line === line)?.marked ?? "";
-  const told = { what: reason, where, example: example ?? "" };
-  const allowed = [hint, advice].filter((words) => words != null && words !== "").join(" ");
+  const told = { what: sentence(reason, where), where: shortly(where), example: example ?? "" };
+  const allowed = [hint, advice]
+    .filter((words) => words != null && words !== "")
+    .join(" ")
+    .replace(/ ?For example:$/, "");
   const repairs = (violation.repairs ?? []).map((repair) => changeOf(repair, lines));
   if (line == null) return { ...NOWHERE, ...told, isError: true, allowed, repairs };
   const whole = lines.range(line);
@@ -57,6 +60,19 @@ function problemOf(violation: Violation, lines: Lines): Problem {
     allowed,
     repairs,
   };
+}
+
+/** `jobs.fix.work.works[1].taskId` for `entry.jobs["fix"].work.works[1].taskId`. */
+export const shortly = (where: string): string =>
+  where
+    .replace(/^entry\.?/, "")
+    .replace(/\["([\w-]+)"\]/g, ".$1")
+    .replace(/^\./, "");
+
+/** Many reasons go on from the place, which stands elsewhere here: its last part comes before. */
+function sentence(reason: string, where: string): string {
+  const last = shortly(where).split(".").at(-1) ?? "";
+  return /^[a-z]/.test(reason) && last !== "" ? `${last} ${reason}` : reason;
 }
 
 const changeOf = ({ title, line, column, end_line, end_column, text }: Repair, lines: Lines) => {
