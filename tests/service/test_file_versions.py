@@ -96,7 +96,7 @@ def test_a_change_while_the_new_version_is_written_wins(file: Path, before: byte
         return b"mine"
 
     with pytest.raises(VersionChanged) as caught:
-        replace_version(file, before and digest(before), MOST, content)
+        replace_version(file, None if before is None else digest(before), MOST, content)
     assert caught.value.found is not None
     assert caught.value.found.content == b"theirs, just now"
     assert file.read_bytes() == b"theirs, just now"

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple, cast
 
 from airboss.entry.document import Part
-from airboss.entry.violations import Loc, Writing
+from airboss.entry.violations import Loc, Remedy, Writing
 
 MOST_NAMES: Final = 12
 LONGEST_NAME: Final = 60
@@ -64,6 +64,13 @@ _EXAMPLES: Final[Mapping[str, object]] = {
     "modelId": "gpt-5-mini",
     "retries": 2,
 }
+# What may stand there until people have written what they want.
+_EMPTY: Final[Mapping[str, object]] = {"promptVariables": {}, "tasks": {}, "jobs": {}, "grid": []}
+_FIRST: Final[Mapping[str, object]] = {
+    "requireUserInput": False,
+    "failureAction": {"retryTimes": 1},
+    "retryTimes": 1,
+}
 # What a name that people chose stands for, by the part that it is in.
 _NAMED: Final[Mapping[str, object]] = {
     "models": "gpt-5-mini",
@@ -81,6 +88,7 @@ class Fix(NamedTuple):
 
     advice: str
     example: str | None = None
+    remedy: Remedy | None = None
 
 
 def shown(value: object, writing: Writing) -> str:
@@ -142,13 +150,24 @@ def unknown_field(owner: type[Part]) -> str:
 def of_shape(fault: str, loc: Loc, given: object, writing: Writing) -> Fix:
     """For what is missing, or has another type than it should have."""
     if fault in ("missing", "union_tag_not_found"):
-        return _field("Add it, for example:", loc, _usual(loc), writing)
+        fix = _field("Add it, for example:", loc, _usual(loc), writing)
+        return Fix(fix.advice, fix.example, _added(fault, loc))
     meant = _meant(fault, given)
     if meant is not None:
         fix = _field("Write this:", loc, meant, writing)
         if len(fix.example or "") <= LONGEST_EXAMPLE:
-            return fix
+            title = f"Write {_short(shown(meant, writing))}"
+            return Fix(fix.advice, fix.example, Remedy(title, meant))
     return _field("Write, for example:", loc, _usual(loc), writing)
+
+
+def _added(fault: str, loc: Loc) -> Remedy | None:
+    """Only what is right as it stands: nobody wants an example's task in a file."""
+    name = str(loc[-1]) if loc else ""
+    is_section = name in _EMPTY
+    if fault != "missing" or is_section != (len(loc) == 1) or name not in {**_EMPTY, **_FIRST}:
+        return None
+    return Remedy(f"Add {name}", (_EMPTY if is_section else _FIRST)[name], "add")
 
 
 def _field(advice: str, loc: Loc, value: object, writing: Writing) -> Fix:

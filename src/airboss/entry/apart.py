@@ -3,10 +3,12 @@
 import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final, cast
 
 from airboss.entry.found import Form, FoundViolations, find, taken_up, written
+from airboss.entry.load import Format
 from airboss.entry.python_file import our_program
 from airboss.entry.violations import ROOT, EntryUnparsed, Violation
 from airboss.tuning import unsearched
@@ -15,6 +17,8 @@ from airboss.tuning import unsearched
 SMALL_BYTES: Final = 64 * 1024
 SMALL_PARTS: Final = 20_000
 SMALL_CHARACTERS: Final = 1_000_000
+
+DRAFT: Final = "draft"
 
 _NO_MEMORY: Final = 17
 _STOPPED_FOR_TIME: Final = (-getattr(signal, "SIGXCPU", 24),)
@@ -42,17 +46,24 @@ STORED: Final = ReadingBounds(600, 16 * 1024)
 
 
 def command(
-    form: Form, bounds: ReadingBounds, code: int | None = None
+    form: Form, bounds: ReadingBounds, code: int | None = None, *, is_draft: bool = False
 ) -> tuple[list[str], dict[str, str]]:
     """How the process is started, and in which environment. It reads the text from its input."""
-    words = (form, bounds.seconds, bounds.mebibytes, "" if code is None else code)
+    asked = DRAFT if is_draft else "" if code is None else code
+    words = (form, bounds.seconds, bounds.mebibytes, asked)
     return our_program("airboss.entry.apart", *map(str, words))
 
 
 def found_by(output: bytes, code: int | None, bounds: ReadingBounds) -> FoundViolations:
     """What the process found, or why it found nothing."""
+    must_have_ended(code, bounds)
+    return taken_up(output)
+
+
+def must_have_ended(code: int | None, bounds: ReadingBounds) -> None:
+    """By itself, and with an answer."""
     if code == 0:
-        return taken_up(output)
+        return
     if code in _STOPPED_FOR_TIME:
         raise too_slow(bounds)
     if code in _STOPPED_FOR_MEMORY:
@@ -85,13 +96,21 @@ def _limit(bounds: ReadingBounds) -> None:
             resource.setrlimit(what, (soft, hard))
 
 
+def _answer(content: bytes, form: Form, asked: str) -> Iterator[bytes]:
+    if asked != DRAFT:
+        yield from written(find(content, form, code=int(asked) if asked else None))
+        return
+    from airboss.entry import draft
+
+    yield draft.written(draft.find_draft(content, cast("Format", form)))
+
+
 def main(given: BinaryIO, output: BinaryIO) -> int:
     form, seconds, mebibytes, code = sys.argv[1:5]
     _limit(ReadingBounds(int(seconds), int(mebibytes)))
     try:
         with unsearched():
-            found = find(given.read(), cast("Form", form), code=int(code) if code else None)
-            for line in written(found):
+            for line in _answer(given.read(), cast("Form", form), code):
                 output.write(line)
         output.flush()
     except MemoryError:

@@ -25,6 +25,10 @@ def narrowest_policy(first: Policy, *others: Policy | None) -> Policy:
     return POLICIES[min(POLICIES.index(policy) for policy in given)]
 
 
+def is_wider(policy: Policy, other: Policy) -> bool:
+    return POLICIES.index(policy) > POLICIES.index(other)
+
+
 def narrowest_limits(*limits: Limits | None) -> Limits:
     """The smallest of each number; who has none does not matter."""
     given = [dict(limit) for limit in limits if limit]
@@ -67,7 +71,7 @@ def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungran
     for name, task in entry.tasks.items():
         requests.append((task.permissions, root.field("tasks").key(name).field("permissions")))
     for request, place in requests:
-        if request and POLICIES.index(request) > POLICIES.index(server):
+        if request and is_wider(request, server):
             yield Ungranted(place, request, server)
 
 

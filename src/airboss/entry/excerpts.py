@@ -24,7 +24,7 @@ _CUT: Final = "…"
 _PIECE: Final = 64 * 1024
 
 # Where a line ends: each reader counts by its own rule.
-_BREAKS: Final[dict[Writing, re.Pattern[str]]] = {
+BREAKS: Final[dict[Writing, re.Pattern[str]]] = {
     "yaml": re.compile("\r\n|[\n\r\x85\u2028\u2029]"),
     "json": re.compile("\r?\n"),
     "python": re.compile("\r\n|[\n\r]"),
@@ -55,7 +55,7 @@ def with_excerpts(
     if not first:
         return told
     last = max(said.line or 1 for said in first) + LINES_AROUND
-    paper = _Paper(text, _lines(text, _BREAKS[writing], last), secrets)
+    paper = _Paper(text, _lines(text, BREAKS[writing], last), secrets)
     chosen = {id(said) for said in first}
     return tuple(
         replace(said, excerpt=paper.around(said)) if id(said) in chosen else said for said in told

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from airboss.entry.excerpts import with_excerpts
 from airboss.entry.json_text import parse_json, quick_json
 from airboss.entry.python_file import run_python
 from airboss.entry.shape import MAX_PARTS
+from airboss.entry.source import Source
 from airboss.entry.validate import Checked, check_entry
 from airboss.entry.violations import (
     EntryInvalid,
@@ -92,25 +94,36 @@ def check_text(
     Where somebody wants to look at fewer parts than there may be, more are TooManyParts.
     """
     with unsearched():
-        return _checked(text, form, prefix, most_parts)
+        return look_through(text, form, prefix, most_parts).checked
 
 
-def _checked(text: str, form: Format, prefix: str, most_parts: int) -> Checked:
+@dataclass(frozen=True)
+class LookedThrough:
+    """What a text holds, what is wrong with it, and where its parts are. A text without mistakes
+    has no places: nobody asks for them. What is nested too deeply has no data either."""
+
+    checked: Checked
+    data: object = None
+    source: Source | None = None
+
+
+def look_through(text: str, form: Format, prefix: str, most_parts: int) -> LookedThrough:
     quick = quick_json(text) if form == "json" else None
     if quick:
         checked = check_entry(quick[0], prefix, most_parts=most_parts, writing=form)
         if checked.entry:
-            return checked  # nobody asks for places
+            return LookedThrough(checked, quick[0])
     try:
         is_json = form == "json"
         source = parse_json(text, prefix) if is_json else parse_yaml(text, prefix, most_parts)
     except EntryUnparsed:
         raise
     except EntryInvalid as too_deep:
-        return Checked(None, too_deep.violations)
+        return LookedThrough(Checked(None, too_deep.violations))
     checked = check_entry(source.data, prefix, most_parts=most_parts, writing=form)
     violations = (*source.faults, *(source.placed(said) for said in checked.violations))
-    return Checked(None if violations else checked.entry, violations)
+    checked = Checked(None if violations else checked.entry, violations)
+    return LookedThrough(checked, source.data, source)
 
 
 def read_content(path: Path) -> bytes:

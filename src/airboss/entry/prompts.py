@@ -7,7 +7,16 @@ from typing import Final, cast
 from airboss.entry.advice import ASK, listed
 from airboss.entry.document import Prompt
 from airboss.entry.tools import BOOLEAN_TOOLS
-from airboss.entry.violations import At, EntryInvalid, Hints, Loc, Violation, wrong
+from airboss.entry.violations import (
+    At,
+    EntryInvalid,
+    Hints,
+    Loc,
+    Remedy,
+    Violation,
+    asked,
+    wrong,
+)
 
 VARIABLE: Final = re.compile(r"\$([A-Za-z]+(?:-[A-Za-z]+)*)")
 
@@ -80,9 +89,14 @@ class Expander:
         return text, self._found
 
     def _tell(
-        self, place: At, reason: str, hint: str | None = None, advice: str | None = None
+        self,
+        place: At,
+        reason: str,
+        hint: str | None = None,
+        advice: str | None = None,
+        remedy: Remedy | None = None,
     ) -> None:
-        said = wrong(place, reason, hint, advice)
+        said = wrong(place, reason, hint, advice, remedy=remedy)
         if said not in self._found:
             self._found.append(said)
 
@@ -129,8 +143,14 @@ class Expander:
         if self._variables is None:
             return None  # nobody can say which there are
         if name not in self._variables:
-            hint = self._hints.near(name, (*self._variables, *RUNTIME_VARIABLES), "$")
-            self._tell(place, f"Cannot find prompt variable: ${name}.", hint, self._known_names())
+            near = self._hints.nearest(name, (*self._variables, *RUNTIME_VARIABLES))
+            self._tell(
+                place,
+                f"Cannot find prompt variable: ${name}.",
+                asked(near, "$"),
+                self._known_names(),
+                Remedy(f"Use ${near}", near, "variable", variable=name) if near else None,
+            )
             return None
         if name not in self._known:
             lines = lines_of(self._variables[name])

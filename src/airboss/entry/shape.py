@@ -33,8 +33,10 @@ from airboss.entry.violations import (
     Hints,
     Loc,
     Violation,
+    asked,
     at,
     has_half,
+    use,
     wrong,
 )
 
@@ -211,11 +213,13 @@ def _violation(fault: ErrorDetails, data: object, prefix: str, hints: Hints) -> 
     said = wrong(at(loc, prefix), _reason(fault))
     if kind != "extra_forbidden":
         fix = of_shape(kind, loc, fault["input"], hints.writing)
-        return replace(said, advice=fix.advice, example=fix.example)
+        return replace(said, advice=fix.advice, example=fix.example, remedy=fix.remedy)
     owner = _owner(fault["loc"], loc)
     known = (field.alias or "" for field in owner.model_fields.values())
-    hint = hints.near(str(loc[-1]), known)
-    return replace(said, hint=hint, of_name=True, advice=unknown_field(owner))
+    near = hints.nearest(str(loc[-1]), known)
+    remedy = use(near, "name") if near is not None else None
+    advice = unknown_field(owner)
+    return replace(said, hint=asked(near), of_name=True, advice=advice, remedy=remedy)
 
 
 def _reason(fault: ErrorDetails) -> str:
@@ -231,7 +235,9 @@ def _unknown_kind(loc: Loc, work: object, prefix: str, hints: Hints) -> Violatio
         fix = of_shape("union_tag_not_found", loc, kind, hints.writing)
         return wrong(at(loc, prefix), "Should be text.", None, KINDS, fix.example)
     reason = f'"{kind}" is not a kind of work: {", ".join(WORKS)}.'
-    return wrong(at(loc, prefix), reason, hints.near(kind, WORKS), KINDS)
+    near = hints.nearest(kind, WORKS)
+    remedy = use(near) if near is not None else None
+    return wrong(at(loc, prefix), reason, asked(near), KINDS, remedy=remedy)
 
 
 def _steps(loc: tuple[int | str, ...], data: object) -> Loc:

@@ -15,9 +15,12 @@ from airboss.entry.violations import (
     EntryInvalid,
     Hints,
     Loc,
+    Remedy,
     Violation,
     Writing,
+    asked,
     quoted,
+    use,
     wrong,
 )
 from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
@@ -152,15 +155,17 @@ class _Rules:
             given = fields(first).get("modelId")
             if isinstance(driving, str) and isinstance(given, str) and given != driving:
                 advice = "The first retry is on the driving model:"
-                yield wrong(
-                    retries, f'Should be "{driving}".', None, advice, self._pair("modelId", driving)
-                )
+                example = self._pair("modelId", driving)
+                reason = f'Should be "{driving}".'
+                yield wrong(retries, reason, None, advice, example, use(driving))
 
     def _undriven(self, models: Raw) -> Violation:
         place = self._root.field("models").field(DRIVING)
         near = self._hints.nearest(DRIVING, (str(name) for name in models))
         if near is not None:
-            return wrong(place, "Should exist.", None, f"Rename {quoted(near)} to {DRIVING}.")
+            advice = f"Rename {quoted(near)} to {DRIVING}."
+            remedy = Remedy(advice[:-1], DRIVING, "name", loc=("models", near))
+            return wrong(place, "Should exist.", None, advice, remedy=remedy)
         example = self._pair(DRIVING, "gpt-5-mini")
         return wrong(place, "Should exist.", None, "Add it, for example:", example)
 
@@ -169,9 +174,14 @@ class _Rules:
 
     def _name(self, value: object, names: Raw | None, place: At, what: str) -> Iterator[Violation]:
         if isinstance(value, str) and names is not None and value not in names:
-            hint = self._hints.near(value, names)
-            advice = existing(_PLURALS[what], names)
-            yield wrong(place, f'"{value}" is not {what}.', hint, advice)
+            near = self._hints.nearest(value, names)
+            yield wrong(
+                place,
+                f'"{value}" is not {what}.',
+                asked(near),
+                existing(_PLURALS[what], names),
+                remedy=use(near) if near is not None else None,
+            )
 
     def _model(self, value: object, place: At) -> Iterator[Violation]:
         category = fields(value).get("category")
@@ -216,7 +226,8 @@ class _Rules:
             other = f"put ${USER_INPUT} into" if required else f"take ${USER_INPUT} out of"
             advice = f"Either {other} the prompt, or write this:"
             example = self._pair("requireUserInput", not required)
-            yield wrong(place.field("requireUserInput"), reason, None, advice, example)
+            remedy = _set_input(needed=not required)
+            yield wrong(place.field("requireUserInput"), reason, None, advice, example, remedy)
 
     def _condition(self, part: Raw, place: At) -> Iterator[Violation]:
         lines = lines_of(part.get("condition"))
@@ -253,7 +264,8 @@ class _Rules:
             said = f"Should be {_js(computed)} but is {_js(given)}."
             advice = "Leave it out: it follows from the tasks of the job. Or write this:"
             example = self._pair("requireUserInput", computed)
-            yield wrong(place.field("requireUserInput"), said, None, advice, example)
+            remedy = _set_input(needed=computed)
+            yield wrong(place.field("requireUserInput"), said, None, advice, example, remedy)
 
     def _ref(self, ref: Raw, place: At) -> Iterator[Violation]:
         name = ref.get("taskId")
@@ -265,8 +277,13 @@ class _Rules:
             said = f'must be defined because task "{name}" has no specified model.'
             advice = f"Add it here, or give the task {quoted(str(name))} a `model`. For example:"
             category = next(iter(self._models or ()), DRIVING)
-            example = self._pair("modelOverride", {"category": category})
-            yield wrong(override, said, None, advice, example)
+            value = {"category": category}
+            remedy = Remedy("Add modelOverride", value, "add")
+            yield wrong(override, said, None, advice, self._pair("modelOverride", value), remedy)
+
+
+def _set_input(*, needed: bool) -> Remedy:
+    return Remedy(f"Set requireUserInput to {_js(needed)}", needed)
 
 
 def _js(value: bool) -> str:

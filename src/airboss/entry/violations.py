@@ -84,6 +84,32 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Remedy:
+    """What an editor can do about a mistake with one click. `value` is written in the place of the
+    value that is wrong, of the field's name, or of a variable; or it is added as a field."""
+
+    title: str
+    value: object
+    how: Literal["value", "name", "variable", "add"] = "value"
+    # What is replaced, where that is not the place of the mistake; of a variable its name.
+    loc: Loc = ()
+    variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The same as a change of the text. Lines and columns count from 1, columns in characters; the
+    end is behind the last one that is replaced."""
+
+    title: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Violation:
     """One mistake. As text it is exactly `{where}: {reason}`."""
 
@@ -101,6 +127,9 @@ class Violation:
     # The place is that of the nearest thing around it: what is wrong is that it is missing.
     is_around: bool = False
     excerpt: tuple[SourceLine, ...] = ()
+    # For editors; nobody is told in words.
+    remedy: Remedy | None = None
+    repairs: tuple[Repair, ...] = ()
 
     def __str__(self) -> str:
         return without_halves(f"{self.where}: {self.reason}")
@@ -129,8 +158,16 @@ def wrong(
     hint: str | None = None,
     advice: str | None = None,
     example: str | None = None,
+    remedy: Remedy | None = None,
 ) -> Violation:
-    return Violation(place.where, reason, place.loc, hint, advice=advice, example=example)
+    return Violation(
+        place.where, reason, place.loc, hint, advice=advice, example=example, remedy=remedy
+    )
+
+
+def use(name: str, how: Literal["value", "name"] = "value") -> Remedy:
+    """A name that is nearly the one that somebody wrote."""
+    return Remedy(f"Use {name}", name, how)
 
 
 def in_order_of_text(violations: Iterable[Violation]) -> list[Violation]:
@@ -169,13 +206,6 @@ class Hints:
     left: int = field(default=_MOST_HINTS)
     writing: Writing = "yaml"
 
-    def near(self, name: str, names: Iterable[str], sign: str = "") -> str | None:
-        """A question that offers the nearest name; names of variables have their `$`."""
-        found = self.nearest(name, names)
-        if found is None:
-            return None
-        return f"Did you mean {f'{sign}{found}' if sign else quoted(found)}?"
-
     def nearest(self, name: str, names: Iterable[str]) -> str | None:
         if not self.left or len(name) > 200:
             return None
@@ -189,3 +219,10 @@ class Hints:
         ]
         same = [other for other in rough if other.lower() == name.lower()]
         return next(iter(same or get_close_matches(name, rough, 1, 0.6)), None)
+
+
+def asked(near: str | None, sign: str = "") -> str | None:
+    """A question that offers the nearest name; names of variables have their `$`."""
+    if near is None:
+        return None
+    return f"Did you mean {f'{sign}{near}' if sign else quoted(near)}?"

@@ -25,6 +25,7 @@ from airboss.http.services import Services
 from airboss.http.v1 import (
     audit,
     digests,
+    drafts,
     entries,
     entry_file,
     exports,
@@ -60,7 +61,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     said = [
-        *(status, sessions, folder_files, entries, entry_file),
+        *(status, sessions, folder_files, entries, entry_file, drafts),
         *(task_runs, run_reports, runs, trust, rules, settings, inbox),
     ]
     v1 = [*said, feed, history, digests, exports, audit]

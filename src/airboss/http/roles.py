@@ -63,7 +63,7 @@ _V1: Final[_Table] = {
             "run_again",
             "change_run",
         ),
-        "check_entry",
+        *("check_entry", "check_draft"),
     ),
     "decide": ("decide", "answer", "decline"),
     "own": (

@@ -1,11 +1,11 @@
 """What one may ask about entries: check a text or a file, install one, and seed 001's test call."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.errors import AirbossError, Conflict, Invalid, TooLarge
 from airboss.service.entries import Entries
 from airboss.service.entry_files import FileReading
 from airboss.service.entry_reader import in_thread
@@ -14,6 +14,7 @@ from airboss.service.trust import digest_of, whole_path
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
+    from airboss.entry.draft import Draft
     from airboss.entry.violations import Violation
 
 _DOCUMENT = Path("entry")
@@ -63,6 +64,35 @@ class EntryChecks:
         self, violations: "tuple[Violation, ...]", text: str, form: Literal["json", "yaml"]
     ) -> "tuple[Violation, ...]":
         return await in_thread(lambda: self.entries.files.shown(violations, text, form))
+
+    async def check_draft(
+        self, text: str, form: Literal["json", "yaml"]
+    ) -> "tuple[Draft, tuple[str, ...]]":
+        """What is known of a text that somebody is writing, and which of its requests would not be
+        granted."""
+        from airboss.entry.bounds import is_wider
+        from airboss.entry.draft import Draft, cleaned
+        from airboss.entry.load import MAX_BYTES
+        from airboss.entry.violations import EntryInvalid
+
+        files = self.entries.files
+        content = text.encode("utf-8", "surrogatepass")
+        if len(content) > MAX_BYTES:
+            raise TooLarge(f"An entry has up to {MAX_BYTES >> 20} MiB.")
+        try:
+            found = await files.reader.draft(content, form)
+        except EntryInvalid as error:
+            found = Draft(error.violations, len(error.violations))
+
+        def told() -> "tuple[Draft, tuple[str, ...]]":
+            draft = cleaned(found, files.redactor.text)
+            shown = files.shown(draft.violations, text, form)
+            server = self.entries.settings.permissions
+            wider = (ask for ask in draft.requests if is_wider(ask.wished, server))
+            said = (files.said(str(replace(ask, granted=server))) for ask in wider)
+            return replace(draft, violations=shown), tuple(said)
+
+        return await in_thread(told)
 
     async def check_path(self, text: str) -> Checkup:
         reading = await self._read(text)

@@ -177,14 +177,14 @@ class EntryEditor:
         except FileNotUsable as error:
             return shown.model_copy(update={"exists": True}).locked(str(error))
         if found:
-            is_used = used is not None and used.path == place.path
+            used_digest = used.file_digest if used and used.path == place.path else None
             shown = shown.model_copy(
                 update={
                     "exists": True,
                     "text": self.entries.files.redactor.text(text),
                     "digest": found.digest,
                     "modified_at": found.modified_at,
-                    "in_use": is_used and used.file_digest == found.digest,
+                    "in_use": used_digest == found.digest,
                 }
             )
         return self._with_locks(shown, place, text)

@@ -13,7 +13,9 @@ from airboss.tuning import making_what_stays
 if TYPE_CHECKING:
     from airboss.entry.apart import ReadingBounds
     from airboss.entry.document import Entry, Task
+    from airboss.entry.draft import Draft
     from airboss.entry.found import Form, FoundViolations
+    from airboss.entry.load import Format
 
 T = TypeVar("T")
 
@@ -39,6 +41,20 @@ class EntryReader:
                 return small
         return await self._apart(content, form, apart.ORDINARY, code)
 
+    async def draft(self, content: bytes, form: "Format") -> "Draft":
+        """What is known of a text that somebody is writing; EntryUnparsed where that takes too
+        much."""
+        from airboss.entry import apart, draft
+
+        if len(content) <= apart.SMALL_BYTES:
+            small = await in_thread(lambda: _small_draft(content, form))
+            if small is not None:
+                return small
+        words, environ = apart.command(form, apart.ORDINARY, is_draft=True)
+        output, ended = await self._run_apart(words, environ, content, apart.ORDINARY)
+        apart.must_have_ended(ended, apart.ORDINARY)
+        return await in_thread(lambda: draft.taken_up(output))
+
     async def stored(self, body: str) -> "Entry":
         """One that a server used before, however large it is."""
         from airboss.entry import apart
@@ -58,13 +74,20 @@ class EntryReader:
         from airboss.entry import apart
 
         words, environ = apart.command(form, bounds, code)
+        output, ended = await self._run_apart(words, environ, content, bounds)
+        return await in_thread(lambda: _unsearched(lambda: apart.found_by(output, ended, bounds)))
+
+    async def _run_apart(
+        self, words: list[str], environ: dict[str, str], content: bytes, bounds: "ReadingBounds"
+    ) -> tuple[bytes, int | None]:
+        from airboss.entry import apart
+
         async with self._turns:
             try:
                 async with asyncio.timeout(bounds.patience):
-                    output, ended = await _run(words, environ, content)
+                    return await _run(words, environ, content)
             except TimeoutError:
                 raise apart.too_slow(bounds) from None
-        return await in_thread(lambda: _unsearched(lambda: apart.found_by(output, ended, bounds)))
 
 
 def _unsearched(work: Callable[[], T]) -> T:
@@ -87,6 +110,17 @@ def _small(content: bytes, form: "Form", code: int | None) -> "FoundViolations |
     tasks = found.entry.tasks.values() if found.entry else ()
     is_small = sum(_characters(task) for task in tasks) <= apart.SMALL_CHARACTERS
     return found if is_small else None
+
+
+def _small_draft(content: bytes, form: "Format") -> "Draft | None":
+    from airboss.entry import apart
+    from airboss.entry.draft import find_draft
+    from airboss.entry.shape import TooManyParts
+
+    try:
+        return find_draft(content, form, apart.SMALL_PARTS)
+    except TooManyParts:
+        return None
 
 
 def _characters(task: "Task") -> int:

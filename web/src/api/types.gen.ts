@@ -188,6 +188,16 @@ export type CheckWords = {
   "text": string;
 };
 
+/** Everything that is wrong, and what there is although something is wrong. `tasks` are the names of all tasks; `jobs` are those that can be drawn. */
+export type CheckedDraft = {
+  "valid": boolean;
+  "violations": readonly (DraftMistake)[];
+  "mistakes": number;
+  "ungranted": readonly (string)[];
+  "tasks": readonly (string)[];
+  "jobs": readonly (DraftedJob)[];
+};
+
 /** Everything that is wrong. `mistakes` counts them when there are too many to tell. */
 export type CheckedEntry = {
   "valid": boolean;
@@ -314,6 +324,27 @@ export type Distrusted = {
 /** Every check, with what it found and what to do. */
 export type DoctorReport = {
   "checks": readonly (Check)[];
+};
+
+/** A violation, with what repairs it by one click, where anything does. */
+export type DraftMistake = {
+  "where": string;
+  "reason": string;
+  "hint"?: string | null;
+  "line"?: number | null;
+  "column"?: number | null;
+  "advice"?: string | null;
+  "example"?: string | null;
+  "is_around": boolean;
+  "excerpt": readonly (MistakeLine)[];
+  "repairs": readonly (MistakeRepair)[];
+};
+
+/** A job that can be drawn. A node whose task does not exist has `broken: "no such task"`. */
+export type DraftedJob = {
+  "name": string;
+  "chart": Record<string, unknown>;
+  "requireUserInput": boolean;
 };
 
 /** An entry's file as it is now. `digest` is the SHA-256 of its bytes; there is none where the file does not exist, or may not be shown. `in_use`: the server uses exactly this version. `why_not` says in words why it cannot be written here. */
@@ -714,6 +745,16 @@ export type MistakeLine = {
   "before": string;
   "marked": string;
   "after": string;
+};
+
+/** A change of the text that repairs the mistake. Lines and columns count from 1, columns in characters; the end is behind the last character that `text` replaces. */
+export type MistakeRepair = {
+  "title": string;
+  "line": number;
+  "column": number;
+  "end_line": number;
+  "end_column": number;
+  "text": string;
 };
 
 /** All models, and why some may be missing. */

@@ -17,7 +17,7 @@ from airboss.entry.drawing.terminal import terminal
 from airboss.entry.load import check_file
 from airboss.entry.places import NAMES, find_repo_root, own_entries
 from airboss.entry.validate import Checked
-from airboss.entry.violations import EntryInvalid, Hints, in_order_of_text
+from airboss.entry.violations import EntryInvalid, Hints, asked, in_order_of_text
 
 
 def own_entry() -> Path:
@@ -86,7 +86,7 @@ def chart(file: Path, job: str, form: str, *, trusted: bool) -> Exit:
 def _job(entry: Entry, name: str, file: Path) -> Work:
     if name in entry.jobs:
         return entry.jobs[name].work
-    hint = Hints().near(name, entry.jobs) or f"It has: {', '.join(entry.jobs) or 'none'}."
+    hint = asked(Hints().nearest(name, entry.jobs)) or f"It has: {', '.join(entry.jobs) or 'none'}."
     raise CommandRefused(f"There is no job {name} in {file}. {hint}")
 
 
