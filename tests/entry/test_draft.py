@@ -28,6 +28,7 @@ def test_a_good_entry_has_its_tasks_and_all_its_charts() -> None:
     [job] = told.jobs
     assert (job.name, job.require_user_input) == ("all", False)
     assert job.chart == {"nodes": [{"id": 0, "hint": ["TaskNode", 0], "label": "fix-tests"}]}
+    assert job.work == {"kind": "Ref", "taskId": "fix-tests", "workIdInJob": 0}
 
 
 def test_jobs_are_drawn_although_others_have_mistakes() -> None:

@@ -40,6 +40,8 @@ class DraftJob:
     """A job that can be drawn. A node whose task does not exist has `broken`."""
 
     name: str
+    # The tree that the chart was drawn from: a page lays out by its nesting.
+    work: dict[str, Any]
     chart: dict[str, Any]
     require_user_input: bool
 
@@ -118,7 +120,7 @@ def _job(name: str, given: object, tasks: Mapping[str, Mapping[str, object]]) ->
         if isinstance(node["hint"], list) and used[node["hint"][1]] not in tasks:
             node["broken"] = BROKEN
     needs = (tasks.get(task, {}).get("requireUserInput") is True for task in used.values())
-    return DraftJob(name, chart, any(needs))
+    return DraftJob(name, work.to_wire(), chart, any(needs))
 
 
 # Over a pipe.

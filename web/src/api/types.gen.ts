@@ -343,6 +343,7 @@ export type DraftMistake = {
 /** A job that can be drawn. A node whose task does not exist has `broken: "no such task"`. */
 export type DraftedJob = {
   "name": string;
+  "work": Record<string, unknown>;
   "chart": Record<string, unknown>;
   "requireUserInput": boolean;
 };

@@ -198,7 +198,10 @@ export class Editor {
 
 const readOnly = (is: boolean): Extension =>
   is
-    ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-readonly": "true" })]
+    ? [
+        EditorState.readOnly.of(true),
+        EditorView.contentAttributes.of({ "aria-readonly": "true", tabindex: "0" }),
+      ]
     : [];
 
 function completed(

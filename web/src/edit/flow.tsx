@@ -46,7 +46,6 @@ export function JobChart({ desk, jobs, job, onChoose }: Props) {
 }
 
 const NOTHING_RAN: Progress = new Map();
-const UNKNOWN = { kind: "unknown" };
 
 type DrawnProps = Omit<Props, "job"> & { job: DraftJob; isOld: boolean };
 
@@ -54,7 +53,7 @@ function Drawn({ desk, jobs, job, onChoose, isOld }: DrawnProps) {
   const room = useRef<HTMLDivElement>(null);
   const chart = job.chart as Chart;
   const drawable = useMemo(
-    () => ({ work: job.work ?? UNKNOWN, chart: job.chart }),
+    () => ({ work: job.work, chart: job.chart }),
     [JSON.stringify(job.chart)],
   );
   const { layout } = useDrawing(drawable, NOTHING_RAN);

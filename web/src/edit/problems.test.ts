@@ -11,6 +11,7 @@ const violation = (more: Partial<Violation>): Violation => ({
   line: 2,
   column: 17,
   is_around: false,
+  repairs: [],
   excerpt: [{ line: 2, before: "  fix: {taskId: ", marked: "fix-test", after: "}" }],
   ...more,
 });

@@ -46,7 +46,7 @@ function problemOf(violation: Violation, lines: Lines): Problem {
     .filter((words) => words != null && words !== "")
     .join(" ")
     .replace(/ ?For example:$/, "");
-  const repairs = (violation.repairs ?? []).map((repair) => changeOf(repair, lines));
+  const repairs = violation.repairs.map((repair) => changeOf(repair, lines));
   if (line == null) return { ...NOWHERE, ...told, isError: true, allowed, repairs };
   const whole = lines.range(line);
   const from = column == null ? whole.from : lines.offset(line, column);

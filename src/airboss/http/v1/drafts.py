@@ -45,6 +45,7 @@ class DraftedJob(BaseModel):
     """A job that can be drawn. A node whose task does not exist has `broken: "no such task"`."""
 
     name: str
+    work: dict[str, Any]
     chart: dict[str, Any]
     requireUserInput: bool
 
@@ -86,7 +87,12 @@ async def check_draft(request: Request, use: Use) -> Response:
             ungranted=list(ungranted),
             tasks=list(draft.tasks),
             jobs=[
-                DraftedJob(name=job.name, chart=job.chart, requireUserInput=job.require_user_input)
+                DraftedJob(
+                    name=job.name,
+                    work=job.work,
+                    chart=job.chart,
+                    requireUserInput=job.require_user_input,
+                )
                 for job in draft.jobs
             ],
         )
