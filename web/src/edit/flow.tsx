@@ -60,11 +60,25 @@ function Drawn({ desk, jobs, job, onChoose, isOld }: DrawnProps) {
   const kept = useRef<Layout | null>(null);
   if (layout !== null) kept.current = layout;
   const drawn = layout ?? kept.current;
-  const fit = () => {
+  const fitted = useRef(0);
+  const showAll = () => {
     const place = room.current?.querySelector<HTMLElement>(".chart");
-    if (place != null && drawn !== null) zoom.value = Math.min(1, fitRoom(place, drawn));
+    if (place == null || place.clientWidth === 0 || drawn === null) return;
+    zoom.value = Math.min(1, fitRoom(place, drawn));
+    fitted.current = zoom.value;
   };
-  useEffect(fit, [drawn]);
+  // Until somebody chooses another size; what is out of sight has none yet.
+  const fitAgain = () => {
+    if (fitted.current === 0 || fitted.current === zoom.value) showAll();
+  };
+  useEffect(() => {
+    fitAgain();
+    const place = room.current;
+    if (place === null) return undefined;
+    const watcher = new ResizeObserver(fitAgain);
+    watcher.observe(place);
+    return () => watcher.disconnect();
+  }, [drawn]);
 
   const tasks = chart.nodes.filter(({ hint }) => typeof hint !== "string");
   const broken = tasks.filter((node) => node.broken != null).length;
@@ -99,7 +113,7 @@ function Drawn({ desk, jobs, job, onChoose, isOld }: DrawnProps) {
         </label>
         <span class="grow" />
         <span class="small muted">{isOld ? "As it was before the last errors" : about}</span>
-        <button type="button" class="btn ghost sm" title="Show all of it" onClick={fit}>
+        <button type="button" class="btn ghost sm" title="Show all of it" onClick={showAll}>
           Fit
         </button>
       </div>
