@@ -1,5 +1,5 @@
 """Refuses a wheel without the built front end and documentation. It builds neither itself:
-`make setup` does."""
+`make setup` does. The examples go into the package, where the editor's page finds them."""
 
 from pathlib import Path
 from typing import Any
@@ -25,3 +25,4 @@ class FrontEndIsThere(BuildHookInterface[Any]):
                     f"{what} is not built: {page.relative_to(self.root)} is missing. "
                     f"Run `make {target}`, then build the wheel again."
                 )
+        build_data["force_include"][str(Path(self.root, "examples"))] = "airboss/examples"

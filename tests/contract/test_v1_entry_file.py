@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 from hashlib import sha256
 from typing import Any
 
@@ -139,6 +140,26 @@ async def test_what_no_file_takes_is_refused_in_words(own_portal: Portal) -> Non
         answer = await guest.http.put(PATH, content=b"text", headers={"Content-Type": "text/plain"})
         assert answer.status_code == 415
         assert list(work.iterdir()) == []
+
+
+async def test_the_examples_are_good_drafts_with_their_scripts(guest: Guest) -> None:
+    items = (await got(guest, "entry/examples"))["items"]
+    assert [item["name"] for item in items] == [
+        "fix-failing-tests",
+        "migrate-api",
+        "review-branch",
+        "triage-issues",
+        "upgrade-dependency",
+        "write-docs",
+    ]
+    assert items[0]["title"] == "Fix failing tests"
+    assert items[0]["description"].startswith("Runs your tests. While some fail, an agent fixes")
+    for item in items:
+        body = {"text": item["text"], "format": "yaml"}
+        told = (await guest.http.post("/api/v1/entry/draft", json=body)).json()
+        assert (told["valid"], len(told["jobs"])) == (True, 1)
+        assert "rules:" in item["script"]
+        assert not re.search(r"\*\*|`|\n", item["description"])
 
 
 async def test_the_schema_describes_every_field(guest: Guest) -> None:

@@ -1,8 +1,11 @@
 """Airboss without a clone: its wheel, put where the Containerfile puts it, works by itself."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
+import zipfile
 from configparser import RawConfigParser
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +20,11 @@ from tests.trials import IS_WHOLE, trial
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "Containerfile"
 UNIT = ROOT / "deploy/airboss.service"
+EXAMPLES = sorted(path.parent.name for path in ROOT.glob("examples/*/airboss.yaml"))
+SHOW_EXAMPLES = """
+from airboss.entry import examples
+print(examples._PACKAGE.parent, *(one.name for one in examples.example_entries()))
+"""
 COMMAND = "/opt/airboss/venv/bin/airboss"
 
 
@@ -29,6 +37,22 @@ def test_only_what_needs_an_image_is_left_out_of_the_steps() -> None:
     assert last["COPY"] == "--from=build /opt/airboss /opt/airboss"
     assert (last["ENTRYPOINT"], last["CMD"]) == ('["airboss"]', '["serve", "--root", "/work"]')
     assert not any("/" in image.split()[0] for image in stages), "no registry is named"
+
+
+@pytest.mark.timeout(180)
+def test_the_wheel_has_the_examples_in_its_package(tmp_path: Path) -> None:
+    (wheel,) = build(ROOT, tmp_path, "wheel")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "there")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", SHOW_EXAMPLES],
+        cwd=tmp_path / "there",
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "there")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == [str(tmp_path / "there"), *EXAMPLES], done.stderr
 
 
 def unit() -> RawConfigParser:

@@ -348,6 +348,20 @@ export type DraftedJob = {
   "requireUserInput": boolean;
 };
 
+/** An entry to begin from. `script` plays it on the rehearsal model. */
+export type EntryExample = {
+  "name": string;
+  "title": string;
+  "description": string;
+  "text": string;
+  "script": string;
+};
+
+/** The examples that Airboss comes with. */
+export type EntryExamples = {
+  "items": readonly (EntryExample)[];
+};
+
 /** An entry's file as it is now. `digest` is the SHA-256 of its bytes; there is none where the file does not exist, or may not be shown. `in_use`: the server uses exactly this version. `why_not` says in words why it cannot be written here. */
 export type EntryFile = {
   "path": string;

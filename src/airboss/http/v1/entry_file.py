@@ -1,9 +1,11 @@
-"""The entry's file over v1: its text for an editor, saving it, and the schema to complete it by."""
+"""The entry's file over v1: its text for an editor, saving it, the schema to complete it by, and
+examples to begin from."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 from fastapi import Query, Request, Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
@@ -35,6 +37,22 @@ class SaveEntryFile(RequestBody):
     path: Annotated[AbsolutePath, Field(min_length=1)]
     text: str
     digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
+
+
+class EntryExample(BaseModel):
+    """An entry to begin from. `script` plays it on the rehearsal model."""
+
+    name: str
+    title: str
+    description: str
+    text: str
+    script: str
+
+
+class EntryExamples(BaseModel):
+    """The examples that Airboss comes with."""
+
+    items: list[EntryExample]
 
 
 @router.get(
@@ -80,3 +98,15 @@ async def show_entry_schema() -> Response:
         return shipped_schema()
 
     return Response(await in_thread(read), media_type="application/json")
+
+
+@router.get("/examples", response_model=EntryExamples)
+async def list_entry_examples() -> Response:
+    """Entries for common work, to begin one's own from."""
+
+    def read() -> EntryExamples:
+        from airboss.entry.examples import example_entries
+
+        return EntryExamples(items=[EntryExample(**asdict(one)) for one in example_entries()])
+
+    return await as_json(read)
