@@ -4,7 +4,7 @@
 import { computed, signal } from "@preact/signals";
 import { get, post, put, whyNot } from "../api/client";
 import { mayNot } from "../api/role";
-import type { JobList, ModelList, Status } from "../api/types.gen";
+import type { EntryExamples, JobList, ModelList, Status } from "../api/types.gen";
 import { onChange } from "../live/feed";
 import { remember, remembered } from "../storage";
 import {
@@ -180,7 +180,7 @@ export class Desk {
     const [schema, models, examples] = await Promise.all([
       get<Schema>("/api/v1/entry/schema", PATIENCE_MS),
       get<ModelList>("/api/v1/models", PATIENCE_MS),
-      get<{ items: readonly Example[] }>("/api/v1/entry/examples", PATIENCE_MS),
+      get<EntryExamples>("/api/v1/entry/examples", PATIENCE_MS),
     ]);
     this.known.value = {
       schema: schema.kind === "ok" ? schema.body : null,

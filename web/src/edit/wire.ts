@@ -4,17 +4,10 @@ export type {
   CheckedDraft,
   DraftedJob as DraftJob,
   DraftMistake as Violation,
+  EntryExample as Example,
   EntryFile,
   MistakeRepair as Repair,
 } from "../api/types.gen";
-
-export type Example = {
-  name: string;
-  title: string;
-  description: string;
-  text: string;
-  script: string;
-};
 
 export type RehearsedTask = {
   name: string;
