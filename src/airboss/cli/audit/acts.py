@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -43,8 +44,9 @@ def follow_audit(
     reach: Callable[[], Client], limit: int, patience: float, *, is_json: bool
 ) -> Exit:
     """The last so many, then whatever comes, until Ctrl-C."""
-    seq = show_audit(reach(), limit, is_json=is_json)
     with Interrupts() as interrupts:
+        with closing(reach()) as client:
+            seq = show_audit(client, limit, is_json=is_json)
         feed = FeedClient(reach, {AUDIT: seq}, patience)
         is_over = watch_to_the_end(feed, _AuditViewer(is_json), interrupts)
     return Exit.DONE if is_over else Exit.STOPPED
