@@ -1,7 +1,6 @@
 """The examples work: each runs to its end under the default policy, with its own rules alone."""
 
 import re
-import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,9 +10,10 @@ import pytest
 import yaml
 
 from airboss.entry.load import check_file
-from tests.contract.reported import git, until_over
+from tests.cli.documents import Command, Reader, blocks, commands
+from tests.cli.guides.home import Home, home_in
+from tests.contract.reported import git
 from tests.e2e.visit import asked
-from tests.portal import Portal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/airboss.yaml"))
@@ -115,13 +115,6 @@ def readme(name: str) -> str:
     return (EXAMPLES / name / "README.md").read_text("utf-8")
 
 
-def commands(name: str, beginning: str) -> list[list[str]]:
-    """The commands of an example's README that begin so."""
-    lines = re.findall(rf"^{beginning} .*", readme(name), re.MULTILINE)
-    assert lines, beginning
-    return [shlex.split(line, comments=True) for line in lines]
-
-
 def one_script() -> str:
     """All rehearsals as one: no rule of theirs takes the prompt of another."""
     scripts = [
@@ -150,20 +143,11 @@ def project(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    """Under the default policy: what no rule allows would wait for a person."""
-    options = ("--permissions", "ask")
-    portal = Portal(tmp_path_factory.mktemp("examples"), options, one_script())
-    with portal.serving():
-        yield portal
-
-
-def unasked(portal: Portal, path: str) -> dict[str, Any]:
-    """The run, as long as nobody is asked for anything."""
-    view = asked(portal, "GET", path).json()
-    waiting = asked(portal, "GET", "/api/v1/inbox").json()["items"]
-    assert [item["asked"]["title"] for item in waiting] == []
-    return view
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """One server for all, under the default policy: what no rule allows would wait for a person."""
+    with home_in(tmp_path_factory.mktemp("examples"), one_script()) as home:
+        home.serve()
+        yield home
 
 
 def story(view: dict[str, Any]) -> list[str]:
@@ -172,14 +156,10 @@ def story(view: dict[str, Any]) -> list[str]:
     return sorted(":".join(str(part) for part in parts if part != 0) for parts in told)
 
 
-def rule_of(words: list[str], folder: Path) -> dict[str, str]:
-    """What `airboss rules add` would send, for this folder."""
-    options = dict(zip(words[4::2], words[5::2], strict=True))
-    assert options.keys() <= {"--kind", "--command", "--path", "--folder"}
-    assert options["--folder"] == "."
-    named = {name.removeprefix("--"): text for name, text in options.items()}
-    named["wish"] = named.pop("kind")  # what the API calls it
-    return {"verdict": words[3], **named, "folder": str(folder)}
+def all_commands(name: str) -> list[Command]:
+    """Those of an example's page, with its rules before the run that needs them."""
+    found = [command for block in blocks(readme(name)) for command in commands(block)]
+    return sorted(found, key=lambda command: command.words.startswith("airboss run "))
 
 
 def test_there_are_six_and_the_page_lists_them() -> None:
@@ -193,22 +173,20 @@ def test_an_example_has_no_mistakes(name: str) -> None:
     assert check_file(EXAMPLES / name / "airboss.yaml").violations == ()
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_runs_to_its_end_with_the_rules_of_its_page_alone(
-    portal: Portal, name: str
+def test_an_example_does_what_its_page_says_with_the_rules_of_its_page_alone(
+    home: Home, name: str, tmp_path: Path
 ) -> None:
-    folder = project(portal.work / name, name)
-    for words in commands(name, "airboss rules add"):
-        made = asked(portal, "POST", "/api/v1/rules", {"rule": rule_of(words, folder)})
-        assert made.status_code == 201, made.text
+    folder = project(home.work / name, name)
+    # The page has its reader start a server in that folder.
     entry = {"path": str(folder / "airboss.yaml")}
-    assert asked(portal, "POST", "/api/v1/entry/install", entry).status_code == 200
-    (start,) = commands(name, "airboss run")
-    text = start[start.index("--input") + 1] if "--input" in start else ""
-    wanted = {"job": start[2], "input": text, "cwd": str(folder)}
-    begun = asked(portal, "POST", "/api/v1/runs", wanted)
-    assert begun.status_code == 201, begun.text
-    view = until_over(lambda path: unasked(portal, path), begun.json()["id"])
+    assert asked(home, "POST", "/api/v1/entry/install", entry).status_code == 200
+    reader = Reader(folder, home.environ, tmp_path, names={"DIR": str(folder)})
+    for command in all_commands(name):
+        reader.folder = EXAMPLES / name if " rehearse " in command.words else folder
+        reader.do(command)
+    view = asked(home, "GET", f"/api/v1/runs/{reader.ids['run']}").json()
     assert (view["state"], story(view)) == ("succeeded", sorted(STORIES[name].split()))
     assert RESULTS[name](folder)
     assert f"takes {view['usage']['turns']} turns" in " ".join(readme(name).split())
