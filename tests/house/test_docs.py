@@ -33,13 +33,6 @@ def test_every_command_that_a_page_names_exists(page: Path) -> None:
     assert named - TARGETS == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
-    links: list[str] = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
-    inside = [link for link in links if "://" not in link and not link.startswith("mailto:")]
-    assert [link for link in inside if not (page.parent / link).exists()] == []
-
-
 def test_every_test_that_the_security_page_names_exists() -> None:
     page = (ROOT / "docs/security.md").read_text("utf-8")
     named = set(re.findall(r"`(?:tests/[\w/]*)?(test_\w+\*?\.py)`", page))
