@@ -27,7 +27,7 @@ def test_what_fits_several_lists_them() -> None:
     with pytest.raises(CommandRefused) as caught:
         one_of("01kxyz", KNOWN)
     assert str(caught.value) == (
-        "01kxyz fits several. Give more of the one that you mean:\n"
+        "01kxyz matches several ids. Type more of the one you mean:\n"
         f"  {FIRST}  two\n  {SECOND}  rounds"
     )
     with pytest.raises(CommandRefused, match=r"and 40 more$"):
@@ -44,7 +44,7 @@ def test_commands_take_short_ids(portal: Portal) -> None:
     assert session in portal.run("export", end, "--format", "jsonl", "-o", "-").stdout
     done = portal.run("show", "ses_")
     assert done.returncode == 2
-    assert "ses_ fits several" in done.stderr
+    assert "ses_ matches several" in done.stderr
     assert {session, other} <= set(done.stderr.split())
     done = portal.run("show", "ses_nobody")
     assert (done.returncode, done.stderr) == (2, "error: There is no session ses_nobody.\n")
@@ -53,4 +53,4 @@ def test_commands_take_short_ids(portal: Portal) -> None:
 def test_a_rule_is_named_by_a_part_of_its_id_too(portal: Portal) -> None:
     made = json.loads(portal.run("rules", "add", "deny", "--command", "rm *", "--json").stdout)
     done = portal.run("rules", "remove", made["id"][-6:])
-    assert (done.returncode, done.stderr) == (0, f"The rule {made['id']} holds no longer.\n")
+    assert (done.returncode, done.stderr) == (0, f"Removed the rule {made['id']}.\n")

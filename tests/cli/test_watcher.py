@@ -55,7 +55,7 @@ def test_who_started_it_stops_it_and_leaves_with_the_next_press(number: int) -> 
         assert said[1].text.startswith(
             "The run could not be stopped: Could not connect to the server"
         )
-        assert said[1].text.endswith("Ctrl-C again leaves.")
+        assert said[1].text.endswith("Ctrl-C again to exit.")
         assert not interrupts.is_leaving(feed)
         press(number)
         with pytest.raises(Trouble, match="Left") as left:

@@ -104,7 +104,7 @@ async def test_a_no_is_told_to_the_agent_with_its_words(guest: AskedGuest) -> No
     await guest.until(item["session"], "idle")
     assert not (guest.portal.work / "hello.txt").exists()
     ended = only("tool.ended", await guest.events(item["session"]))[0]
-    assert "owner said no: Not today." in ended["error"]["message"]
+    assert "owner denied it: Not today." in ended["error"]["message"]
 
 
 async def test_what_is_always_allowed_is_a_rule_afterwards(guest: AskedGuest) -> None:

@@ -34,12 +34,12 @@ def test_a_terminal_shows_what_belongs_together() -> None:
         "┌ loop\n"
         "│ ■ look\n"
         "│ ■ ask\n"
-        "├ true: (else leave)\n"
+        "├ true: (otherwise exit)\n"
         "│ ■ build\n"
         "│ ┌ if\n"
         "│ │ ◆ is big\n"
         "│ ├ true:\n"
-        "│ │ ┌ at the same time\n"
+        "│ │ ┌ in parallel\n"
         "│ │ │ ■ a\n"
         "│ │ ├ and\n"
         "│ │ │ ■ b (x)\n"
@@ -49,13 +49,13 @@ def test_a_terminal_shows_what_belongs_together() -> None:
         "│ └\n"
         "├ then\n"
         "│ ◆ is good\n"
-        "└ false: again\n"
+        "└ false: repeat\n"
     )
 
 
 def test_a_terminal_without_lines_gets_plain_ones() -> None:
     drawn = terminal(*draw(number(loop(ref("a"), after=(True, ref("b"))))), plain=True)
-    assert drawn == "+ loop\n| * a\n+ then\n| ? b\n+ true: again\n"
+    assert drawn == "+ loop\n| * a\n+ then\n| ? b\n+ true: repeat\n"
 
 
 def test_a_loop_without_conditions_is_a_frame() -> None:

@@ -52,7 +52,7 @@ async def test_what_a_turn_uses_counts_in_the_turn_and_in_every_budget(log: Even
     ("word", "refusal"),
     [
         ("go-on", None),
-        ("deny", Refusal("ada said no at the limit of 1 turns of the session (1 used).")),
+        ("deny", Refusal("ada denied more work at the limit of 1 turns of the session (1 used).")),
     ],
 )
 async def test_before_a_turn_too_many_somebody_is_asked(

@@ -126,7 +126,7 @@ async def test_a_no_is_told_to_the_agent_with_its_reason(house: House) -> None:
     assert not (house.work / "hello.txt").exists()
     ended = next(event for event in await house.story(item.session) if isinstance(event, ToolEnded))
     assert ended.error
-    assert "ada said no: Not today." in ended.error.message
+    assert "ada denied it: Not today." in ended.error.message
 
 
 async def test_exactly_one_decision_counts_and_the_others_are_told_which(house: House) -> None:

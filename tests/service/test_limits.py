@@ -230,7 +230,7 @@ async def test_a_session_asks_before_the_turn_that_is_too_many(house: LimitHouse
     assert view.usage.turns == 2
     [error] = [one for one in await house.story(session) if isinstance(one, SessionError)]
     assert error.name == "LimitReached"
-    assert error.message == "ada said no at the limit of 2 turns of the session (2 used)."
+    assert error.message == "ada denied more work at the limit of 2 turns of the session (2 used)."
 
 
 async def test_a_turn_over_its_tokens_is_held_at_its_next_tool(house: LimitHouse) -> None:
@@ -315,7 +315,7 @@ async def test_a_task_parks_at_its_own_limit_and_fails_where_a_person_says_no(
     await house.refuse(item)
     view = await house.task_until_over(run.id)
     assert view.state == "failed"
-    assert "ada said no at the limit of 1 turns of the task once" in (view.reason or "")
+    assert "ada denied more work at the limit of 1 turns of the task once" in (view.reason or "")
     assert (view.usage.turns, view.usage.requests) == (1, 1)
 
 

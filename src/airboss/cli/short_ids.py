@@ -38,7 +38,9 @@ def one_of(given: str, known: Iterable[tuple[str, str]]) -> str | None:
         return None
     lines = [f"  {whole}  {words}".rstrip() for whole, words in found[:_MOST_LISTED]]
     more = [f"  and {len(found) - _MOST_LISTED} more"] if len(found) > _MOST_LISTED else []
-    said = "\n".join((f"{given} fits several. Give more of the one that you mean:", *lines, *more))
+    said = "\n".join(
+        (f"{given} matches several ids. Type more of the one you mean:", *lines, *more)
+    )
     raise CommandRefused(said)
 
 

@@ -104,7 +104,7 @@ class Interrupts:
         try:
             stop.reach().post(stop.path)
         except Trouble as trouble:
-            text = f"{stop.what} could not be stopped: {trouble} Ctrl-C again leaves."
+            text = f"{stop.what} could not be stopped: {trouble} Press Ctrl-C again to exit."
             feed.put(Remark(text))
 
 

@@ -106,7 +106,7 @@ def answer_of(settled: ItemSettled) -> PermissionAnswer:
             return PermissionAnswer(True, f"{settled.who} allowed it.")
         case "deny":
             words = f": {settled.answer}" if settled.answer else "."
-            return PermissionAnswer(False, f"{settled.who} said no{words}")
+            return PermissionAnswer(False, f"{settled.who} denied it{words}")
         case "timeout":
             return PermissionAnswer(False, "Nobody decided in time, so it is refused.")
         case _:

@@ -199,4 +199,6 @@ class LimitGuard:
 
 
 def _reason(reached: Reached, settled: ItemSettled) -> str | None:
-    return f"{settled.who} said no at {reached} ({reached.used:g} used)." if settled.who else None
+    if not settled.who:
+        return None
+    return f"{settled.who} denied more work at {reached} ({reached.used:g} used)."

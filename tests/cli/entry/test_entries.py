@@ -272,9 +272,9 @@ def test_the_schema_is_printed_for_editors(nowhere: Portal) -> None:
 def test_a_chart_is_drawn_for_the_terminal(nowhere: Portal) -> None:
     file = file_with(nowhere, VALID)
     done = nowhere.run("chart", file, "all", PYTHONUTF8="1")
-    assert done.stdout == "┌ loop\n│ ■ build\n├ then\n│ ◆ build\n└ false: again\n"
+    assert done.stdout == "┌ loop\n│ ■ build\n├ then\n│ ◆ build\n└ false: repeat\n"
     plain = nowhere.run("chart", file, "all", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
-    assert plain.stdout == "+ loop\n| * build\n+ then\n| ? build\n+ false: again\n"
+    assert plain.stdout == "+ loop\n| * build\n+ then\n| ? build\n+ false: repeat\n"
 
 
 def test_a_chart_is_printed_as_mermaid_or_svg(nowhere: Portal) -> None:

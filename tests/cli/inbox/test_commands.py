@@ -34,7 +34,7 @@ def asking(asking_portal: Portal) -> Portal:
 def test_an_empty_inbox_says_what_would_be_in_it(asking: Portal) -> None:
     done = asking.run("inbox")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("Nothing waits for you.\n")
+    assert done.stderr.startswith("Nothing is waiting for you.\n")
     assert "airboss approve ITEM" in done.stderr
     assert json.loads(asking.run("inbox", "--json").stdout) == {"items": []}
 
@@ -69,7 +69,7 @@ def test_one_item_is_shown_whole_and_cannot_drive_the_terminal(asking: Portal) -
         assert terminal.leave() == 0
     done = asking.run("inbox", "itm_nothing")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Nothing that waits is called itm_nothing." in done.stderr
+    assert "No waiting item has the id itm_nothing." in done.stderr
 
 
 def test_the_change_is_coloured_in_a_terminal(asking: Portal) -> None:
@@ -85,7 +85,7 @@ def test_approving_releases_the_agent_and_who_comes_later_is_told_so(asking: Por
     item = ask(asking, "touch it")
     done = asking.run("approve", item["id"][-8:])
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == f"{item['asked']['title']} owner allowed it, once.\n"
+    assert done.stderr == f"{item['asked']['title']} owner allowed it once.\n"
     assert "error" not in ended(asking, item)
     assert made.exists()
     done = asking.run("deny", item["id"])
@@ -106,8 +106,8 @@ def test_approving_for_good_writes_the_rule_that_was_shown(asking: Portal) -> No
 def test_the_reason_of_a_no_goes_to_the_agent(asking: Portal) -> None:
     item = ask(asking, "write it")
     done = asking.run("deny", item["id"], "not", "here")
-    assert (done.returncode, done.stderr) == (0, "Change hello.txt? owner said no: not here.\n")
-    assert "owner said no: not here" in ended(asking, item)["error"]["message"]
+    assert (done.returncode, done.stderr) == (0, "Change hello.txt? owner denied it: not here.\n")
+    assert "owner denied it: not here" in ended(asking, item)["error"]["message"]
 
 
 def test_a_question_is_answered_and_a_wrong_answer_is_told_the_choices(asking: Portal) -> None:
@@ -137,12 +137,12 @@ def test_an_answer_can_come_from_a_file(asking: Portal) -> None:
 def test_a_form_is_filled_in_field_by_field(asking: Portal) -> None:
     item = ask(asking, "fill in")
     shown = asking.run("inbox", item["id"]).stdout
-    assert "city: string; needed" in shown
+    assert "city: string; required" in shown
     assert f"airboss answer {item['id']} --field NAME=VALUE" in shown
     for field, words in (
-        ("days=many", "days is a number"),
-        ("country=Italy", "There is no field country. There is: city, days, flies, stops."),
-        ("flies=perhaps", "flies is true or false"),
+        ("days=many", "days must be a number"),
+        ("country=Italy", "There is no field country. Fields: city, days, flies, stops."),
+        ("flies=perhaps", "flies must be true or false"),
     ):
         done = asking.run("answer", item["id"], "--field", field)
         assert done.returncode == 2
@@ -163,7 +163,7 @@ def test_a_question_is_declined_and_an_approval_is_not(asking: Portal) -> None:
     assert asking.run("answer", item["id"]).returncode == 2
     assert asking.run("approve", item["id"]).returncode == 1
     done = asking.run("decline", item["id"])
-    assert (done.returncode, done.stderr) == (0, "What name? owner does not want to answer.\n")
+    assert (done.returncode, done.stderr) == (0, "What name? owner declined to answer.\n")
     approval = ask(asking, "touch it")
     done = asking.run("decline", approval["id"])
     assert done.returncode == 1
@@ -186,7 +186,7 @@ def test_whoever_watches_sees_things_come_and_go(asking: Portal) -> None:
         item = ask(asking, "touch it")
         watching.wait_for(f"airboss approve {item['id']}")
         assert asking.run("deny", item["id"]).returncode == 0
-        watching.wait_for(f"owner said no: {item['asked']['title']} ({item['id']})")
+        watching.wait_for(f"owner denied it: {item['asked']['title']} ({item['id']})")
         machine.wait_for("inbox.settled")
         for command in (watching, machine):
             command.process.send_signal(signal.SIGINT)
@@ -198,13 +198,13 @@ def test_whoever_watches_sees_things_come_and_go(asking: Portal) -> None:
 
 def test_a_terminal_draws_what_waits_again_in_place(asking: Portal) -> None:
     with Terminal(asking, "inbox", "--watch") as terminal:
-        terminal.see("Nothing waits for you.")
+        terminal.see("Nothing is waiting for you.")
         item = ask(asking, "touch it")
         terminal.see(f"! {item['asked']['title']}")
         terminal.see(f"airboss approve {item['id']}")
         assert asking.run("approve", item["id"]).returncode == 0
-        terminal.see("owner allowed it, once")
-        terminal.see("Nothing waits for you.")
+        terminal.see("owner allowed it once")
+        terminal.see("Nothing is waiting for you.")
         terminal.press_ctrl_c()
         assert terminal.leave() == 3
 

@@ -57,26 +57,26 @@ def test_an_item_is_shown_with_all_of_its_command(asking: Portal) -> None:
         assert terminal.leave() == 0
     done = asking.run("approve", item["id"])
     assert done.returncode == 0
-    assert "(shortened) owner allowed it, once." in done.stderr
+    assert "(shortened) owner allowed it once." in done.stderr
 
 
 def test_in_a_conversation_the_end_of_a_long_command_is_seen_at_once(asking: Portal) -> None:
     with Terminal(asking, "chat") as terminal:
         terminal.see("> ")
         terminal.type("at length\n")
-        terminal.see("characters are folded here, no separators among them")
+        terminal.see("characters hidden, with no separators")
         terminal.see("; touch PWN")
-        terminal.see("“all” shows what is folded.")
+        terminal.see("Type “all” to see everything.")
         terminal.type("n\n")
         terminal.see("✗ Denied: shell")
         terminal.see("> ")
         terminal.type("in the middle\n")
-        terminal.see("characters are folded here, 2 separators among them")
-        terminal.see("“all” shows what is folded.")
+        terminal.see("characters hidden, with 2 separators")
+        terminal.see("Type “all” to see everything.")
         assert "touch HERE" not in terminal.seen
         terminal.type("all\n")
         terminal.see("touch HERE")
-        terminal.see("“all” shows what is folded.")
+        terminal.see("Type “all” to see everything.")
         terminal.type("n\n")
         terminal.see("✗ Denied: shell")
         terminal.see("> ")

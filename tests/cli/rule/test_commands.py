@@ -6,7 +6,7 @@ from tests.portal import Portal
 
 
 def test_rules_are_made_listed_and_removed(portal: Portal) -> None:
-    assert portal.run("rules").stderr.startswith("No rules. Make one with: airboss rules add")
+    assert portal.run("rules").stderr.startswith("No rules. Add one with: airboss rules add")
     done = portal.run("rules", "add", "allow", "--kind", "shell", "--command", "git *")
     assert (done.returncode, done.stderr) == (0, "From now on: allow kind shell, command git *\n")
     git = done.stdout.strip()
@@ -22,7 +22,7 @@ def test_rules_are_made_listed_and_removed(portal: Portal) -> None:
     assert [item["id"] for item in told] == [push, git]
     for rule in (push, git):
         done = portal.run("rules", "remove", rule)
-        assert (done.returncode, done.stderr) == (0, f"The rule {rule} holds no longer.\n")
+        assert (done.returncode, done.stderr) == (0, f"Removed the rule {rule}.\n")
     done = portal.run("rules", "remove", git)
     assert (done.returncode, done.stderr) == (2, f"error: There is no rule {git}.\n")
 

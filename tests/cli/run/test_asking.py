@@ -55,11 +55,11 @@ def run_of(text: str) -> str:
 
 def test_a_run_says_what_waits_and_how_to_decide_it(stage: Portal) -> None:
     with running(stage, "run", "touching") as command:
-        command.wait_for("touch waits for your approval: Run touch")
-        command.wait_for("Decide it with: airboss approve itm_")
+        command.wait_for("touch is waiting for your approval: Run touch")
+        command.wait_for("Decide with: airboss approve itm_")
         run = run_of(command.told())
         item = items_of(stage, run)["approval.asked"]
-        assert f"Decide it with: airboss approve {item}\n" in command.told()
+        assert f"Decide with: airboss approve {item}\n" in command.told()
         shown = stage.run("show", run).stdout
         assert "State        waiting for you after" in shown
         (line,) = [line for line in shown.splitlines() if item in line]
@@ -73,7 +73,7 @@ def test_a_run_says_what_waits_and_how_to_decide_it(stage: Portal) -> None:
         assert f"{run} (touching)" in inbox
         assert stage.run("approve", item).returncode == 0
         assert command.end() == 0
-        assert "touch goes on." in command.told()
+        assert "touch continues." in command.told()
     assert told_of(stage, run)["state"] == "succeeded"
 
 
@@ -95,7 +95,7 @@ def test_stopping_a_run_withdraws_what_it_asked(stage: Portal) -> None:
     """APR-4."""
     run = started(stage, "touching")
     with running(stage, "watch", run) as watching:
-        watching.wait_for("Decide it with: airboss approve itm_")
+        watching.wait_for("Decide with: airboss approve itm_")
         assert stage.run("stop", run).returncode == 0
         assert watching.end() == 3
     assert items_of(stage, run) == {}
@@ -103,7 +103,7 @@ def test_stopping_a_run_withdraws_what_it_asked(stage: Portal) -> None:
 
 def test_a_task_alone_says_what_waits_too(stage: Portal) -> None:
     with running(stage, "task", "run", "name") as command:
-        command.wait_for("Waits for you: What name? Decide it with: airboss answer", beside=True)
+        command.wait_for("Waiting for you: What name? Decide with: airboss answer", beside=True)
         (item,) = re.findall(r"itm_[0-9a-z]{26}", command.told(beside=True))
         assert stage.run("answer", item, "Ada").returncode == 0
         assert command.end() == 0

@@ -46,7 +46,7 @@ def is_clean(portal: Portal) -> bool:
 def test_the_project_s_job_is_played_on_any_model(project: Portal) -> None:
     done = project.run("rehearse", "rounds", "--script", "play.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "no model costs anything" in done.stderr
+    assert "This is free." in done.stderr
     assert "Driving session" in done.stdout
     assert re.search(r"on (gpt-5\.2|mini)\.", done.stdout)
     assert "enough, round 2 answered true" in done.stdout
@@ -77,7 +77,7 @@ def test_a_failure_and_what_is_refused_have_their_codes(project: Portal) -> None
         (["--script", "airboss.yaml"], "airboss.yaml:1:1"),
         (["--entry", "play.yaml"], "airboss check"),
         (["--entry", "entry.py"], "only after a person has trusted it"),
-        (["--cwd", "nowhere"], "There is no folder"),
+        (["--cwd", "nowhere"], "does not exist."),
     ],
 )
 def test_what_cannot_be_played_is_said_before_a_server_starts(
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_the_run_and_the_server(project: Portal) -> None:
 
 def test_an_end_in_order_ends_the_server_too(project: Portal) -> None:
     with running(project, "rehearse", "slow", "--script", "play.yaml") as rehearsal:
-        rehearsal.wait_for("no model costs anything", beside=True)
+        rehearsal.wait_for("This is free.", beside=True)
         rehearsal.process.send_signal(signal.SIGHUP)
         assert rehearsal.end() == 3
     assert is_clean(project)
@@ -137,7 +137,7 @@ def test_an_end_in_order_ends_the_server_too(project: Portal) -> None:
 
 def test_a_kill_ends_the_server_too(project: Portal) -> None:
     with running(project, "rehearse", "slow", "--script", "play.yaml") as rehearsal:
-        rehearsal.wait_for("no model costs anything", beside=True)
+        rehearsal.wait_for("This is free.", beside=True)
         assert not is_clean(project)
         rehearsal.process.kill()
         assert rehearsal.end() == -signal.SIGKILL

@@ -44,7 +44,7 @@ def test_a_report_is_read_in_a_terminal(stage: Portal, runs: tuple[str, str]) ->
 def test_a_run_is_renamed_and_tagged_and_found_by_its_tag(
     stage: Portal, runs: tuple[str, str]
 ) -> None:
-    assert "is called Nightly now." in stage.run("rename", runs[1], "Nightly").stderr
+    assert "to Nightly." in stage.run("rename", runs[1], "Nightly").stderr
     assert "bug, live." in stage.run("tag", runs[1], "bug", "live").stderr
     told = stage.run("tag", runs[1], "live", "--remove").stderr
     assert told.strip().endswith(": bug.")
@@ -56,7 +56,7 @@ def test_a_run_is_renamed_and_tagged_and_found_by_its_tag(
 def test_two_runs_are_compared_in_a_terminal(stage: Portal, runs: tuple[str, str]) -> None:
     told = stage.run("compare", *runs).stdout
     assert "They parted at " in told
-    assert "Files that differ: 0, alike: 3" in told
+    assert "Different files: 0, identical: 3" in told
     refused = stage.run("compare", runs[0], runs[0])
     assert refused.returncode != 0
     assert "two different runs" in refused.stderr

@@ -52,12 +52,12 @@ def test_without_a_terminal_there_is_a_line_for_each_change(stage: Portal) -> No
     prompt = "[OPERATION] Sends the prompt."
     assert lines_of(done.stdout) == [
         f"0:00 Run run of the job two in {stage.work} was started by owner.",
-        "0:00 first began (tsk).",
+        "0:00 first started (tsk).",
         "0:00 first: [SESSION STARTED] Driving session ses on rehearsal.",
         f"0:00 first: {prompt}",
         "0:00 first: [TASK SUCCEEDED] The prompt was done.",
         "0:00 first succeeded after 0:00 (usage).",
-        "0:00 second began (tsk).",
+        "0:00 second started (tsk).",
         "0:00 second: [SESSION STARTED] Driving session ses on rehearsal.",
         f"0:00 second: {prompt}",
         "0:00 second: [TASK SUCCEEDED] The prompt was done.",
@@ -120,17 +120,17 @@ def test_the_input_is_a_text_a_file_or_what_comes_in(stage: Portal) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["run", "nothing"], "There is no job nothing. There is: two, broken, "),
+        (["run", "nothing"], "There is no job nothing. Jobs: two, broken, "),
         (["run", "input"], "needs some input"),
         (["run", "two", "--input", "x"], "takes no input"),
-        (["run", "input", "--input", "@nowhere"], "cannot be read"),
+        (["run", "input", "--input", "@nowhere"], "Could not read"),
         (["run", "two", "--cwd", "/"], "outside of where agents may work"),
         (["show", "run_nobody"], "There is no run run_nobody."),
         (["show", "tsk_nobody"], "There is no task run tsk_nobody."),
         (["show", "ses_nobody"], "There is no session ses_nobody."),
         (["watch", "run_nobody"], "There is no run run_nobody."),
         (["stop", "run_nobody"], "There is no run run_nobody."),
-        (["stop", "ses_nobody"], "A session is not stopped"),
+        (["stop", "ses_nobody"], "but not a session"),
         (["retry", "run_nobody"], "There is no run run_nobody."),
         (["again", "run_nobody"], "There is no run run_nobody."),
         (["delete", "run_nobody", "--yes"], "There is no run run_nobody."),
@@ -145,7 +145,7 @@ def test_what_is_refused_ends_with_2(stage: Portal, words: list[str], text: str)
 
 def test_a_terminal_shows_the_tree_in_place(stage: Portal) -> None:
     with Terminal(stage, "run", "napping") as terminal:
-        terminal.see("Ctrl-C stops it.")
+        terminal.see("Press Ctrl-C to stop it.")
         terminal.see("napping · running")
         terminal.see("├ ✓ first")
         terminal.see("· second")
@@ -163,7 +163,7 @@ def test_a_loop_shows_its_round_and_show_has_all_of_them(own_stage: Portal) -> N
         terminal.see("loop, round 1")
         terminal.see("succeeded")
         terminal.see("loop, round 2")
-        terminal.see("◆ enough (again if false)  true")
+        terminal.see("◆ enough (repeats if false)  true")
         assert terminal.leave() == 0
     run = json.loads(own_stage.run("runs", "--json").stdout)["items"][0]["id"]
     shown = lines_of(own_stage.run("show", run).stdout)
@@ -172,10 +172,10 @@ def test_a_loop_shows_its_round_and_show_has_all_of_them(own_stage: Portal) -> N
         "└ loop",
         "  ├ round 1",
         "  │ ├ ✓ first  succeeded · 0:00 · tsk",
-        "  │ └ ◆ enough (again if false)  false · 0:00 · tsk",
+        "  │ └ ◆ enough (repeats if false)  false · 0:00 · tsk",
         "  └ round 2",
         "    ├ ✓ first  succeeded · 0:00 · tsk",
-        "    └ ◆ enough (again if false)  true · 0:00 · tsk",
+        "    └ ◆ enough (repeats if false)  true · 0:00 · tsk",
     ]
     # Another entry by now: what was done is listed, without a tree.
     entry = own_stage.work / "airboss.yaml"
@@ -217,7 +217,7 @@ def test_a_second_ctrl_c_leaves_at_once(own_stage: Portal) -> None:
             assert run.end(5) == 3
         finally:
             os.kill(own_stage.pid, signal.SIGCONT)
-        assert "Watch on with: airboss watch run_" in run.told(beside=True)
+        assert "Watch it with: airboss watch run_" in run.told(beside=True)
 
 
 def test_who_only_watches_leaves_the_run_at_work(stage: Portal) -> None:
@@ -262,7 +262,7 @@ def test_a_restart_of_the_server_is_survived(own_stage: Portal, drawn: bool) -> 
         assert run.end(40) == 0
         lines = lines_of(run.told())
     assert "0:00 A new server goes on with it." in lines
-    assert lines.count("0:00 first began (tsk).") == 1
+    assert lines.count("0:00 first started (tsk).") == 1
     assert lines[-1].startswith("0:00 The run succeeded:")
 
 
@@ -306,7 +306,7 @@ def test_a_retry_does_the_failed_part_again(stage: Portal) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = lines_of(done.stdout)
     assert lines[0] == "0:00 Retried by owner, attempt 2."
-    assert "0:00 mend began (tsk)." in lines
+    assert "0:00 mend started (tsk)." in lines
     assert not any("first" in line for line in lines)
     shown = stage.run("show", run).stdout
     assert re.search(r"└ ✓ mend  succeeded · 0:0\d · tsk_\w+ · before tsk_\w+ · ", shown)
@@ -322,7 +322,7 @@ def test_again_is_a_new_run(stage: Portal) -> None:
     assert done.returncode == 0
     other = json.loads(done.stdout.splitlines()[0])["run"]
     assert other != run
-    assert f"Run          {other} (again, after {run})" in stage.run("show", other).stdout
+    assert f"Run          {other} (repeats {run})" in stage.run("show", other).stdout
     assert stage.run("again", run, "--detach").stdout.startswith("run_")
 
 
@@ -331,16 +331,16 @@ def test_deleting_is_for_good_and_wants_a_yes(stage: Portal) -> None:
     stage.run("watch", run)
     refused = stage.run("delete", run)
     assert refused.returncode == 2
-    assert "Say --yes" in refused.stderr
+    assert "Pass --yes" in refused.stderr
     with Terminal(stage, "delete", run) as terminal:
-        terminal.see("for good. Delete it? [y/N] ")
+        terminal.see("permanently deleted. Delete it? [y/N] ")
         terminal.type("\n")
         terminal.see("Nothing was deleted.")
         assert terminal.leave() == 3
     with Terminal(stage, "delete", run) as terminal:
-        terminal.see("for good. Delete it? [y/N] ")
+        terminal.see("permanently deleted. Delete it? [y/N] ")
         terminal.type("y\n")
-        terminal.see("is deleted.")
+        terminal.see("Deleted the run")
         assert terminal.leave() == 0
     assert stage.run("show", run).returncode == 2
     other = started(stage, "two")
@@ -354,11 +354,11 @@ def test_a_session_is_deleted_too(stage: Portal) -> None:
     assert refused.returncode == 2
     assert "The session is open. Close it first." in refused.stderr
     asked(stage, "POST", f"/api/v1/sessions/{session}/close")
-    assert "Say --yes" in stage.run("delete", session).stderr
+    assert "Pass --yes" in stage.run("delete", session).stderr
     with Terminal(stage, "delete", session) as terminal:
-        terminal.see(f"{session} on rehearsal, begun")
+        terminal.see(f"{session} on rehearsal, started")
         terminal.type("y\n")
-        terminal.see(f"The session {session} is deleted.")
+        terminal.see(f"Deleted the session {session}.")
         assert terminal.leave() == 0
     assert stage.run("delete", session, "--yes").returncode == 2
     assert "There is no task run tsk_x." in stage.run("delete", "tsk_x", "--yes").stderr

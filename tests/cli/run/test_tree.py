@@ -80,19 +80,19 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     teller.begin("0.1.1.0", "right")
     teller.say("run.work.waiting", path="0.1.1.0", reason="a free place")
     assert teller.draw() == [
-        "deliver · running · 0:04 · 1 done · 1 of 2 tasks wait for a free place "
-        "(more at once: airboss serve --max-tasks N)",
+        "deliver · running · 0:04 · 1 done · 1 of 2 tasks are waiting for a free place "
+        "(run more at once: airboss serve --max-tasks N)",
         "├ ✓ plan (planning)  0:01",
-        "├ at the same time",
+        "├ in parallel",
         "│ ├ ⠙ left  0:02",
-        "│ └ in order",
-        "│   ├ ◌ right  0:01 · waits for a free place",
+        "│ └ in sequence",
+        "│   ├ ◌ right  0:01 · waiting for a free place",
         "│   └ · further",
         "├ loop",
-        "│ ├ · wanted (goes on if true)",
+        "│ ├ · wanted (continues if true)",
         "│ ├ · do",
         "│ ├ · test",
-        "│ └ condition (again if false)",
+        "│ └ condition (repeats if false)",
         "│   ├ · look",
         "│   └ · judge",
         "└ if",
@@ -102,8 +102,8 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     ]
     teller.say("run.work.waiting", path="0.1.0", reason="a free place")
     assert teller.draw()[0] == (
-        "deliver · waiting · 0:05 · 1 done · 2 of 2 tasks wait for a free place "
-        "(more at once: airboss serve --max-tasks N)"
+        "deliver · waiting · 0:05 · 1 done · 2 of 2 tasks are waiting for a free place "
+        "(run more at once: airboss serve --max-tasks N)"
     )
     teller.say("run.work.going", path="0.1.0")
     assert teller.draw()[0].startswith("deliver · running")
@@ -124,16 +124,16 @@ def test_what_waits_for_a_person_comes_with_the_words_to_type() -> None:
     teller.say("run.work.waiting", path="0.1.0", reason="a free place")
     reason = "your approval: Run make?"
     teller.say("run.work.waiting", path="0.1.1.0", reason=reason, for_person=True)
-    assert teller.draw()[0] == f"deliver · waiting for you · 0:04 · 0 done · waits for {reason}"
+    assert teller.draw()[0] == f"deliver · waiting for you · 0:04 · 0 done · waiting for {reason}"
     asked = {"kind": "approval.asked", "item": "itm_1", "title": "Run make?"}
     item = {"id": "itm_1", "task_run": "tsk_right", "asked": asked}
     other = {"id": "itm_2", "task_run": "tsk_other", "asked": asked}
     assert teller.story.take_items([item, other]) == [item]
     assert teller.story.take_items([item]) == [], "told once"
-    line = f"! right  0:02 · airboss approve itm_1 · waits for {reason}"
+    line = f"! right  0:02 · airboss approve itm_1 · waiting for {reason}"
     assert teller.draw()[5] == f"│   ├ {line}"
     assert teller.draw(signs=PLAIN)[5].endswith(
-        "! right  0:02 - airboss approve itm_1 - waits for " + reason
+        "! right  0:02 - airboss approve itm_1 - waiting for " + reason
     )
     teller.say("run.work.going", path="0.1.1.0")
     assert "airboss approve" not in teller.draw()[5]
@@ -151,14 +151,14 @@ def test_a_condition_that_says_no_is_no_failure() -> None:
     assert drawn[0] == "deliver · running · 0:05 · 5 done"
     assert drawn[7:10] == [
         "├ loop, round 2",
-        "│ ├ ◆ wanted (goes on if true)  false · 0:01",
+        "│ ├ ◆ wanted (continues if true)  false · 0:01",
         "│ ├ · do",
     ]
     every = teller.draw(has_every_round=True, has_ids=True)
     assert every[7:10] == [
         "├ loop",
         "│ ├ round 1",
-        "│ │ ├ ◆ wanted (goes on if true)  true · 0:01 · tsk_0.2.it1.pre",
+        "│ │ ├ ◆ wanted (continues if true)  true · 0:01 · tsk_0.2.it1.pre",
     ]
     teller.do("0.0", "plan", succeeded=False)
     assert teller.draw()[0].endswith("5 done, 1 failed")
@@ -259,6 +259,6 @@ def test_a_start_that_is_repeated_has_the_same_key(
     start = starting._start  # pyright: ignore[reportPrivateUsage]
     assert start(lambda: cast("Client", client), {"job": "x"}, "k", 9) == {"id": RUN}
     assert client.keys == ["k", "k", "k"]
-    assert capsys.readouterr().err == "Gone. Trying again …\n"
+    assert capsys.readouterr().err == "Gone. Retrying …\n"
     with pytest.raises(Unreachable):
         start(lambda: cast("Client", Answers(Unreachable("Gone."))), {"job": "x"}, "k", 0)

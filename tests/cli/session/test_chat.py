@@ -37,7 +37,7 @@ def test_the_message_can_come_by_the_input(portal: Portal) -> None:
     assert (done.returncode, done.stdout) == (0, "Hello, captain.\n")
     done = portal.run("chat", said="  \n")
     assert done.returncode == 2
-    assert "nothing to say" in done.stderr
+    assert "message is empty" in done.stderr
 
 
 def test_tools_and_denials_are_told_beside_the_reply(portal: Portal) -> None:
@@ -47,7 +47,7 @@ def test_tools_and_denials_are_told_beside_the_reply(portal: Portal) -> None:
     done = portal.run("chat", "write it")
     assert (done.returncode, done.stdout) == (0, "I tried.\n")
     assert f"✗ Denied: write {portal.work}/hello.txt." in done.stderr
-    assert "--permissions approve-all" in done.stderr
+    assert "--permissions ask" in done.stderr
     assert f"✗ create {portal.work}/hello.txt: denied\n" in done.stderr
 
 
@@ -108,7 +108,7 @@ def test_a_closed_session_is_not_continued(portal: Portal) -> None:
 
 def test_a_conversation_at_the_terminal(portal: Portal) -> None:
     with Terminal(portal, "chat") as terminal:
-        terminal.see("Ctrl-D leaves")
+        terminal.see("Ctrl-D exits")
         terminal.see("> ")
         terminal.type("hello\n")
         terminal.see("Somebody greets me.")
@@ -138,7 +138,7 @@ def test_ctrl_c_stops_the_turn_and_the_conversation_goes_on(portal: Portal) -> N
         terminal.see("Hello, captain.")
         terminal.rest_at("> ")
         terminal.press_ctrl_c()
-        terminal.see("Ctrl-C again leaves.")
+        terminal.see("Ctrl-C again to exit.")
         terminal.rest_at("> ")
         terminal.press_ctrl_c()
         assert terminal.leave() == 0
@@ -178,7 +178,7 @@ def test_a_restart_in_the_middle_is_survived(own_portal: Portal) -> None:
         terminal.see("Connection lost")
         own_portal.start()
         terminal.see("Reconnected")
-        terminal.see("The turn was cut off.")
+        terminal.see("The turn was interrupted.")
         terminal.see("> ")
         terminal.type("hello\n")
         terminal.see("Hello, captain.")
@@ -194,10 +194,10 @@ def test_commands_are_done_here_and_no_model_hears_of_them(portal: Portal) -> No
         terminal.type("/help\n")
         terminal.see("/rename NAME")
         terminal.type("/hlep\n")
-        terminal.see("There is no command /hlep.")
+        terminal.see("Unknown command /hlep.")
         terminal.type("/files ledg\n")
         terminal.see("ledger.py")
         terminal.type("/rename Ledger work\n")
-        terminal.see("The session is called “Ledger work” now.")
+        terminal.see("Renamed the session to “Ledger work”.")
         [session] = [one for one in portal.sessions() if one["title"] == "Ledger work"]
         assert session["turns"] == 0

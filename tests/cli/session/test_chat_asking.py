@@ -12,8 +12,8 @@ from tests.cli.terminal import Terminal
 from tests.contract.asking import asking_portal_in
 from tests.portal import Portal
 
-ALLOW = "Type yes, always, or no and why."
-ANSWER = "Type your answer; /skip declines."
+ALLOW = "Type yes, always, or no with a reason."
+ANSWER = "Type your answer, or /skip to decline."
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_the_next_line_allows_or_denies(asking: Portal) -> None:
         terminal.see(ALLOW)
         terminal.type("no, not now\n")
         terminal.see("✗ Denied: shell")
-        terminal.see("owner said no: not now")
+        terminal.see("owner denied it: not now")
         terminal.see("Done.")
         terminal.see("> ")
         assert not made.exists()
@@ -57,7 +57,7 @@ def test_the_next_line_allows_or_denies(asking: Portal) -> None:
         terminal.see(ALLOW)
         terminal.read()
         terminal.type("y\n")
-        terminal.see("owner allowed it, once")
+        terminal.see("owner allowed it once")
         terminal.see("✓ bash")
         terminal.see("Done.")
         terminal.see("> ")
@@ -76,7 +76,7 @@ def test_what_is_always_allowed_is_not_asked_again(asking: Portal) -> None:
         terminal.see(ALLOW)
         terminal.read()
         terminal.type("always\n")
-        terminal.see("owner allowed it, from now on")
+        terminal.see("owner allowed it from now on")
         terminal.see("Done.")
         terminal.see("> ")
         terminal.type("touch it\n")
@@ -115,7 +115,7 @@ def test_the_next_line_answers_a_question(asking: Portal) -> None:
         terminal.type("what name\n")
         terminal.see(ANSWER)
         terminal.type("/skip\n")
-        terminal.see("owner does not want to answer")
+        terminal.see("owner declined to answer")
         terminal.see("Thanks.")
         terminal.see("> ")
         terminal.press_ctrl_d()
@@ -162,7 +162,7 @@ def test_a_yes_that_ends_just_as_it_is_shown_allows_nothing(asking: Portal) -> N
     with Terminal(asking, "chat", "touch it") as terminal:
         terminal.see(ALLOW)
         terminal.type("y\n")
-        terminal.see("That came up just as you typed")
+        terminal.see("This request appeared while you were typing")
         assert len(waiting(asking)) == 1
         terminal.type("n\n")
         terminal.see("✗ Denied: shell")
@@ -192,9 +192,9 @@ def test_in_a_pipe_it_says_what_waits_and_how_to_decide_it(
     asking: Portal, options: tuple[str, ...]
 ) -> None:
     with running(asking, "chat", "touch it", *options) as chat:
-        chat.wait_for("The agent waits for a person: Run touch", beside=True)
+        chat.wait_for("The agent is waiting for a person: Run touch", beside=True)
         (item,) = waiting(asking)
-        chat.wait_for(f"Decide it with: airboss approve {item}", beside=True)
+        chat.wait_for(f"Decide with: airboss approve {item}", beside=True)
         assert asking.run("approve", item).returncode == 0
         assert chat.end() == 0
         assert "Done." in chat.told()
@@ -202,7 +202,7 @@ def test_in_a_pipe_it_says_what_waits_and_how_to_decide_it(
 
 def test_whoever_goes_on_with_a_session_is_shown_what_it_asks(asking: Portal) -> None:
     with running(asking, "chat", "--keep", "what name") as chat:
-        chat.wait_for("The agent waits for a person", beside=True)
+        chat.wait_for("The agent is waiting for a person", beside=True)
         session = str(asking.sessions()[0]["id"])
         with Terminal(asking, "chat", "--session", session, "hello") as terminal:
             terminal.see("What name?")
@@ -215,13 +215,13 @@ def test_whoever_goes_on_with_a_session_is_shown_what_it_asks(asking: Portal) ->
 
 def test_whoever_watches_is_told_what_waits(asking: Portal) -> None:
     with running(asking, "chat", "--keep", "touch it") as chat:
-        chat.wait_for("The agent waits for a person", beside=True)
+        chat.wait_for("The agent is waiting for a person", beside=True)
         session = str(asking.sessions()[0]["id"])
         (item,) = waiting(asking)
         with running(asking, "watch", session, "--once") as watching:
-            watching.wait_for("! Waits for a person: Run touch")
+            watching.wait_for("! Waiting for a person: Run touch")
             watching.wait_for(f"airboss approve {item}")
             assert asking.run("deny", item, "no need").returncode == 0
-            watching.wait_for("owner said no: no need")
+            watching.wait_for("owner denied it: no need")
             assert watching.end() == 0
         assert chat.end() == 0

@@ -57,7 +57,7 @@ def waiting(portal: Portal, session: str, *words: str) -> list[tuple[str, str]]:
 
 
 def test_the_queue_is_listed_and_changed(portal: Portal, busy: str) -> None:
-    assert portal.run("queue", busy).stderr == "Nothing waits.\n"
+    assert portal.run("queue", busy).stderr == "No messages are queued.\n"
     with (
         running(portal, "chat", "--session", busy, "number 1") as one,
     ):
@@ -78,7 +78,7 @@ def test_the_queue_is_listed_and_changed(portal: Portal, busy: str) -> None:
             unsure = portal.run("queue", busy, "--drop", second)
             assert (unsure.returncode, unsure.stderr) == (
                 2,
-                "error: Nobody will work on “number 2”. Pass --yes to confirm.\n",
+                "error: “number 2” will not be sent. Pass --yes to confirm.\n",
             )
             assert waiting(portal, busy, "--drop", second, "--yes") == [(first, "number 11")]
             refused = portal.run("queue", busy, "--drop", second)
@@ -100,7 +100,7 @@ def test_what_is_typed_while_the_agent_works_waits_steers_or_asks(portal: Portal
         terminal.type("/btw which filx\x7fe\x1b[D\n")
         terminal.see("Rehearsed: “which file”")
         terminal.type("/steer number 2\n")
-        terminal.see("Steers: number 2")
+        terminal.see("Steering: number 2")
         terminal.type("/interrupt number 3\n")
         terminal.see("The turn was stopped.")
         terminal.see("Rehearsed: “number 3”")
@@ -136,5 +136,5 @@ def test_whoever_watches_sees_what_was_asked_beside(portal: Portal) -> None:
     session = portal.new_session()
     portal.run("ask", session, "which file")
     done = portal.run("watch", session, "--once")
-    assert "owner, beside> which file" in done.stdout + done.stderr
+    assert "owner, side question> which file" in done.stdout + done.stderr
     assert "Rehearsed: “which file”" in done.stdout + done.stderr

@@ -67,7 +67,7 @@ def test_a_denial_says_what_to_do_and_is_not_repeated() -> None:
     ended = {"kind": "tool.ended", "block": "t", "text": "", "error": {"message": message}}
     assert drawn(started, denied, ended)[1].splitlines() == [
         "✗ Denied: shell rm -r x. The policy does not allow it.",
-        "  To be asked instead, use: airboss serve --permissions ask",
+        "  To be asked instead, start the server with: airboss serve --permissions ask",
         "✗ bash: denied",
     ]
 
@@ -80,7 +80,7 @@ def test_a_loop_is_told_and_a_refusal_is_not_repeated() -> None:
     ended = {"kind": "tool.ended", "block": "t", "text": "", "error": {"message": message}}
     critical = {**loop, "level": "critical"}
     assert drawn(loop, started, critical, veto, ended)[1].splitlines() == [
-        "The agent repeats itself: Again?",
+        "The agent is repeating itself: Again?",
         "✗ Refused: bash. Not again.",
         "✗ bash: denied",
     ]
@@ -92,9 +92,9 @@ def test_a_call_that_waits_for_anothers_approval_says_which_and_what_to_type() -
     waiting = {"kind": "tool.waiting", "block": "t", "item": "itm_1", "title": "Change a.py?"}
     said = drawn(started, {**waiting, **place}, {"kind": "tool.going", "block": "t"})[1]
     assert said.splitlines() == [
-        "Waits for the approval “Change a.py?” in session ses_1 (Tidy⟨U+202E⟩ up): "
+        "Waiting for the approval “Change a.py?” in session ses_1 (Tidy⟨U+202E⟩ up): "
         "both edit one file.",
-        "  Look at it and decide with: airboss inbox itm_1",
+        "  Review and decide with: airboss inbox itm_1",
     ]
 
 

@@ -260,7 +260,7 @@ def test_an_open_session_can_be_lent_and_stays_open(portal: Portal) -> None:
         (["look", "--input", "x"], "The task look takes no input. Start it without."),
         (
             ["greet", "--input", "@none"],
-            "The input none cannot be read: No such file or directory.",
+            "Could not read the input none: No such file or directory.",
         ),
         (["look", "--session", "ses_nobody"], "There is no open session ses_nobody."),
         (
@@ -291,7 +291,7 @@ def test_bytes_that_are_no_text_are_refused(portal: Portal, words: list[str]) ->
     if words[0] == "task":
         done = portal.run("task", "run", "greet", "--input", "@noise")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "error: The input noise cannot be read: it is not valid UTF-8.\n"
+        assert done.stderr == "error: Could not read the input noise: it is not valid UTF-8.\n"
     raw = subprocess.run(
         command(*words),
         env=portal.environ,
@@ -486,4 +486,4 @@ def test_a_run_that_cannot_be_stopped_is_left_with_a_second_ctrl_c(own_portal: P
         waiting.wait_for("The task run could not be stopped: ", beside=True)
         waiting.interrupt()
         assert waiting.end() == 3
-        assert "Left before the task run had stopped." in waiting.told(beside=True)
+        assert "Exited before the task run had stopped." in waiting.told(beside=True)

@@ -47,7 +47,7 @@ def test_browsers_are_listed_and_signed_out(portal: Portal) -> None:
     first = portal.run("token", "signins").stdout.splitlines()[2]
     assert first.startswith("owner\tChrome on Windows\t127.0.0.1\t")
     done = portal.run("token", "signout", listed[2]["id"])
-    assert (done.returncode, done.stderr) == (0, f"The sign-in {listed[2]['id']} has ended.\n")
+    assert (done.returncode, done.stderr) == (0, f"Signed out {listed[2]['id']}.\n")
     assert (is_in(portal, one), is_in(portal, two)) == (False, True)
     assert portal.run("token", "signout", "--all").returncode == 0
     assert (is_in(portal, two), is_in(portal, three)) == (False, False)

@@ -38,9 +38,9 @@ def parts_of(text: str, *, is_folded: bool, is_command: bool = False) -> list[Te
 
 def _gap(hidden: str, is_command: bool) -> str:
     count = len(_SEPARATORS.findall(hidden)) if is_command else hidden.count("\n")
-    what = "separators" if is_command else "line ends"
-    among = f", {count:,} {what} among them" if count else f", no {what} among them"
-    return f"… {len(hidden):,} characters are folded here{among} …"
+    what = "separators" if is_command else "line breaks"
+    among = f", with {count:,} {what}" if count else f", with no {what}"
+    return f"… {len(hidden):,} characters hidden{among} …"
 
 
 def command_lines(pen: Pen, text: str, width: int) -> Iterator[str]:

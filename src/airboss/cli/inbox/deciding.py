@@ -48,7 +48,7 @@ def answer(
     given = list(fields)
     if (text is None) == (not given):
         raise CommandRefused(
-            "Give the answer: a text, or the fields of a form with --field NAME=VALUE."
+            "Pass an answer: a text, or the fields of a form with --field NAME=VALUE."
         )
     if text is None:
         item = find(waiting(client), name)
@@ -61,12 +61,12 @@ def form_of(asked: Json, given: Iterable[str]) -> Json:
     """The fields of a form, typed as its schema says; given twice, one of a list's entries."""
     schema = fields_of(asked) if what_of(asked) == "question" else {}
     if not schema:
-        raise CommandRefused("This is no form: give the answer without --field.")
+        raise CommandRefused("This question has no form. Answer it without --field.")
     filled: Json = {}
     for one in given:
         name, sign, value = one.partition("=")
         if not sign or name not in schema:
-            raise CommandRefused(f"There is no field {name}. There is: {', '.join(schema)}.")
+            raise CommandRefused(f"There is no field {name}. Fields: {', '.join(schema)}.")
         field = schema[name]
         if field.get("type") == "array":
             kind = cast("Json", field.get("items") or {})
@@ -84,10 +84,10 @@ def _typed(name: str, value: str, field: Mapping[str, Any]) -> object:
         if kind == "number":
             return float(value)
     except ValueError:
-        raise CommandRefused(f"{name} is a number, and “{value}” is none.") from None
+        raise CommandRefused(f"{name} must be a number, not “{value}”.") from None
     if kind == "boolean":
         if value.lower() not in _BOOLEANS:
-            raise CommandRefused(f"{name} is true or false, and “{value}” is neither.")
+            raise CommandRefused(f"{name} must be true or false, not “{value}”.")
         return _BOOLEANS[value.lower()]
     return value
 
@@ -118,5 +118,5 @@ def decision_words(settled: Json) -> str:
     if words := settled.get("answer"):
         said = f"{said}: {words}"
     if rule := settled.get("rule"):
-        said = f"{said} (rule {rule}; take it back with: airboss rules remove {rule})"
+        said = f"{said} (rule {rule}; to undo: airboss rules remove {rule})"
     return said if said.endswith((".", "!", "?")) else f"{said}."

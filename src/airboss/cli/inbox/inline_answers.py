@@ -22,7 +22,9 @@ _ALWAYS: Final = ("a", "always")
 _NO: Final = ("n", "no")
 # A yes that is whole so soon after something was shown was meant for what was there before.
 _SEEN_SECONDS: Final = 0.5
-_TOO_EARLY: Final = "That came up just as you typed, so nothing was allowed. Read it, then type."
+_TOO_EARLY: Final = (
+    "This request appeared while you were typing, so nothing was allowed. Read it, then type."
+)
 
 
 @dataclass
@@ -67,8 +69,8 @@ class InlineAnswers:
             return
         self._open[item] = asked
         if not self.has_keyboard:
-            self.page.remark(f"The agent waits for a person: {title_of(asked)}")
-            self.page.remark(f"  Decide it with: {command_of(asked)}")
+            self.page.remark(f"The agent is waiting for a person: {title_of(asked)}")
+            self.page.remark(f"  Decide with: {command_of(asked)}")
 
     def _drop(self, item: str) -> None:
         self._open.pop(item, None)
@@ -138,7 +140,7 @@ def _answer(line: str) -> tuple[str, Json]:
 def _how(asked: Json) -> str:
     if what_of(asked) == "question":
         what = "its fields as JSON" if fields_of(asked) else "your answer"
-        return f"Type {what}; /skip declines."
+        return f"Type {what}, or /skip to decline."
     always = "always, " if asked.get("rule") else ""
-    whole = " “all” shows what is folded." if is_long(asked) else ""
-    return f"Type yes, {always}or no and why.{whole}"
+    whole = " Type “all” to see everything." if is_long(asked) else ""
+    return f"Type yes, {always}or no with a reason.{whole}"

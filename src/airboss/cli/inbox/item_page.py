@@ -21,17 +21,17 @@ _WRAPPED: Final = 400
 # Where an earlier version cut each part, without a mark.
 _ONCE_CUT_AT: Final = 64_000
 _WAS_CUT: Final = (
-    "An earlier version kept no more than the first 64,000 characters of this: the rest is not "
-    "shown. Deny it unless you know the rest."
+    "An earlier version of Airboss stored only the first 64,000 characters. The rest cannot be "
+    "shown. Deny the request unless you know the rest."
 )
 _SEVERITIES: Final = {"high": ("red",), "medium": ("yellow",)}
 _OUTCOMES: Final = {
-    "allow-once": "allowed it, once",
-    "allow-always": "allowed it, from now on",
-    "deny": "said no",
+    "allow-once": "allowed it once",
+    "allow-always": "allowed it from now on",
+    "deny": "denied it",
     "answered": "answered",
-    "declined": "does not want to answer",
-    "go-on": "let it go on",
+    "declined": "declined to answer",
+    "go-on": "let it continue",
 }
 
 
@@ -48,7 +48,7 @@ def title_of(asked: Json) -> str:
             return visible_line(str(asked["question"]))
         case _:
             limit = f"{asked['used']:g} of {asked['allowed']:g} {asked['limit']}"
-            return visible_line(f"Go on? {limit} of the {asked['scope']} are used.")
+            return visible_line(f"Continue? {limit} of the {asked['scope']} used.")
 
 
 def command_of(asked: Json) -> str:
@@ -66,8 +66,8 @@ def outcome_words(settled: Json) -> str:
     if words := _OUTCOMES.get(outcome):
         return f"{settled.get('who') or 'Somebody'} {words}"
     if outcome == "timeout":
-        return "Nobody came in time"
-    return "Nobody waits for it any more"
+        return "Nobody decided in time"
+    return "No longer needed"
 
 
 def waits(item: Json, now: int | None = None) -> str:
@@ -179,7 +179,7 @@ def _of_question(pen: Pen, asked: Json) -> Iterator[str]:
     for number, label in enumerate(asked.get("choices") or (), start=1):
         yield f"{pen.styled(str(number), 'cyan')} {visible_line(str(label))}"
     if asked.get("choices") and asked.get("allows_words"):
-        yield pen.styled("or words of your own", "dim")
+        yield pen.styled("or your own text", "dim")
     for name, field in fields_of(asked).items():
         yield visible_line(f"{name}: {_field_words(name, field, asked)}")
 
@@ -192,7 +192,7 @@ def fields_of(asked: Json) -> dict[str, Json]:
 
 def _field_words(name: str, field: Json, asked: Json) -> str:
     required = cast("list[str]", json.loads(str(asked["form"])).get("required", []))
-    words = [str(field.get("type", "")), "needed" if name in required else "may be left out"]
+    words = [str(field.get("type", "")), "required" if name in required else "optional"]
     if choices := field.get("enum"):
         words.append("one of " + ", ".join(str(choice) for choice in choices))
     if said := field.get("description") or field.get("title"):

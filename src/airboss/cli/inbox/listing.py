@@ -13,11 +13,11 @@ from airboss.cli.run.watch import RUNS
 from airboss.cli.screen import aside, out, print_json, print_table
 from airboss.cli.trouble import CommandRefused
 
-NOTHING: Final = "Nothing waits for you."
+NOTHING: Final = "Nothing is waiting for you."
 _LESSON: Final = (
-    "What agents ask permission for (airboss serve --permissions ask) and what they want to know "
-    "waits here.\nSay yes with: airboss approve ITEM; no with: airboss deny ITEM; "
-    "answer with: airboss answer ITEM TEXT"
+    "Permission requests (airboss serve --permissions ask) and questions of agents appear here.\n"
+    "Approve a request with: airboss approve ITEM. Deny it with: airboss deny ITEM. "
+    "Answer a question with: airboss answer ITEM TEXT"
 )
 
 
@@ -68,7 +68,7 @@ def show_inbox(client: Client, wanted: InboxFilter, *, is_json: bool) -> None:
     print_table(("Item", "What", "Title", "Waits", "For"), rows_of(client, items), out())
     pen = aside()
     if pen.is_terminal:
-        pen.line(pen.styled("One of them whole: airboss inbox ITEM", "dim"))
+        pen.line(pen.styled("To see one in full: airboss inbox ITEM", "dim"))
 
 
 def rows_of(client: Client, items: Iterable[Json]) -> list[tuple[str, ...]]:
@@ -95,7 +95,7 @@ def for_whom(item: Json, job: str | None) -> str:
 def show_item(client: Client, name: str, *, is_json: bool) -> None:
     item = find(waiting(client), name)
     if item is None:
-        raise CommandRefused(f"Nothing that waits is called {name}. What does, says: airboss inbox")
+        raise CommandRefused(f"No waiting item has the id {name}. List them with: airboss inbox")
     if is_json:
         print_json(item)
         return

@@ -114,7 +114,7 @@ class InboxViewer:
 
     def _lines(self) -> list[Line]:
         if not self.items:
-            return [[(f"{NOTHING} Ctrl-C leaves.", ("dim",))]]
+            return [[(f"{NOTHING} Press Ctrl-C to leave.", ("dim",))]]
         lines: list[Line] = []
         for item in self.items.values():
             asked = item["asked"]

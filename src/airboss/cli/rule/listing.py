@@ -23,7 +23,7 @@ def show_rules(client: Client, *, is_json: bool) -> None:
         return
     items = cast("list[Json]", said["items"])
     if not items:
-        aside().line("No rules. Make one with: airboss rules add allow --kind KIND")
+        aside().line("No rules. Add one with: airboss rules add allow --kind KIND")
         return
     rows = [
         (
@@ -67,7 +67,7 @@ def remove_rule(client: Client, rule: str) -> None:
     known = cast("list[Json]", client.get(RULES)["items"])
     rule = one_of(rule, ((str(item["id"]), rule_words(item)) for item in known)) or rule
     client.delete(f"{RULES}/{quote(rule, safe='')}")
-    aside().line(visible_line(f"The rule {rule} holds no longer."))
+    aside().line(visible_line(f"Removed the rule {rule}."))
 
 
 def rule_words(rule: Json) -> str:

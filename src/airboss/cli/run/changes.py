@@ -32,7 +32,7 @@ def change_words(story: Story, kind: str, event: dict[str, Any]) -> str:
         case "run.retried":
             return f"Retried by {event['who']}, attempt {event['time']}."
         case "run.ending":
-            return f"Ending: {event['reason']}"
+            return f"Stopping: {event['reason']}"
         case "run.error":
             return f"{event['name']}: {event['message']}"
         case "run.ended":
@@ -47,13 +47,13 @@ def _work_words(kind: str, work: RunWork) -> str:
     name = shown_name(work)
     match kind:
         case "run.work.started":
-            return f"{name} began ({work.task_run})."
+            return f"{name} started ({work.task_run})."
         case "run.work.waiting":
-            return f"{name} waits for {work.waits_for}."
+            return f"{name} is waiting for {work.waits_for}."
         case "run.work.going":
-            return f"{name} goes on."
+            return f"{name} continues."
         case "run.work.retrying":
-            return f"{name} tries again: {work.attempt}."
+            return f"{name} is retried: {work.attempt}."
         case "run.work.stopped":
             words = usage_words(work.usage.model_dump())
             came = "could not be asked" if work.unasked else work.state

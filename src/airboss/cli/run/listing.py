@@ -85,7 +85,7 @@ def _doing(item: Json) -> str:
     running = cast("list[Json]", item["running"])
     asking = [work["waits_for"] for work in running if work["for_person"]]
     if waits := item["waits_for"] or next(iter(asking), None):
-        return f"waits for {waits}"
+        return f"waiting for {waits}"
     return item["reason"] or ", ".join(str(work["task"]) for work in running)
 
 
@@ -107,7 +107,7 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
         print_json(said)
         return
     pen = out()
-    again = f" (again, after {said['again']})" if said["again"] else ""
+    again = f" (repeats {said['again']})" if said["again"] else ""
     facts = [
         ("Run", f"{said['id']}{again}"),
         ("Job", said["job"]),
@@ -115,11 +115,11 @@ def _show_run(client: Client, run: str, *, is_json: bool) -> None:
         ("State", f"{state_words(said['state'])} after {duration(_worked(said))} of work"),
         ("Task runs", str(said["works_succeeded"] + said["works_failed"])),
         ("Reason", said["reason"] or ""),
-        ("Waits for", said["waits_for"] or ""),
+        ("Waiting for", said["waits_for"] or ""),
         ("Input", said["user_input"]),
         ("Folder", said["cwd"]),
         ("By", said["who"]),
-        ("Began", moment(said["created_at"])),
+        ("Started", moment(said["created_at"])),
         ("Attempt", str(said["attempt"]) if said["attempt"] > 1 else ""),
         ("Restarts", str(said["restarts"] or "")),
         ("Usage", usage_words(said["usage"])),
@@ -148,13 +148,13 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
         ("Session", said["id"]),
         ("Title", said["title"]),
         ("State", said["state"]),
-        ("Waits for", wait_of(said)),
+        ("Waiting for", wait_of(said)),
         ("Error", said["error"] or ""),
         ("Model", said["model"]),
         ("Folder", said["cwd"]),
         ("Permissions", said["policy"]),
         ("By", said["who"]),
-        ("Began", moment(said["created_at"])),
+        ("Started", moment(said["created_at"])),
         ("Turns", str(said["turns"])),
         ("Worked", duration(_whole_turns(said) / 1000)),
         ("Usage", usage_words(said["usage"])),
@@ -182,13 +182,13 @@ def stop(client: Client, name: str) -> Exit:
 
         return stop_task_run(client, name)
     if name.startswith("ses_"):
-        raise CommandRefused("A session is not stopped: only a run or a task run is.")
+        raise CommandRefused("You can stop a run or a task run, but not a session.")
     with suppress(KeyboardInterrupt):
         view = waited("Stopping the run", lambda: client.post(f"{RUNS}/{name}/stop"))
         said = f"The run {ended_words(str(view['state']))}: {view['reason']}"
         aside().line(visible_line(said))
         return Exit.DONE
-    raise Trouble("The run may not have stopped.", Exit.STOPPED)
+    raise Trouble("Could not confirm that the run stopped. Check with: airboss runs", Exit.STOPPED)
 
 
 def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
@@ -201,14 +201,14 @@ def delete(client: Client, name: str, *, is_sure: bool) -> Exit:
         aside().line("Nothing was deleted.")
         return Exit.STOPPED
     client.delete(address)
-    aside().line(f"The {kind} {visible_line(name)} is deleted.")
+    aside().line(f"Deleted the {kind} {visible_line(name)}.")
     return Exit.DONE
 
 
 def _what_is_lost(name: str, kind: str, view: Json) -> str:
     more = "" if kind == "session" else ", with its sessions"
-    began = f"begun {moment(view['created_at'])}"
-    return f"{name} {_words_of(kind, view)}, {began}{more}, is deleted for good."
+    began = f"started {moment(view['created_at'])}"
+    return f"{name} {_words_of(kind, view)}, {began}{more}, will be permanently deleted."
 
 
 def _words_of(kind: str, view: Json) -> str:

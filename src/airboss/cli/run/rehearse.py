@@ -62,7 +62,7 @@ def rehearse(request: RehearsalRequest, data: Path | None) -> Exit:
     """Nothing of it is left afterwards but what the agents wrote in the folder."""
     cwd = (request.cwd or Path.cwd()).expanduser().absolute()
     if not cwd.is_dir():
-        raise CommandRefused(f"There is no folder {cwd}.")
+        raise CommandRefused(f"The folder {cwd} does not exist.")
     file = request.entry.expanduser().absolute() if request.entry else _own(cwd)
     is_trusted = file is not None and (request.is_trusted or is_remembered(file, data))
     digest = sha256(read_content(file)).hexdigest() if file and is_trusted else None
@@ -93,7 +93,7 @@ def _play(folder: Path, file: Path | None, asked: runs.RunRequest, trusted: str 
         client.post("/api/v1/trust", {"path": str(file), "digest": trusted})
     if file:
         client.post("/api/v1/entry/install", {"path": str(file)})
-    said = f"Rehearsal of {asked.job} from {file or 'the built-in entry'}: no model costs anything."
+    said = f"Rehearsing {asked.job} from {file or 'the built-in entry'}. This is free."
     pen = aside()
     pen.line(pen.styled(visible_line(said), "dim"))
     try:
@@ -102,7 +102,7 @@ def _play(folder: Path, file: Path | None, asked: runs.RunRequest, trusted: str 
         if trouble.code != Exit.STOPPED:
             raise
         # The run ends with its server: nobody can watch on.
-        raise Trouble("Left before the run had stopped.", Exit.STOPPED) from None
+        raise Trouble("Exited before the run had stopped.", Exit.STOPPED) from None
 
 
 def _own(cwd: Path) -> Path | None:
@@ -114,7 +114,7 @@ def _loaded(file: Path, *, is_trusted: bool) -> Entry:
     try:
         return load_entry(file, trusted=is_trusted)
     except EntryInvalid as error:
-        raise CommandRefused(f"{error} All that is wrong says: airboss check {file}") from error
+        raise CommandRefused(f"{error} To see all errors, run: airboss check {file}") from error
 
 
 def _models(entry: Entry) -> list[str]:
@@ -178,8 +178,8 @@ def _wait(process: "subprocess.Popen[bytes]", data: DataFolder, log: Path) -> No
     while data.note() is None:
         if process.poll() is not None or time.monotonic() > until:
             lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            said = (lines or ["it said nothing."])[-1].removeprefix("error: ")
-            raise Trouble(f"The rehearsal's server did not start: {said}")
+            said = (lines or ["no output."])[-1].removeprefix("error: ")
+            raise Trouble(f"The temporary server did not start: {said}")
         time.sleep(0.05)
 
 

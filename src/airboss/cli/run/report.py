@@ -32,20 +32,20 @@ def show_report(client: Client, run: str, *, is_json: bool) -> None:
     _print_head(pen, said)
     if said["words"]:
         words = said["words"]
-        _title(pen, f"The check's own words ({words['field']}, attempt {words['attempt']})")
+        _title(pen, f"Reason given by the check ({words['field']}, attempt {words['attempt']})")
         for line in str(words["text"]).splitlines():
             pen.line(f"  {visible(line)}")
     if said["tried"]:
-        _title(pen, "What was tried")
+        _title(pen, "Attempts")
         for one in said["tried"]:
-            pen.line(visible_line(f"  #{one['attempt']}  {one['said'] or 'It said nothing.'}"))
+            pen.line(visible_line(f"  #{one['attempt']}  {one['said'] or 'No message.'}"))
             pen.line(visible_line(f"      {one['check']}") if one["check"] else "")
-    _title(pen, "What each task concluded")
+    _title(pen, "Outcome of each task")
     print_table(("State", "Task", "Time", "Concluded"), map(_task_row, said["tasks"]), pen)
     _print_changes(pen, said["changes"])
     _print_decisions(pen, said["decisions"])
     if said["next"]:
-        _title(pen, "What to do next")
+        _title(pen, "Next steps")
         for step in said["next"]:
             if command := _command(step, run):
                 pen.line(visible_line(f"  {command:<40} {step['words']}"))
@@ -61,7 +61,7 @@ def _print_head(pen: Pen, said: Json) -> None:
     facts = [*filter(None, facts), *(f"#{tag}" for tag in said["tags"])]
     pen.line(visible_line(" · ".join(facts)))
     if said["input"].strip():
-        _title(pen, "What was asked")
+        _title(pen, "Input")
         for line in str(said["input"]).strip().splitlines():
             pen.line(f"  {visible(line)}")
 
@@ -93,7 +93,7 @@ def _print_changes(pen: Pen, changes: Json) -> None:
         counts = f"+{file['added']} -{file['removed']}"
         pen.line(visible_line(f"  {file['how']:<8} {counts:>12}  {file['path']}{by}"))
     if len(files) > _MOST_FILES:
-        pen.line(f"  and {len(files) - _MOST_FILES} more; --json has all of them")
+        pen.line(f"  and {len(files) - _MOST_FILES} more; use --json to see all")
 
 
 def _print_decisions(pen: Pen, decisions: Json) -> None:
@@ -101,7 +101,7 @@ def _print_decisions(pen: Pen, decisions: Json) -> None:
     counted = decisions["allowed"] + decisions["denied"]
     if not people and not counted:
         return
-    _title(pen, "Who decided what")
+    _title(pen, "Decisions")
     for one in people:
         answer = f": {one['answer']}" if one["answer"] else ""
         who = one["who"] or "nobody"
@@ -130,19 +130,19 @@ def compare(client: Client, a: str, b: str, *, is_json: bool) -> None:
     pen.line(visible_line(f"A  {_run_words(said['a'])}"))
     pen.line(visible_line(f"B  {_run_words(said['b'])}"))
     pen.line(visible_line(f"{pen.styled(said['head'], 'bold')} {said['text']}"))
-    _title(pen, "What differs")
+    _title(pen, "Differences")
     differing = [step for step in said["steps"] if step["differs"] != "none"]
     rows = [(step["name"], _step_words(step["a"]), _step_words(step["b"])) for step in differing]
     print_table(("Task", "A", "B"), rows, pen)
     if said["checks"]:
-        _title(pen, f"Checks that differ: {len(said['checks'])} of {said['checks_in_all']}")
+        _title(pen, f"Different checks: {len(said['checks'])} of {said['checks_in_all']}")
         rows = [
             (f"{one['name']}, {one['field']}", _check_words(one["a"]), _check_words(one["b"]))
             for one in said["checks"]
         ]
         print_table(("Check", "A", "B"), rows, pen)
     files = cast("list[Json]", said["files"])
-    _title(pen, f"Files that differ: {len(files)}, alike: {said['files_alike']}")
+    _title(pen, f"Different files: {len(files)}, identical: {said['files_alike']}")
     for file in files[:_MOST_FILES]:
         pen.line(visible_line(f"  {file['path']}  A {_counts(file['a'])}  B {_counts(file['b'])}"))
 
@@ -165,7 +165,7 @@ def _step_words(step: Any) -> str:
 def _check_words(check: Any) -> str:
     if check is None:
         return "not checked"
-    return f"{'holds' if check['holds'] else 'does not hold'} (#{check['attempt']})"
+    return f"{'met' if check['holds'] else 'not met'} (#{check['attempt']})"
 
 
 def _counts(counts: Any) -> str:
@@ -174,8 +174,9 @@ def _counts(counts: Any) -> str:
 
 def rename(client: Client, run: str, title: str) -> Exit:
     view = client.patch(f"{RUNS}/{run}", {"title": title})
-    said = view["short_title"] or "nothing but its job"
-    aside().line(visible_line(f"The run {run} is called {said} now."))
+    title = view["short_title"]
+    done = f"Renamed {run} to {title}." if title else f"Removed the title of {run}."
+    aside().line(visible_line(done))
     return Exit.DONE
 
 
@@ -185,5 +186,5 @@ def tag(client: Client, run: str, tags: Sequence[str], *, removes: bool) -> Exit
     kept = [one for one in known if one not in tags]
     view = client.patch(f"{RUNS}/{run}", {"tags": kept if removes else [*kept, *tags]})
     said = ", ".join(view["tags"]) or "none"
-    aside().line(visible_line(f"Tags of the run {run}: {said}."))
+    aside().line(visible_line(f"Tags of {run}: {said}."))
     return Exit.DONE

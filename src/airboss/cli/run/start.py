@@ -39,7 +39,7 @@ def run(reach: Callable[[], Client], request: RunRequest) -> Exit:
     try:
         view = waited("Starting the run", lambda: _start(reach, asked, key, patience))
     except KeyboardInterrupt:
-        text = "Left before the server had answered. Whether the run began says: airboss runs"
+        text = "Exited before the server answered. To see whether the run started: airboss runs"
         raise Trouble(text, Exit.STOPPED) from None
     except CommandRefused as refused:
         raise (_no_such_job(client, refused) if refused.status == _NOT_FOUND else refused) from None
@@ -54,7 +54,7 @@ def _no_such_job(client: Client, refused: CommandRefused) -> CommandRefused:
         return refused
     jobs = ", ".join(entry["document"]["jobs"]) or "none"
     return CommandRefused(
-        " ".join([str(refused), f"There is: {jobs}.", entry["problem"] or ""]).strip()
+        " ".join([str(refused), f"Jobs: {jobs}.", entry["problem"] or ""]).strip()
     )
 
 
@@ -82,7 +82,7 @@ def _start(reach: Callable[[], Client], asked: Json, key: str, patience: float) 
             if not is_said:
                 is_said = True
                 pen = aside()
-                pen.line(pen.styled(visible(f"{trouble} Trying again …"), "yellow"))
+                pen.line(pen.styled(visible(f"{trouble} Retrying …"), "yellow"))
         time.sleep(_PAUSE_SECONDS)
 
 
@@ -130,6 +130,6 @@ def _go_on(
         return Exit.DONE
     pen = aside()
     if pen.is_terminal:
-        said = f"Run {run_id} in {view['cwd']}. Ctrl-C stops it."
+        said = f"Run {run_id} in {view['cwd']}. Press Ctrl-C to stop it."
         pen.line(pen.styled(visible_line(said), "dim"))
     return watch(reach, run_id, WatchOptions(request.is_json, request.patience, after))

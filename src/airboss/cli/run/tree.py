@@ -170,7 +170,7 @@ class Tree:
             case "Par":
                 parts = enumerate(cast("list[Json]", work["works"]))
                 children = [_one(self._of(part, f"{path}.{index}")) for index, part in parts]
-                return [Node("at the same time", children=children)]
+                return [Node("in parallel", children=children)]
             case "Loop":
                 return [self._loop(work, path)]
             case "Alt":
@@ -196,10 +196,10 @@ class Tree:
     def _round(self, loop: Json, path: str) -> list[Node]:
         nodes: list[Node] = []
         if before := loop.get("preCondition"):
-            nodes += self._condition(before[1], f"{path}.pre", f"goes on if {_bool(before[0])}")
+            nodes += self._condition(before[1], f"{path}.pre", f"continues if {_bool(before[0])}")
         nodes += self._of(loop["body"], path)
         if after := loop.get("postCondition"):
-            nodes += self._condition(after[1], f"{path}.post", f"again if {_bool(after[0])}")
+            nodes += self._condition(after[1], f"{path}.post", f"repeats if {_bool(after[0])}")
         return nodes
 
     def _alt(self, alt: Json, path: str) -> Node:
@@ -284,7 +284,7 @@ class Tree:
         if work.waits_for:
             # Before the reason: of a line that is too long the end is not shown.
             said += [command_of(item["asked"]) for item in work.items]
-            said.append(f"waits for {work.waits_for}")
+            said.append(f"waiting for {work.waits_for}")
         elif work.decision and work.state != "succeeded":
             said.append(work.decision)
         return said
@@ -297,9 +297,9 @@ def _waiting_words(story: Story) -> str:
     running = story.running
     parked = [work for work in running if work.waits_for and work.state != FOR_PERSON]
     if not parked or story.state == FOR_PERSON:
-        return f"waits for {story.waits_for}" if story.waits_for else ""
-    who = f"{len(parked)} of {len(running)} tasks wait"
-    return f"{who} for {parked[0].waits_for} (more at once: airboss serve --max-tasks N)"
+        return f"waiting for {story.waits_for}" if story.waits_for else ""
+    who = f"{len(parked)} of {len(running)} tasks are waiting"
+    return f"{who} for {parked[0].waits_for} (run more at once: airboss serve --max-tasks N)"
 
 
 def state_words(state: str) -> str:
@@ -336,7 +336,7 @@ def _name(ref: Json) -> str:
 
 
 def _one(nodes: list[Node]) -> Node:
-    return nodes[0] if len(nodes) == 1 else Node("in order", children=nodes)
+    return nodes[0] if len(nodes) == 1 else Node("in sequence", children=nodes)
 
 
 def _bool(value: object) -> str:

@@ -57,8 +57,8 @@ def watch(reach: Callable[[], Client], run: str, options: WatchOptions) -> Exit:
             reach,
             f"{RUNS}/{run}/stop",
             what="The run",
-            left=f"Left before the run had stopped. Watch on with: airboss watch {run}",
-            remark="Stopping the run … (Ctrl-C again leaves it)",
+            left=f"Exited before the run had stopped. Watch it with: airboss watch {run}",
+            remark="Stopping the run … (Ctrl-C again to exit)",
         )
     try:
         with interrupts:
@@ -150,7 +150,7 @@ class RunViewer:
         """Follows the tasks at work, once it is known which those are."""
         if self.items is not None:
             for item in self._story.take_items(self.items.all):
-                self._line(f"Decide it with: {command_of(item['asked'])}")
+                self._line(f"Decide with: {command_of(item['asked'])}")
         if self._is_live:
             self.feed.follow_beside(self._at_work())
 

@@ -38,7 +38,7 @@ def run(reach: Callable[[], Client], request: ChatStart) -> Exit:
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
     if prompt is not None and not prompt.strip():
-        raise CommandRefused('There is nothing to say. Give a message: airboss chat "look around"')
+        raise CommandRefused('The message is empty. Pass one: airboss chat "look around"')
     chat = _begin(reach, request)
     try:
         return take_turn(chat, prompt) if prompt is not None else _converse(chat)
@@ -87,7 +87,7 @@ def _asked(client: Client, request: ChatStart) -> Json:
 def _say_goodbye(chat: ChatSession, request: ChatStart) -> None:
     """What chat opened it closes; what was there before, or shall be kept, stays."""
     if request.session or request.is_kept:
-        chat.page.note(f"Go on with: airboss chat --session {chat.id}", "dim")
+        chat.page.note(f"Continue with: airboss chat --session {chat.id}", "dim")
         return
     with suppress(Trouble):
         chat.close()
@@ -99,7 +99,9 @@ def _converse(chat: ChatSession) -> Exit:
         import readline
 
         complete_with(readline, Completing(chat.files))
-    chat.page.note("Ctrl-C stops the agent, Ctrl-D leaves, a line ending in \\ goes on.", "dim")
+    chat.page.note(
+        "Ctrl-C stops the agent. Ctrl-D exits. End a line with \\ to continue on the next.", "dim"
+    )
     chat.page.note(HELP, "dim")
     is_leaving = False
     while True:
@@ -113,7 +115,7 @@ def _converse(chat: ChatSession) -> Exit:
             if is_leaving:
                 return Exit.DONE
             is_leaving, chat.rest = True, ""
-            chat.page.note("Ctrl-C again leaves.", "dim")
+            chat.page.note("Press Ctrl-C again to exit.", "dim")
             continue
         is_leaving, chat.rest = False, ""
         if text.strip():

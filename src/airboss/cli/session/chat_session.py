@@ -59,10 +59,10 @@ class ChatSession:
                 self.show_queue()
             case "rename":
                 view = self.reach().patch(self.path, {"title": said.text})
-                self.page.note(f"The session is called “{visible_line(view['title'])}” now.", "dim")
+                self.page.note(f"Renamed the session to “{visible_line(view['title'])}”.", "dim")
             case "files":
                 found = self.files(said.text)
-                for path in found or ["No file is called like that."]:
+                for path in found or ["No matching file."]:
                     self.page.note(visible_line(path), "dim")
             case "unknown":
                 self.page.note(no_such(said.text), "yellow")
@@ -79,7 +79,7 @@ class ChatSession:
         for item in items:
             self.page.note(visible_line(f"{item['prompt']} {item['text']}"), "dim")
         if not items:
-            self.page.note("Nothing waits.", "dim")
+            self.page.note("No messages are queued.", "dim")
 
     def close(self) -> None:
         self.reach().post(f"{self.path}/close")
@@ -92,7 +92,7 @@ class ChatSession:
                 f"The session {self.id} is closed. Start another with: airboss chat"
             )
         if view["state"] == "interrupted":
-            self.page.note("The session was interrupted; it is resumed.", "dim")
+            self.page.note("The session was interrupted. Resuming it.", "dim")
             view = waited("Resuming the session", lambda: client.post(f"{self.path}/resume"))
         for item in view["items"]:  # from before, or of somebody else's request
             self.answers.take(item["asked"])

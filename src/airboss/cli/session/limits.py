@@ -21,7 +21,7 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
     for text in given:
         name, _, amount = text.partition("=")
         if name not in _LIMITS:
-            raise CommandRefused(f"There is no limit {name}. There are: {', '.join(_LIMITS)}.")
+            raise CommandRefused(f"There is no limit {name}. Limits: {', '.join(_LIMITS)}.")
         try:
             found[_LIMITS[name]] = float(amount)
         except ValueError:

@@ -51,7 +51,7 @@ def show_queue(client: Client, session: str, change: QueueChange, *, is_json: bo
         print_json({"items": items})
         return
     if not items:
-        aside().line("Nothing waits.")
+        aside().line("No messages are queued.")
         return
     rows = [(item["prompt"], _asker(item), item["text"]) for item in items]
     print_table(("Request", "By", "Text"), rows, out())
@@ -97,8 +97,8 @@ def _is_dropped(items: list[Json], change: QueueChange) -> bool:
         return True
     first = str(items[0]["text"])
     others = "" if len(items) == 1 else f" and {len(items) - 1} more"
-    losing = f"Nobody will work on “{first[:_SHOWN]}{'…' if first[_SHOWN:] else ''}”{others}."
-    return confirmed("Drop it?", losing=losing, is_sure=change.is_sure)
+    losing = f"“{first[:_SHOWN]}{'…' if first[_SHOWN:] else ''}”{others} will not be sent."
+    return confirmed("Remove it?", losing=losing, is_sure=change.is_sure)
 
 
 def _place(session: str) -> str:

@@ -12,7 +12,7 @@ from airboss.model.excerpt import left_out_words
 _SUMMARY_LENGTH = 90
 # What tells most of a tool's call, by the names that tools give it.
 _TELLING = ("command", "path", "pattern", "query", "url", "description", "prompt", "intent", "name")
-_HOW_TO_ALLOW = "To be asked instead, use: airboss serve --permissions ask"
+_HOW_TO_ALLOW = "To be asked instead, start the server with: airboss serve --permissions ask"
 
 
 @dataclass
@@ -42,10 +42,10 @@ class Transcript:
         """What the agent is at, for whoever waits."""
         if self.tools:
             return ", ".join(self._doing(block, call.event) for block, call in self.tools.items())
-        return "Asking the model again" if self.is_retrying else "Working"
+        return "Retrying the model" if self.is_retrying else "Working"
 
     def _doing(self, block: str, call: dict[str, Any]) -> str:
-        end = " (waits for another's approval)" if block in self.behind else ""
+        end = " (waiting for another approval)" if block in self.behind else ""
         return f"{_title(call)}{end}"
 
     def draw(self, record: Record) -> None:
@@ -174,29 +174,31 @@ def _draw_prompt(page: Transcript, event: Event) -> None:
 
 def _draw_changed(page: Transcript, event: Event) -> None:
     if page.is_full:
-        text = f"{event.get('who', 'somebody')} changed a message that waits: {event.get('text')}"
+        text = f"{event.get('who', 'somebody')} changed a queued message: {event.get('text')}"
         page.note(text, "dim")
 
 
 def _draw_moved(page: Transcript, event: Event) -> None:
     if page.is_full:
-        page.note(f"{event.get('who', 'somebody')} moved a message that waits.", "dim")
+        page.note(f"{event.get('who', 'somebody')} moved a queued message.", "dim")
 
 
 def _draw_steered(page: Transcript, event: Event) -> None:
     del event
     if page.is_full:
-        page.note("A message went into the running turn.", "dim")
+        page.note("A message was added to the running turn.", "dim")
 
 
 def _draw_aside(page: Transcript, event: Event) -> None:
     if page.is_full:
-        page.note(f"{event.get('who', 'somebody')}, beside> {event.get('question', '')}", "cyan")
+        page.note(
+            f"{event.get('who', 'somebody')}, side question> {event.get('question', '')}", "cyan"
+        )
         page.note(str(event.get("answer", "")), "dim")
 
 
 def _draw_dropped(page: Transcript, event: Event) -> None:
-    page.note(f"A message will not be worked on: {event.get('reason', '')}", "yellow")
+    page.note(f"A message was not delivered: {event.get('reason', '')}", "yellow")
 
 
 def _draw_turn_started(page: Transcript, event: Event) -> None:
@@ -207,7 +209,7 @@ def _draw_turn_started(page: Transcript, event: Event) -> None:
 
 def _draw_turn_retrying(page: Transcript, event: Event) -> None:
     page.is_retrying = True
-    page.note(f"The model's service failed and is asked again: {event.get('reason', '')}", "yellow")
+    page.note(f"The model service failed. Retrying: {event.get('reason', '')}", "yellow")
 
 
 def _draw_turn_ended(page: Transcript, event: Event) -> None:
@@ -218,7 +220,7 @@ def _draw_turn_ended(page: Transcript, event: Event) -> None:
         case "aborted":
             page.note("The turn was stopped.", "yellow")
         case "interrupted":
-            page.note("The turn was cut off.", "yellow")
+            page.note("The turn was interrupted.", "yellow")
         case _ if page.is_full:
             page.note(f"({_cost(event)})", "dim")
         case _:
@@ -232,7 +234,9 @@ def _draw_error(page: Transcript, event: Event) -> None:
 def _draw_loop(page: Transcript, event: Event) -> None:
     """One that is refused is drawn as that."""
     if event.get("level") == "warning":
-        page.note(f"The agent repeats itself: {visible_line(str(event.get('text', '')))}", "yellow")
+        page.note(
+            f"The agent is repeating itself: {visible_line(str(event.get('text', '')))}", "yellow"
+        )
 
 
 def _draw_veto(page: Transcript, event: Event) -> None:
@@ -247,8 +251,10 @@ def _draw_waiting(page: Transcript, event: Event) -> None:
     if title := visible_line(str(event.get("session_title", "")), _SUMMARY_LENGTH):
         where = f"{where} ({title})"
     what, item = visible_line(str(event.get("title", ""))), visible_line(str(event.get("item", "")))
-    page.note(f"Waits for the approval “{what}” in session {where}: both edit one file.", "yellow")
-    page.note(f"  Look at it and decide with: airboss inbox {item}", "dim")
+    page.note(
+        f"Waiting for the approval “{what}” in session {where}: both edit one file.", "yellow"
+    )
+    page.note(f"  Review and decide with: airboss inbox {item}", "dim")
 
 
 def _draw_going(page: Transcript, event: Event) -> None:
@@ -262,7 +268,7 @@ def _draw_opened(page: Transcript, event: Event) -> None:
 
 
 def _draw_resumed(page: Transcript, event: Event) -> None:
-    page.note(f"The session goes on, with its history (by {event.get('who', '')}).", "dim")
+    page.note(f"The session was resumed with its history (by {event.get('who', '')}).", "dim")
 
 
 def _draw_interrupted(page: Transcript, event: Event) -> None:
@@ -276,7 +282,7 @@ def _draw_closed(page: Transcript, event: Event) -> None:
 def _draw_asked(page: Transcript, event: Event) -> None:
     """For those who only watch; whoever takes part is asked by the chat itself."""
     if page.is_full:
-        page.note(f"! Waits for a person: {title_of(event)} {command_of(event)}", "yellow")
+        page.note(f"! Waiting for a person: {title_of(event)} {command_of(event)}", "yellow")
 
 
 def _draw_settled(page: Transcript, event: Event) -> None:

@@ -17,7 +17,7 @@ from airboss.cli.watcher import TICK_SECONDS, Interrupts, StopRequest, watch_to_
 # A turn's end and the session's rest are two events, a moment apart.
 _REST_SECONDS: Final = 2.0
 _OUTCOMES: Final = {"done": Exit.DONE, "aborted": Exit.STOPPED}
-_TAKEN: Final = {"queue": "Queued", "steer": "Steers", "interrupt": "Interrupts"}
+_TAKEN: Final = {"queue": "Queued", "steer": "Steering", "interrupt": "Interrupting"}
 _RESTING: Final = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
 
@@ -32,7 +32,7 @@ def take_turn(chat: ChatSession, text: str, *, is_listening: bool = False) -> Ex
             chat.reach,
             f"{chat.path}/abort",
             what="The agent",
-            left="Left before the agent had stopped.",
+            left="Exited before the agent had stopped.",
         )
         if is_listening:
             keys.open()
@@ -79,7 +79,7 @@ class TurnViewer:
 
     def _doing(self) -> str:
         if self.interrupts.is_stopping:
-            return "Stopping (Ctrl-C again leaves)"
+            return "Stopping (Ctrl-C again to exit)"
         return "Waiting for you …" if self.chat.answers.is_waiting else f"{self.chat.page.doing} …"
 
     def _show(self, heard: Heard) -> None:
@@ -132,7 +132,7 @@ class TurnViewer:
         try:
             self.feed.put(Remark(ask(self.chat.reach(), self.chat.id, question)))
         except Trouble as trouble:
-            self.feed.put(Remark(f"The question was not answered: {trouble}"))
+            self.feed.put(Remark(f"The side question was not answered: {trouble}"))
 
 
 @dataclass

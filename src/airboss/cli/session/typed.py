@@ -8,15 +8,15 @@ Verb: TypeAlias = Literal[
     "queue", "steer", "interrupt", "btw", "list", "help", "rename", "files", "unknown"
 ]
 
-HELP = "/help lists the commands, Tab completes them and the names of files behind @."
+HELP = "/help lists the commands. Tab completes commands, and file names after @."
 COMMANDS: dict[str, str] = {
-    "/help": "this list",
-    "/steer TEXT": "the running turn reads it between two steps",
-    "/interrupt TEXT": "ends the running turn and comes first",
-    "/btw TEXT": "asks beside the work; the agent does not hear of it",
-    "/queue": "what waits until the agent is done",
-    "/rename NAME": "gives the session another name",
-    "/files LETTERS": "the files of the folder whose path has these letters; @PATH names one",
+    "/help": "lists the commands",
+    "/steer TEXT": "adds the text to the running turn",
+    "/interrupt TEXT": "stops the running turn; the text comes next",
+    "/btw TEXT": "asks a side question, without adding it to the conversation",
+    "/queue": "lists queued messages",
+    "/rename NAME": "renames the session",
+    "/files LETTERS": "finds files by letters of their path; mention one with @PATH",
 }
 _VERBS: dict[str, Verb] = {
     "/steer": "steer",
@@ -54,5 +54,5 @@ def typed(line: str) -> Typed:
 
 def no_such(word: str) -> str:
     if word in _VERBS:
-        return f"{word} needs a text behind it. /help lists the commands."
-    return f"There is no command {word}. /help lists all; a space before it sends it as a message."
+        return f"{word} needs a text after it. /help lists the commands."
+    return f"Unknown command {word}. See /help. To send it as a message, begin with a space."

@@ -52,7 +52,7 @@ class SessionViewer:
         page = self._page
         if heard is None:
             if page.is_at_line_start:
-                self._waiting.show(page.doing if page.tools else "Watching, Ctrl-C leaves")
+                self._waiting.show(page.doing if page.tools else "Watching (Ctrl-C to exit)")
             return True
         self._waiting.hide()
         self._waiting.restart()

@@ -13,16 +13,16 @@ from airboss.cli.trouble import CommandRefused
 
 SETTINGS: Final = "/api/v1/settings"
 _EFFECTS: Final = {
-    "at_once": "at once",
+    "at_once": "immediately",
     "new_sessions": "new sessions",
     "within_the_hour": "within the hour",
-    "next_start": "next start",
+    "next_start": "after a restart",
 }
 _FROM: Final = {
-    "at_once": "It is in force now.",
-    "new_sessions": "It holds for sessions that are opened or resumed from now on.",
-    "within_the_hour": "It is in force now; what is older is deleted within the hour.",
-    "next_start": "It holds from the next start of the server on.",
+    "at_once": "It is in effect now.",
+    "new_sessions": "It applies to sessions that are opened or resumed from now on.",
+    "within_the_hour": "It is in effect now. Older data is deleted within the hour.",
+    "next_start": "It takes effect when the server is restarted.",
 }
 
 
@@ -42,7 +42,7 @@ def show_settings(client: Client, *, is_json: bool) -> None:
         )
         for item in cast("list[Json]", said["items"])
     ]
-    print_table(("Setting", "Value", "Default", "Set in", "A change holds", "Meaning"), rows, out())
+    print_table(("Setting", "Value", "Default", "Set in", "Takes effect", "Meaning"), rows, out())
 
 
 def change_setting(
@@ -57,14 +57,14 @@ def change_setting(
 
 def reset_setting(client: Client, name: str, *, is_sure: bool, is_json: bool) -> None:
     found = _found(client, name)
-    said = f"what the file or the default says of {name}"
+    said = f"the value of {name} in the file or its default"
     if found["changed_by"] is None or _is_wanted(found, said, is_sure=is_sure):
         _tell(client.delete(_address(name)), is_json=is_json)
 
 
 def _is_wanted(item: Json, said: str, *, is_sure: bool) -> bool:
-    losing = f"With {said}, older sessions and runs may be deleted for good."
-    if not item["deletes"] or confirmed("Go on?", losing=losing, is_sure=is_sure):
+    losing = f"With {said}, older sessions and runs may be permanently deleted."
+    if not item["deletes"] or confirmed("Continue?", losing=losing, is_sure=is_sure):
         return True
     aside().line("Nothing was changed.")
     return False
@@ -98,7 +98,7 @@ def _value(item: Json, words: Sequence[str]) -> Any:
         # A folder that is named from here is not one where the server works.
         return [os.path.abspath(os.path.expanduser(str(text))) for text in texts]
     if len(words) > 1:
-        raise CommandRefused(f"{item['name']} takes one value, and these are {len(words)}.")
+        raise CommandRefused(f"{item['name']} takes one value, but you passed {len(words)}.")
     return words[0] if item["kind"] in ("text", "choice") else _read(words[0])
 
 
@@ -121,7 +121,7 @@ def _words(value: Any) -> str:
 
 def _place(item: Json) -> str:
     by = f" by {item['changed_by']}" if item["source"] == "change" else ""
-    waits = " (waits for the next start)" if item["in_use"] != item["value"] else ""
+    waits = " (after a restart)" if item["in_use"] != item["value"] else ""
     return f"{'a change' if by else item['set_in']}{by}{waits}"
 
 

@@ -116,7 +116,7 @@ def _headline(number: int, attempt: dict[str, Any]) -> str:
     tools = ", ".join(call["tool"] for call in attempt["calls"]) or "no job tool"
     said = f"{number}. {mission['kind']}, round {mission['round']}, attempt {mission['attempt']}"
     return visible_line(
-        f"{said}: {attempt.get('outcome') or 'at work'}, {tools}, {attempt['session']}"
+        f"{said}: {attempt.get('outcome') or 'running'}, {tools}, {attempt['session']}"
     )
 
 
@@ -124,6 +124,9 @@ def stop_run(client: Client, run_id: str) -> Exit:
     try:
         view = waited("Stopping the task run", lambda: client.post(f"{RUNS}/{run_id}/stop"))
     except KeyboardInterrupt:
-        raise Trouble("The task run may not have stopped.", Exit.STOPPED) from None
+        raise Trouble(
+            "Could not confirm that the task run stopped. Check with: airboss task list",
+            Exit.STOPPED,
+        ) from None
     aside().line(end_words(str(view["state"]), str(view["reason"])))
     return Exit.DONE

@@ -90,7 +90,7 @@ def _tell_answer(reach: Callable[[], Client], run_id: str) -> None:
         client = reach()
         answer = answer_of(client, client.get(f"{RUNS}/{run_id}"))
     except Trouble:
-        aside().line(f"What the agent said can be read with: airboss task show {run_id}")
+        aside().line(f"To read the agent's answer: airboss task show {run_id}")
         return
     if answer:
         out().line(visible(answer))
@@ -140,6 +140,6 @@ def text_of(given: str) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise CommandRefused(f"The input {file} cannot be read: it is not valid UTF-8.") from None
+        raise CommandRefused(f"Could not read the input {file}: it is not valid UTF-8.") from None
     except OSError as error:
-        raise CommandRefused(f"The input {file} cannot be read: {error.strerror}.") from None
+        raise CommandRefused(f"Could not read the input {file}: {error.strerror}.") from None

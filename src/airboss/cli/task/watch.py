@@ -22,7 +22,7 @@ def stop_request(reach: Callable[[], Client], run_id: str) -> StopRequest:
         reach,
         f"{RUNS}/{run_id}/stop",
         what="The task run",
-        left=f"Left before the task run had stopped. See: airboss task show {run_id}",
+        left=f"Exited before the task run had stopped. See: airboss task show {run_id}",
     )
 
 
@@ -81,7 +81,7 @@ class TaskRunViewer:
 
     def hear(self, heard: Heard | None) -> bool:
         if heard is None:
-            stopping = "Stopping (Ctrl-C again leaves)"
+            stopping = "Stopping (Ctrl-C again to exit)"
             self.waiting.show(stopping if self.interrupts.is_stopping else self._doing)
         else:
             self.waiting.hide()
@@ -114,7 +114,7 @@ class TaskRunViewer:
             if item["id"] not in self._shown:
                 self._shown.add(str(item["id"]))
                 asked = item["asked"]
-                self._aside(f"Waits for you: {title_of(asked)} Decide it with: {command_of(asked)}")
+                self._aside(f"Waiting for you: {title_of(asked)} Decide with: {command_of(asked)}")
 
     def _aside(self, text: str) -> None:
         pen = aside()

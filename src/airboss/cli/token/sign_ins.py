@@ -17,7 +17,7 @@ def show_sign_ins(client: Client, *, is_json: bool) -> None:
         return
     items = cast("list[Json]", said["items"])
     if not items:
-        aside().line("No browser is signed in. Let one in with: airboss link")
+        aside().line("No browser is signed in. Get a sign-in link with: airboss link")
         return
     rows = [
         (
@@ -39,9 +39,9 @@ def end_sign_in(client: Client, sign_in: str) -> None:
     words = ((str(item["id"]), f"{item['name']}, {item['device']}") for item in known)
     sign_in = one_of(sign_in, words) or sign_in
     client.delete(f"{SIGN_INS}/{quote(sign_in, safe='')}")
-    aside().line(visible_line(f"The sign-in {sign_in} has ended."))
+    aside().line(visible_line(f"Signed out {sign_in}."))
 
 
 def end_all_sign_ins(client: Client) -> None:
     client.delete(SIGN_INS)
-    aside().line("Every browser is signed out. Let one in with: airboss link")
+    aside().line("Signed out every browser. Get a sign-in link with: airboss link")

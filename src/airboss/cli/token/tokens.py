@@ -22,7 +22,7 @@ def add_token(folder: DataFolder, name: str, role: Role, until: int | None) -> N
     out().line(token)
     pen = aside()
     if pen.is_terminal:
-        words = f"Its role is {role}. Keep it now: it is not shown again."
+        words = f"Role: {role}. Save the token now: it is not shown again."
         pen.line(pen.styled(words, "dim"))
 
 
@@ -33,7 +33,7 @@ def change_token(folder: DataFolder, name: str, role: Role | None, until: str | 
     if until is not None:
         changes["until"] = None if until == _NEVER else read_end(until)
     token = NamedTokens(folder).change(name, **changes)
-    aside().line(f"The token {name} has the role {token.role}, {_end_in_words(token)}.")
+    aside().line(f"The token {name} has the role {token.role} and {_end_in_words(token)}.")
 
 
 def read_end(text: str) -> int:
@@ -48,8 +48,8 @@ def read_end(text: str) -> int:
         return int(end.timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         raise CommandRefused(
-            f"{text!r} is no end: give a day such as 2030-12-31, a moment such as "
-            "2030-12-31T18:00, or days such as 30d."
+            f"{text!r} is not a valid expiry. Pass a date such as 2030-12-31, a time such as "
+            "2030-12-31T18:00, or a number of days such as 30d."
         ) from None
 
 
@@ -61,21 +61,21 @@ def list_tokens(folder: DataFolder, *, is_json: bool) -> None:
         print_json({"items": items})
         return
     if not tokens:
-        aside().line("No named tokens. Make one with: airboss token add NAME")
+        aside().line("No named tokens. Create one with: airboss token add NAME")
         return
     rows = [
         (name, token.role, moment(token.created_at), _end_in_words(token)) for name, token in tokens
     ]
-    print_table(("Name", "Role", "Made", "Until"), rows, out())
+    print_table(("Name", "Role", "Created", "Expiry"), rows, out())
 
 
 def _end_in_words(token: NamedToken) -> str:
     if token.until is None:
-        return "without an end"
+        return "never expires"
     has_ended = token.until <= time.time() * 1000
-    return f"{'ended' if has_ended else 'until'} {moment(token.until)}"
+    return f"{'expired' if has_ended else 'expires'} {moment(token.until)}"
 
 
 def remove_token(folder: DataFolder, name: str) -> None:
     NamedTokens(folder).remove(name)
-    aside().line(f"The token {name} no longer opens anything.")
+    aside().line(f"Revoked the token {name}.")

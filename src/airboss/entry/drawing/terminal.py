@@ -56,7 +56,7 @@ class _Pen:
         return next((a.label or "" for a in arrows if a.loop_back == back), "")
 
     def _par(self, block: ChartPart) -> list[str]:
-        lines = [f"{self.top} at the same time"]
+        lines = [f"{self.top} in parallel"]
         for number, part in enumerate(block.parts):
             lines += [f"{self.middle} and"] if number else []
             lines += self._inside(part)
@@ -67,7 +67,7 @@ class _Pen:
         lines = [f"{self.top} loop"]
         if before:
             lines += self._inside(before)
-            lines.append(f"{self.middle} {self._label(before.last, back=False)}: (else leave)")
+            lines.append(f"{self.middle} {self._label(before.last, back=False)}: (otherwise exit)")
         lines += self._inside(body)
         if not after:
             return [*lines, self.bottom]
@@ -76,7 +76,7 @@ class _Pen:
             *lines,
             f"{self.middle} then",
             *self._inside(after),
-            f"{self.bottom} {again}: again",
+            f"{self.bottom} {again}: repeat",
         ]
 
     def _alt(self, block: ChartPart) -> list[str]:
