@@ -165,7 +165,7 @@ def understand_a_failure_and_retry_it(portal: Portal, page: Page) -> None:
     visit(page, portal, "merge", run)
     expect(region(page, "Outcome")).to_contain_text("mend failed.")
     expect(region(page, "Outcome")).to_contain_text("review was not run.")
-    assert region(page, "own words").locator("pre").inner_text() == WORDS
+    assert region(page, "What the failed check said").locator("pre").inner_text() == WORDS
     expect(page.get_by_role("log")).to_have_count(0)  # nobody opened a transcript
     page.get_by_role("button", name="Retry the failed part").first.click()
     expect(state(page)).to_have_text("JOB: SUCCEEDED", timeout=40_000)

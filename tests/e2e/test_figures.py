@@ -167,5 +167,5 @@ def test_the_pages_have_the_same_figures_everywhere(
     page.goto(f"{portal.url}/jobTracking.html?jobName=figures&jobId={run['id']}#tab=report")
     head = f"9 task runs · worked {clock(worked)} · {requests} requests · {billed}"
     expect(page.locator(".counts")).to_contain_text(head)
-    in_all = page.get_by_role("listitem").filter(has_text="In all")
+    in_all = page.get_by_role("listitem").filter(has_text="Total")
     expect(in_all.locator(".num")).to_have_text([clock(worked), str(requests)])

@@ -34,7 +34,7 @@ def answered(portal: Portal) -> str:
 
 
 def slider(page: Page) -> Locator:
-    return page.get_by_role("slider", name="Moment of the run")
+    return page.get_by_role("slider", name="Time in the run")
 
 
 def where_it_waited(page: Page) -> None:
@@ -59,12 +59,12 @@ def test_what_was_asked_is_open_before_it_was_decided_and_decided_after_it(
     visit(page, portal, "ask", answered, "#node=0")
     expect(page.get_by_role("log", name="Driving")).to_contain_text("It was kept.")
     where_it_waited(page)
-    card = page.get_by_role("region", name="Asked then: Keep the fallback?")
+    card = page.get_by_role("region", name="Asked at that time: Keep the fallback?")
     expect(card).to_contain_text("open at")
     expect(card).to_contain_text("Decided at")
     expect(card).to_contain_text("answered by owner “Yes”")
     expect(page.locator(".nodehead")).to_contain_text("Waited for you")
-    expect(page.locator(".then")).to_contain_text("what you are looking at")
+    expect(page.locator(".then")).to_contain_text("the time you are viewing")
     expect(page.locator(".then")).to_contain_text("later block")
     timeline = page.locator(".gantt")
     expect(timeline.locator(".chipt")).to_have_text(re.compile(r"^\d+:\d\d$"))
@@ -77,7 +77,7 @@ def test_what_was_asked_is_open_before_it_was_decided_and_decided_after_it(
     for name in ("Run again", "Rename the run"):
         button = page.get_by_role("button", name=name).first
         expect(button).to_be_disabled()
-        expect(button).to_have_attribute("title", re.compile("You are looking at the past"))
+        expect(button).to_have_attribute("title", re.compile("You are viewing the past"))
     run_tab(page, "Report").click()
     for name in ("Add", "Run again"):
         expect(page.locator(".report").get_by_role("button", name=name)).to_be_disabled()

@@ -49,7 +49,7 @@ def test_a_failed_run_opens_on_its_report_with_the_failed_node_selected(
         "hopeless failed. After 2 attempts its check still does not hold, and no retry is left. "
         "review and build-web were not run."
     )
-    words = report.get_by_role("region", name="own words")
+    words = report.get_by_role("region", name="What the failed check said")
     assert words.locator("pre").inner_text() == WORDS
     tried = report.get_by_role("region", name="What was tried").locator("tbody tr")
     expect(tried).to_have_count(2)
@@ -66,7 +66,7 @@ def test_a_failed_run_opens_on_its_report_with_the_failed_node_selected(
 
     words.get_by_role("button", name="event").click()
     chosen = page.get_by_role("option", selected=True)
-    expect(chosen).to_contain_text("condition does not hold")
+    expect(chosen).to_contain_text("condition failed")
     quiet.check()
 
 
@@ -172,7 +172,7 @@ def test_a_live_run_opens_on_the_task_at_work_and_can_be_stopped(
     visit(page, portal, "linger", run)
     expect(run_tab(page, "linger")).to_have_attribute("aria-selected", "true")
     expect(node(page, "linger")).to_have_attribute("aria-pressed", "true")
-    expect(node(page, "review")).to_contain_text("not yet")
+    expect(node(page, "review")).to_contain_text("not started")
     run_tab(page, "Report").click()
     expect(page.get_by_role("region", name="Outcome")).to_contain_text("Working on linger.")
     page.get_by_role("button", name="Stop Job").click()
@@ -183,9 +183,9 @@ def test_a_live_run_opens_on_the_task_at_work_and_can_be_stopped(
     expect(page.get_by_role("button", name="Stop Job")).to_have_count(0)
     quiet.check()
 
-    page.get_by_text("More: export, delete").locator("..").click()
+    page.get_by_text("More actions: export, delete").locator("..").click()
     page.get_by_role("button", name="Delete this run").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep it").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert asked(portal, "GET", f"/api/v1/runs/{run}").status_code == 200
     page.get_by_role("button", name="Delete this run").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
@@ -201,21 +201,21 @@ def test_the_axis_shows_the_run_as_it_was_and_plays_it_back(
     visit(page, portal, "ship", ship, "#node=9")
     review = page.get_by_role("log", name="Driving")
     expect(review).to_contain_text("No findings.")
-    slider = page.get_by_role("slider", name="Moment of the run")
+    slider = page.get_by_role("slider", name="Time in the run")
     read: list[str] = []
     page.on("request", lambda request: read.append(request.url))
     slider.focus()
     page.keyboard.press("Home")
     expect(state(page)).to_contain_text("JOB: RUNNING")
     expect(page.locator(".pastbar")).to_contain_text("0:00 of")
-    expect(node(page, "design")).to_contain_text("not yet")
-    expect(page.locator(".tabpanel")).to_contain_text("review has not begun.")
+    expect(node(page, "design")).to_contain_text("not started")
+    expect(page.locator(".tabpanel")).to_contain_text("review has not started")
     expect(page.get_by_role("button", name="Run again").first).to_be_disabled()
     for _ in range(2):  # design begins, and ends
         page.keyboard.press("ArrowRight")
     expect(node(page, "design").locator(".mkt")).to_be_visible()
     expect(page.locator(".jobhead .counts")).to_contain_text("1 of 10 tasks")
-    expect(node(page, "review")).to_contain_text("not yet")
+    expect(node(page, "review")).to_contain_text("not started")
     page.keyboard.press("Escape")
     expect(state(page)).to_have_text("JOB: SUCCEEDED")
     expect(page.locator(".pastbar")).to_have_count(0)
@@ -274,7 +274,7 @@ def in_the_past(page: Page) -> None:
     timeline = page.get_by_role("tab", name="Timeline").first
     if timeline.is_visible():
         timeline.click()
-    page.get_by_role("slider", name="Moment of the run").press("ArrowLeft")
+    page.get_by_role("slider", name="Time in the run").press("ArrowLeft")
     expect(page.locator(".pastbar")).to_be_visible()
 
 

@@ -93,7 +93,9 @@ def test_a_job_or_a_run_that_is_not_there_is_told_of_with_a_way_on(
     portal: Portal, page: Page
 ) -> None:
     signed_in(page, portal).goto(address(portal, "no such job"))
-    expect(page.get_by_role("alert")).to_contain_text("There is no job no such job")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "The current entry has no job named no such job"
+    )
     expect(page.get_by_role("link", name="Available Jobs")).to_be_visible()
     page.goto(address(portal, "ship", "run_01234567890123456789012345"))
     expect(page.get_by_role("alert")).to_contain_text("There is no run")
@@ -107,7 +109,7 @@ def test_left_is_the_job_and_right_the_sessions_with_a_bar_between(
     visit(page, portal, "ship", ship)
     side = page.locator(".side")
     is_wide(side, 800)
-    bar = page.get_by_role("separator", name="Width of the sessions")
+    bar = page.get_by_role("separator", name="Width of the right side")
     assert box(page.locator(".left"))["x"] == 0
     assert box(bar)["x"] < box(side)["x"]
     grip = box(bar)
@@ -376,15 +378,15 @@ def test_why_has_every_check_its_outcome_and_its_reason(
 ) -> None:
     visit(page, portal, "hopeless", hopeless, "#node=1")
     why = page.get_by_role("region", name="Why")
-    expect(why).to_contain_text("1 check did not hold in the last attempt, and no retry is left.")
+    expect(why).to_contain_text("1 check failed in the last attempt, and no retries are left.")
     rows = why.locator("tbody tr")
     expect(rows).to_have_count(5)
     for n, (check, attempt, outcome, reason) in enumerate(
         [
-            ("toolExecuted", "#1", "holds", "All were called."),
-            ("condition", "#1", "does not hold", "2 tests still fail"),
-            ("toolExecuted", "#2", "holds", "All were called."),
-            ("condition", "#2", "does not hold", "2 tests still fail"),
+            ("toolExecuted", "#1", "passed", "All were called."),
+            ("condition", "#1", "failed", "2 tests still fail"),
+            ("toolExecuted", "#2", "passed", "All were called."),
+            ("condition", "#2", "failed", "2 tests still fail"),
             ("retryTimes", "\N{EN DASH}", "used up", "1 retry used"),
         ]
     ):
@@ -392,7 +394,7 @@ def test_why_has_every_check_its_outcome_and_its_reason(
             expect(rows.nth(n).locator("td").nth(cell)).to_contain_text(said)
     rows.nth(1).get_by_role("button", name="event").click()
     chosen = page.get_by_role("option", selected=True)
-    expect(chosen).to_contain_text("condition does not hold: 2 tests still fail")
+    expect(chosen).to_contain_text("condition failed: 2 tests still fail")
     quiet.check()
 
 
@@ -423,7 +425,7 @@ def test_what_succeeded_can_be_hidden_and_what_failed_shown_alone(
     expect(node(page, "open-pr")).to_be_visible()
     visit(page, portal, "ship", ship)
     page.get_by_label("Failed only").check()
-    expect(page.get_by_text("Nothing failed.")).to_be_visible()
+    expect(page.get_by_text("Nothing failed")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
     expect(node(page, "design")).to_be_visible()
 
@@ -507,7 +509,7 @@ def as_a_list(page: Page) -> None:
     node(page, "translate").click()
     if chart.is_visible():
         page.get_by_role("tab", name="Report", exact=True).first.click()
-    expect(page.get_by_role("searchbox", name="Find among 6 tasks")).to_be_visible()
+    expect(page.get_by_role("searchbox", name="Search 6 tasks")).to_be_visible()
 
 
 def test_the_tasks_of_a_wide_part_are_a_list_that_a_key_searches(
@@ -521,7 +523,7 @@ def test_the_tasks_of_a_wide_part_are_a_list_that_a_key_searches(
     order.last.click()
     expect(order.last).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("/")
-    search = page.get_by_role("searchbox", name="Find among 6 tasks")
+    search = page.get_by_role("searchbox", name="Search 6 tasks")
     expect(search).to_be_focused()
     page.keyboard.type("no such task")
     expect(rows).to_have_count(0)

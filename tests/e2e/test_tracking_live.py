@@ -105,8 +105,8 @@ def test_a_job_is_stopped_after_a_question_that_says_what_ends(
     expect(page.get_by_role("log", name="Driving")).to_contain_text("One moment.", timeout=SLOWLY)
     page.get_by_role("button", name="Stop Job").click()
     question = page.get_by_role("dialog")
-    expect(question).to_contain_text("1 task at work: slow")
-    expect(question.get_by_role("button", name="Let it run")).to_be_focused()
+    expect(question).to_contain_text("1 task running: slow")
+    expect(question.get_by_role("button", name="Keep running")).to_be_focused()
     page.keyboard.press("Escape")
     expect(question).to_have_count(0)
     assert shown(portal, run)["state"] == "running"
@@ -210,9 +210,9 @@ def test_a_list_of_events_follows_its_end_only_at_the_end(portal: Portal, page: 
     expect(events).to_contain_text("Run succeeded.", timeout=SLOWLY)
     events.evaluate("(it) => it.scrollTo(0, 0)")
     expect(events).to_contain_text("Run accepted")
-    expect(page.get_by_role("button", name="Go to the end")).to_be_visible()
+    expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
     asked(portal, "POST", f"/api/v1/runs/{run}/retry")  # refused: it succeeded, so nothing is new
     expect(events).to_contain_text("Run accepted")
-    page.get_by_role("button", name="Go to the end").click()
+    page.get_by_role("button", name="Jump to latest").click()
     expect(events).to_contain_text("Run succeeded.")
-    expect(page.get_by_role("button", name="Go to the end")).to_have_count(0)
+    expect(page.get_by_role("button", name="Jump to latest")).to_have_count(0)

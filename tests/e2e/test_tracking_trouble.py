@@ -42,8 +42,8 @@ def test_the_heading_says_that_tasks_wait_for_a_place_and_how_to_have_more(
     visit(page, portal, "wide", run)
     told = page.locator(".jobhead").get_by_role("status")
     expect(told).to_have_text(
-        "2 of 3 tasks wait for a free place: 1 of 1 agents of jobs are at work. More at once: "
-        "start the server with --max-tasks N, or set max_tasks in settings.toml."
+        "2 of 3 tasks are waiting for a free place: 1 of 1 agents of jobs are at work. To run more at once, "
+        "start the server with --max-tasks N or set max_tasks in settings.toml."
     )
     page.get_by_role("button", name="Stop Job").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop Job").click()
@@ -58,10 +58,10 @@ def test_a_condition_that_could_not_be_asked_is_told_apart_from_a_no(
     visit(page, portal, "unasked", run, "#node=0")
     expect(state(page)).to_have_text("JOB: FAILED")
     head = page.locator(".nodehead")
-    expect(head).to_contain_text("could not be asked")
+    expect(head).to_contain_text("could not be checked")
     expect(head.locator(".tf")).to_have_count(0)
     node = page.locator("[data-key=n0]")
-    expect(node).to_contain_text("not asked")
+    expect(node).to_contain_text("not checked")
     expect(node.locator(".mkx")).to_have_count(1)
     page.get_by_role("tab", name="Report").click()
     outcome = page.get_by_role("region", name="Outcome")

@@ -88,10 +88,12 @@ def test_what_waits_is_named_in_every_list(portal: Portal, page: Page) -> None:
 
     expect(page.locator(".hist .waits")).to_have_count(3)
     assert f"Waiting for {own}" in row("first edit")
-    assert f"Waits for {behind}" in row("second edit")
+    assert f"Waiting for {behind}" in row("second edit")
     assert f"Waiting for {behind}" in row("mend")
     page.goto(f"{portal.url}/jobTracking.html?jobName=mend&jobId={run}")
-    expect(page.get_by_role("status").filter(has_text="edit waits for")).to_contain_text(behind)
+    expect(page.get_by_role("status").filter(has_text="edit is waiting for")).to_contain_text(
+        behind
+    )
 
     # Decided one after the other, each goes on, and asks itself.
     def decided(view: Told) -> bool:

@@ -25,7 +25,7 @@ export function PastAsk({ item, past }: { item: InboxItem; past: PastMoment }) {
   const title = titleOf(asked);
   const told = (at: number) => duration(Math.max(0, at - past.began));
   return (
-    <section class="ask was" aria-label={`Asked then: ${title}`}>
+    <section class="ask was" aria-label={`Asked at that time: ${title}`}>
       <header>
         <Icon name={asked.kind === "question.asked" ? "question" : "hand"} />
         <b>{title}</b>
@@ -51,7 +51,7 @@ function Later({ item, past, told }: LaterProps) {
   const settled = past.settledOf(item.id);
   const at = settled?.at;
   if (settled === null || at === undefined) {
-    return <p class="muted">It waits to this day: go back to live to decide it.</p>;
+    return <p class="muted">It is still open. Go back to live to decide it.</p>;
   }
   const { at: _at, ...what } = settled;
   const became = becameOf(item.asked.kind, what);

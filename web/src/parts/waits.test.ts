@@ -23,10 +23,10 @@ test("a session says what it waits for, its own request first", () => {
     "Waiting for your answer: Which colour?",
   );
   expect(waitOfSession({ ...NOTHING, waiting_calls: [call] })).toBe(
-    "Waits for the approval “Edit tally.py?” in the session “first edit”",
+    "Waiting for the approval “Edit tally.py?” in the session “first edit”",
   );
   expect(waitOfSession({ ...NOTHING, waiting_calls: [{ ...call, session_title: "" }] })).toBe(
-    "Waits for the approval “Edit tally.py?” in the session “ses_9”",
+    "Waiting for the approval “Edit tally.py?” in the session “ses_9”",
   );
   expect(waitOfSession({ ...NOTHING, state: "closed", items: [approval] })).toBeNull();
 });

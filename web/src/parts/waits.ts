@@ -19,7 +19,7 @@ export function waitOfSession(
   const [call] = session.waiting_calls;
   if (call === undefined) return null;
   const where = visible(call.session_title) || call.session;
-  return `Waits for the approval “${visible(call.title)}” in the session “${where}”`;
+  return `Waiting for the approval “${visible(call.title)}” in the session “${where}”`;
 }
 
 /** All of it waits, or at least one of its tasks for a person. */

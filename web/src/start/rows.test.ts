@@ -89,7 +89,7 @@ test("a task by itself says what it waits for, and leads to its session once it 
     href: null,
     name: "plan it",
     state: "waiting",
-    about: "Task · /w · waits for a free place",
+    about: "Task · /w · waiting for a free place",
     at: 1_000,
     milliseconds: 2_000,
     cost: "3 premium requests",
@@ -149,7 +149,7 @@ test("a run that outlived its server says so", () => {
 
 test("a run that waits says for what", () => {
   const waits = { ...RUN, state: "waiting" as const, waits_for: "a slot" };
-  expect(rowOfRun(waits, 2_000).about).toBe("Job · /w · waits for a slot");
+  expect(rowOfRun(waits, 2_000).about).toBe("Job · /w · waiting for a slot");
 });
 
 test("a session has its model's name, and no hidden character", () => {

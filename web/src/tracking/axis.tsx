@@ -60,7 +60,7 @@ export function Axis({ run, whole, scale, width, left, waits, player }: Props) {
     <svg
       class="axis"
       {...GROUP}
-      aria-label="Axis of the timeline"
+      aria-label="Timeline axis"
       width={width}
       height={AXIS}
       onPointerDown={(event) => {
@@ -115,7 +115,7 @@ export function Axis({ run, whole, scale, width, left, waits, player }: Props) {
         r="6.5"
         role="slider"
         tabindex={0}
-        aria-label="Moment of the run"
+        aria-label="Time in the run"
         aria-valuemin={0}
         aria-valuemax={Math.round((whole.to - whole.from) / 1000)}
         aria-valuenow={Math.round(((at ?? whole.to) - whole.from) / 1000)}

@@ -35,7 +35,7 @@ type Props = {
 /** Drawn beyond the view, so that a little scrolling draws nothing anew. */
 const AROUND = 400;
 const FAR = 0.45;
-const WAITING = { look: "not yet", sign: null, sub: "", forYou: false, times: 0 } as const;
+const WAITING = { look: "not started", sign: null, sub: "", forYou: false, times: 0 } as const;
 
 export function FlowChart(props: Props) {
   const { layout, progress, isOver, now, zoom, onZoom, selected, reveal, onChoose, hint } = props;

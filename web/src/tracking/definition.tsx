@@ -38,7 +38,7 @@ export function Definition({ job }: { job: RunJob }) {
       </div>
       <pre class="json" {...SCROLLS}>
         {parts}
-        {shown !== text && "\n… The rest is left out here; Copy has all of it."}
+        {shown !== text && "\n… The rest is not shown. Copy includes all of it."}
       </pre>
     </>
   );

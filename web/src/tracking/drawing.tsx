@@ -89,7 +89,12 @@ export function Drawing({
           <Tool label="Zoom out" icon="minus" onPress={() => step(-1)} />
           <span class="num small">{Math.round(zoom.value * 100)} %</span>
           <Tool label="Zoom in" icon="plus" onPress={() => step(1)} />
-          <button type="button" class="btn ghost sm" title="Show all of it (0)" onClick={showAll}>
+          <button
+            type="button"
+            class="btn ghost sm"
+            title="Fit the chart to the window (0)"
+            onClick={showAll}
+          >
             Fit
           </button>
         </div>
@@ -181,12 +186,12 @@ function Check({ label, on, onChange }: CheckProps) {
 
 function Nothing({ isKnown }: { isKnown: boolean }) {
   const { failedOnly } = shownParts.value;
-  if (!isKnown) return <p class="chart load">Laying out the chart …</p>;
+  if (!isKnown) return <p class="chart load">Drawing the chart…</p>;
   return (
     <div class="chart empty">
       <div>
-        <h3>{failedOnly ? "Nothing failed." : "Everything here has succeeded."}</h3>
-        <p>The nodes are hidden by what is ticked above.</p>
+        <h3>{failedOnly ? "Nothing failed" : "Everything succeeded"}</h3>
+        <p>The filters above hide all nodes.</p>
         <button
           type="button"
           class="btn"

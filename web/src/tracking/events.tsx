@@ -110,7 +110,7 @@ export function Events(props: Props) {
       </div>
       {!atEnd.value && (
         <button type="button" class="btn sm evts-end" onClick={toEnd}>
-          {missed.value > 0 ? `${missed.value} new, go to the end` : "Go to the end"}
+          {missed.value > 0 ? `${missed.value} new, jump to latest` : "Jump to latest"}
         </button>
       )}
     </div>

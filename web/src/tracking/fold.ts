@@ -57,10 +57,10 @@ function foldMore(block: Block, wanted: number, most: number): Folded {
   for (let depth = depthOf(folded) - 1; depth > 0; depth -= 1) {
     folded = foldBelow(folded, depth);
     if (sizeOf(folded) <= most) {
-      return { block: folded, notice: `${many}: siblings are folded, and levels below ${depth}.` };
+      return { block: folded, notice: `${many}: siblings and levels below ${depth} are folded.` };
     }
   }
-  const notice = `${many}: siblings and levels are folded, and neighbours too.`;
+  const notice = `${many}: siblings, levels and neighbors are folded.`;
   return { block: foldRow(folded, most), notice };
 }
 

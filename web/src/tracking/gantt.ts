@@ -113,7 +113,7 @@ function lookOfWork(work: WorkRecord, step: Step): Segment["look"] {
 
 function wordsOf(work: WorkRecord): string {
   const look = lookOf(work);
-  if (work.unasked) return "not asked";
+  if (work.unasked) return "not checked";
   return look === "failed" || look === "canceled" ? look : "";
 }
 
@@ -161,7 +161,7 @@ function attemptsOf(task: TaskState, whole: Span, now: number, iteration: number
     const failed = !isLast || task.state === "failed" || task.state === "crashed";
     const isOver = !isLast || task.ended_at != null;
     const checked = !isOver && one.ended_at != null;
-    const state = isOver ? (failed ? "failed" : "") : checked ? "being checked" : "";
+    const state = isOver ? (failed ? "failed" : "") : checked ? "checking" : "";
     return {
       from: index === 0 ? whole.from : one.started_at,
       to: next?.started_at ?? whole.to ?? now,

@@ -99,7 +99,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
                 {...barredHere("operate")}
                 onClick={() => void acts.stop()}
               >
-                {isStopping ? "Stopping …" : "Stop Job"}
+                {isStopping ? "Stopping…" : "Stop Job"}
               </button>
             )}
           </span>
@@ -141,14 +141,14 @@ function More({ run, acts, isOver }: MoreProps) {
   const { saving, trouble, saveAll } = useSaving();
   const formats = [
     ["markdown", "Markdown"],
-    ["jsonl", "JSON lines"],
-    ["html", "One HTML file"],
+    ["jsonl", "JSON Lines"],
+    ["html", "HTML"],
   ] as const;
   return (
     <details class="menu-of desk">
       <summary class="btn ghost sm icon">
         <Icon name="more" />
-        <span class="vh">More: export, delete</span>
+        <span class="vh">More actions: export, delete</span>
       </summary>
       <ul class="floating">
         <li class="small muted pad">Export as</li>
@@ -171,7 +171,7 @@ function More({ run, acts, isOver }: MoreProps) {
               {...barredHere("own")}
               onClick={() => void acts.discard()}
             >
-              Delete this run …
+              Delete this run…
             </button>
           </li>
         )}

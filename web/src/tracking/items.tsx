@@ -26,7 +26,7 @@ const ORDER: readonly Look[] = [
   "running",
   "waiting",
   "canceled",
-  "not yet",
+  "not started",
   "not run",
   "succeeded",
 ];
@@ -86,8 +86,8 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
           <input
             class="input"
             type="search"
-            aria-label={`Find among ${steps.length} tasks`}
-            placeholder={`Find among ${steps.length} tasks, by name or by what was said`}
+            aria-label={`Search ${steps.length} tasks`}
+            placeholder={`Search ${steps.length} tasks by name or conclusion`}
             value={wanted.value}
             onInput={(event) => {
               wanted.value = event.currentTarget.value;
@@ -110,7 +110,7 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
               <th scope="col" class="c2">
                 Task
               </th>
-              <th scope="col">What it concluded</th>
+              <th scope="col">Conclusion</th>
               <th scope="col" class="c4">
                 Time
               </th>
@@ -139,7 +139,7 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
             ))}
           </tbody>
         </table>
-        {rows.length === 0 && <p class="pad muted">None of them is called so, or said so.</p>}
+        {rows.length === 0 && <p class="pad muted">No matching tasks.</p>}
         {shown.length < rows.length && (
           <button
             type="button"

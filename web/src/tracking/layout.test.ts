@@ -314,7 +314,7 @@ describe("folding", () => {
     expect(levels.block && sizeOf(levels.block)).toBeLessThanOrEqual(100);
 
     const row = read(seq(...many(500).map((_, index) => ref(`task ${index}`))));
-    expect(row.notice).toContain("neighbours");
+    expect(row.notice).toContain("neighbors");
     expect(row.block && sizeOf(row.block)).toBeLessThanOrEqual(100);
     expect(read(SHIP).notice).toBeNull();
   });

@@ -30,7 +30,7 @@ export function ChartNode(props: Props) {
   const look = told?.look ?? "preview";
   const classes = [
     "node",
-    look === "not yet" && "todo",
+    look === "not started" && "todo",
     look === "not run" && "nr",
     look === "waiting" && "wait",
     told?.sign === "running" && "run",

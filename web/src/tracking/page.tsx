@@ -53,7 +53,7 @@ function Tracking({ run: id }: { run: string }) {
   if (run === null || asked.job === null) {
     return (
       <p class="gate load" aria-busy="true">
-        <Icon name="clock" /> Reading the run …
+        <Icon name="clock" /> Loading the run…
       </p>
     );
   }
@@ -75,10 +75,10 @@ function useTitle(run: RunDetail | null): void {
 function NotThere({ why }: { why: string }) {
   return (
     <div class="gate">
-      <Note kind="err" title="This run cannot be shown.">
+      <Note kind="err" title="Could not load this run.">
         <p>{visible(why)}</p>
         <p>
-          <a href="/history.html">History</a> has the runs that are there.
+          Find other runs in <a href="/history.html">History</a>.
         </p>
       </Note>
     </div>
@@ -179,7 +179,7 @@ function Story({ run: told, job, choice }: StoryProps) {
       </div>
       <DragBar
         name="tracking.side"
-        label="Width of the sessions"
+        label="Width of the right side"
         way="v"
         property="--side-w"
         usual={800}

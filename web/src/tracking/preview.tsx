@@ -22,10 +22,10 @@ export function Preview({ jobName }: { jobName: string }) {
   if (trouble !== null) {
     return (
       <div class="gate">
-        <Note kind="err" title="This job cannot be shown.">
+        <Note kind="err" title="Could not load this job.">
           <p>{visible(trouble)}</p>
           <p>
-            <a href="/jobs.html">Available Jobs</a> has those that can be started.
+            Choose another one in <a href="/jobs.html">Available Jobs</a>.
           </p>
         </Note>
       </div>
@@ -34,7 +34,7 @@ export function Preview({ jobName }: { jobName: string }) {
   if (job === null) {
     return (
       <p class="gate load" aria-busy="true">
-        <Icon name="clock" /> Reading the job …
+        <Icon name="clock" /> Loading the job…
       </p>
     );
   }
@@ -67,7 +67,7 @@ function Previewed({ job }: { job: RunJob }) {
       <div class="strip info">
         <Icon name="info" />
         <span>
-          Nothing runs here and nothing is charged. To start it, go back to{" "}
+          This is a preview: nothing runs and nothing is billed. To start the job, go to{" "}
           <a href="/jobs.html">Available Jobs</a>.
         </span>
       </div>

@@ -34,33 +34,33 @@ const mission = (kind: "prompt" | "criteria", round: number, ended_at: number | 
   }) as unknown as TaskState["attempts"][number];
 
 describe("why a task stands as it stands", () => {
-  it("tells what could not be asked from what does not hold", () => {
+  it("tells what could not be checked from what does not hold", () => {
     const unasked = task({
       state: "failed",
       retries: 1,
       checks: [check(0, false, "exits with 2"), check(1, false, "HTTP 401", true)],
     });
     expect(reasonsOf(unasked).map(({ outcome }) => outcome)).toEqual([
-      "does not hold",
-      "could not be asked",
+      "failed",
+      "could not be checked",
       "used up",
     ]);
     expect(summaryOf(unasked, false)).toBe(
-      "condition could not be asked in the last attempt, and no retry is left.",
+      "condition could not be checked in the last attempt, and no retries are left.",
     );
   });
 
   it("has a row for each check, with its attempt", () => {
     const failed = task({ checks: [check(0, false, "exits with 2"), check(1, true, "fine")] });
     expect(reasonsOf(failed).map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
-      ["#1", "does not hold"],
-      ["#2", "holds"],
+      ["#1", "failed"],
+      ["#2", "passed"],
     ]);
   });
 
   it("says what is being checked, and that retries are used up", () => {
     const asked = task({ attempts: [mission("prompt", 0, 5), mission("criteria", 0)] });
-    expect(reasonsOf(asked)).toMatchObject([{ check: "condition", outcome: "not yet" }]);
+    expect(reasonsOf(asked)).toMatchObject([{ check: "condition", outcome: "pending" }]);
     const spent = task({ state: "failed", ended_at: 9, retries: 2, crashes: 1 });
     expect(reasonsOf(spent)).toMatchObject([
       { check: "retryTimes", outcome: "used up", reason: "2 retries used; 1 crashed" },
@@ -69,16 +69,16 @@ describe("why a task stands as it stands", () => {
 
   it("sums it up in a sentence", () => {
     const checks = [check(0, false, "no")];
-    expect(summaryOf(task({}), false)).toBe("Attempt #1 is at work.");
+    expect(summaryOf(task({}), false)).toBe("Attempt #1 is running.");
     expect(summaryOf(task({ checks, retries: 1, attempts: [mission("criteria", 1)] }), true)).toBe(
-      "Attempt #1 failed 1 check. Attempt #2 is being checked and waits for your decision.",
+      "Attempt #1 failed 1 check. Attempt #2 is being checked and waiting for your decision.",
     );
     expect(summaryOf(task({ state: "failed", checks, ended_at: 9 }), false)).toBe(
-      "1 check did not hold in the last attempt, and no retry is left.",
+      "1 check failed in the last attempt, and no retries are left.",
     );
     const held = [check(0, false, "no"), check(1, true, "yes")];
     expect(summaryOf(task({ state: "succeeded", checks: held, retries: 1 }), false)).toBe(
-      "The checks held in attempt #2, after 1 retry.",
+      "All checks passed in attempt #2, after 1 retry.",
     );
     expect(summaryOf(task({ state: "succeeded" }), false)).toContain("has no checks");
   });

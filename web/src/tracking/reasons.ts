@@ -3,7 +3,7 @@
 import type { TaskState } from "../state/types";
 import { checkName, clipped, outcomeOf } from "./said";
 
-export type Outcome = "holds" | "does not hold" | "could not be asked" | "not yet" | "used up";
+export type Outcome = "passed" | "failed" | "could not be checked" | "pending" | "used up";
 
 export type Reason = {
   check: string;
@@ -46,8 +46,8 @@ function beingAsked(task: TaskState): Reason | null {
     ...nothing,
     check: checkName(field),
     attempt: last.mission.kind === "criteria" ? `#${last.mission.round + 1}` : "–",
-    outcome: "not yet",
-    reason: "being checked",
+    outcome: "pending",
+    reason: "checking",
     round: last.mission.round,
   };
 }
@@ -76,13 +76,14 @@ export function summaryOf(task: TaskState, forYou: boolean): string {
   const last = task.checks.filter((check) => check.round === task.retries && !check.holds);
   switch (task.state) {
     case "succeeded":
-      if (task.checks.length === 0) return "It has no checks: its prompt was done.";
+      if (task.checks.length === 0)
+        return "It has no checks. It succeeded when its prompt was done.";
       return task.retries === 0
-        ? "Every check held in the first attempt."
-        : `The checks held in attempt #${task.retries + 1}, after ${count(task.retries, "retry", "retries")}.`;
+        ? "All checks passed in the first attempt."
+        : `All checks passed in attempt #${task.retries + 1}, after ${count(task.retries, "retry", "retries")}.`;
     case "failed":
       if (last.length === 0) return clipped(task.reason ?? "It failed.");
-      return `${missed(last)} in the last attempt, and no retry is left.`;
+      return `${missed(last)} in the last attempt, and no retries are left.`;
     case "crashed":
       return `It crashed: ${clipped(task.reason ?? "")}`;
     case "canceled":
@@ -92,8 +93,8 @@ export function summaryOf(task: TaskState, forYou: boolean): string {
         failed.length === 0
           ? ""
           : `Attempt #${task.retries} failed ${count(failed.length, "check", "checks")}. `;
-      const now = `Attempt #${task.retries + 1} is ${isChecked(task) ? "being checked" : "at work"}`;
-      return `${before}${now}${forYou ? " and waits for your decision" : ""}.`;
+      const now = `Attempt #${task.retries + 1} is ${isChecked(task) ? "being checked" : "running"}`;
+      return `${before}${now}${forYou ? " and waiting for your decision" : ""}.`;
     }
   }
 }
@@ -104,8 +105,8 @@ function missed(checks: TaskState["checks"]): string {
   const failed = checks.length - unasked.length;
   const names = unasked.map((check) => checkName(check.field)).join(", ");
   const parts = [
-    failed > 0 ? `${count(failed, "check", "checks")} did not hold` : "",
-    unasked.length > 0 ? `${names} could not be asked` : "",
+    failed > 0 ? `${count(failed, "check", "checks")} failed` : "",
+    unasked.length > 0 ? `${names} could not be checked` : "",
   ];
   return parts.filter((part) => part !== "").join(" and ");
 }

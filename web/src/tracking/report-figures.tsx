@@ -12,10 +12,10 @@ const OUTCOMES: Record<string, [string, IconName]> = {
   "allow-always": ["Always allowed", "hand"],
   deny: ["Denied", "hand"],
   answered: ["Answered", "chat"],
-  declined: ["Not answered", "chat"],
-  "go-on": ["Allowed to go on", "hand"],
+  declined: ["Left unanswered", "chat"],
+  "go-on": ["Allowed to continue", "hand"],
   timeout: ["Nobody decided in time", "clock"],
-  cancelled: ["Not needed any more", "slashed"],
+  cancelled: ["No longer needed", "slashed"],
 };
 
 export function Decisions({ report }: { report: Report }) {
@@ -42,8 +42,8 @@ export function Decisions({ report }: { report: Report }) {
             </div>
           </li>
         )}
-        {people.length === 0 && counted === 0 && <li class="none">Nothing had to be decided.</li>}
-        {more && <li class="none">More than this was decided.</li>}
+        {people.length === 0 && counted === 0 && <li class="none">No decisions were needed.</li>}
+        {more && <li class="none">Not all decisions are shown.</li>}
       </ul>
     </Part>
   );
@@ -66,7 +66,7 @@ function Decision({ one }: { one: PersonsDecision }) {
           </>
         )}
         <small>
-          {one.who == null ? "Nobody" : visible(one.who)}, for {visible(one.task)}. It waited{" "}
+          {one.who == null ? "Nobody" : visible(one.who)}, for {visible(one.task)}. Waited{" "}
           {duration(one.waited_ms)}.
         </small>
       </div>
@@ -132,7 +132,7 @@ export function Times({ report }: { report: Report }) {
           </li>
         )}
         <li class="sum">
-          <span>In all</span>
+          <span>Total</span>
           <span />
           <span class="num">{duration(report.worked_ms)}</span>
           <span class="num">{usedRequests(report.usage)}</span>

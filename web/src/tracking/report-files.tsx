@@ -112,7 +112,7 @@ function File({ file, place, diffs, opens }: FileProps) {
               <span class="plus">+{file.added}</span> <span class="minus">−{file.removed}</span>
             </>
           ) : (
-            <span class="faint">no text</span>
+            <span class="faint">binary</span>
           )}
         </span>
       </FileRowButton>
@@ -125,18 +125,18 @@ function Shown({ file, change }: { file: ChangedFile; change: FileChange | null 
   if (change === undefined) {
     return (
       <p class="pad small load" aria-busy="true">
-        Reading the change …
+        Loading the diff…
       </p>
     );
   }
   if (change === null || change.diff === "") {
-    const why = file.is_text ? "The change cannot be shown." : "This file is no text.";
+    const why = file.is_text ? "The change cannot be shown." : "This file is binary.";
     return <p class="pad small muted">{why}</p>;
   }
   return (
     <>
       <Diff diff={change.diff} path={file.path} />
-      {change.cut && <p class="pad small muted">The rest of this change is left out.</p>}
+      {change.cut && <p class="pad small muted">The rest of this diff is not shown.</p>}
     </>
   );
 }

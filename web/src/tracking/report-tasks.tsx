@@ -18,7 +18,7 @@ const LOOKS: Record<TaskLine["state"], Look> = {
   canceled: { look: "canceled", icon: "slashed", word: "Canceled" },
   "not-run": { look: "notrun", icon: "minus", word: "Not run" },
   "not-needed": { look: "notrun", icon: "minus", word: "Not needed" },
-  "not-yet": { look: "notrun", icon: "minus", word: "Not yet" },
+  "not-yet": { look: "notrun", icon: "minus", word: "Not started" },
 };
 
 /** A condition that gave an answer has done what it is for. */

@@ -60,7 +60,7 @@ export function Report({ report, acts, onTask, onEvent, onChanges }: Props) {
         end={
           report.changes.files.length > 0 && (
             <button type="button" class="link" onClick={onChanges}>
-              Open all
+              View all changes
             </button>
           )
         }
@@ -88,7 +88,7 @@ export function Changed({ report }: { report: Told }) {
     <>
       {more && "more than "}
       {files.length === 1 ? "1 file" : `${count} files`}, <span class="plus">+{added}</span>{" "}
-      <span class="minus">−{removed}</span>, all tasks together
+      <span class="minus">−{removed}</span>, by all tasks
     </>
   );
 }
@@ -108,16 +108,16 @@ function Words({ report, words, onTask, onEvent }: WordsProps) {
     onEvent(words.seq);
   };
   return (
-    <section class="words" aria-label="The check’s own words">
+    <section class="words" aria-label="What the failed check said">
       <header>
-        <b>The check’s own words</b>
+        <b>What the failed check said</b>
         <span class="cut grow">
           {visible(words.field)}, attempt #{words.attempt}, {fully(words.at).slice(-8)}
         </span>
         <button type="button" class="link desk" onClick={show}>
           event {words.seq}
         </button>
-        <CopyButton text={words.text} what="the words" />
+        <CopyButton text={words.text} what="what the check said" />
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what may scroll can be reached by keys */}
       <pre tabIndex={0}>{visibleLines(words.text)}</pre>
@@ -129,7 +129,7 @@ const ACTS: Record<NextStep["act"], [string, IconName]> = {
   retry: ["Retry the failed part", "play"],
   "open-session": ["Open the failed session", "terminal"],
   "run-again": ["Run again", "turn"],
-  compare: ["Compare with …", "search"],
+  compare: ["Compare with…", "search"],
   decide: ["Decide", "hand"],
 };
 
@@ -225,7 +225,7 @@ function Tried({ tried, name }: { tried: readonly TriedAttempt[]; name: string }
             <tr key={one.attempt}>
               <td class="n">Attempt #{one.attempt}</td>
               <td>
-                <Inline text={one.said || "It said nothing."} />
+                <Inline text={one.said || "No conclusion."} />
               </td>
               <td class="chk">
                 <Inline text={one.check} />
@@ -268,7 +268,7 @@ function Asked({ report, acts }: { report: Told; acts: RunActs }) {
               whole.value = !whole.value;
             }}
           >
-            {whole.value ? "Less" : "Whole input"}
+            {whole.value ? "Show less" : "Show full input"}
           </button>
         )
       }
@@ -289,7 +289,7 @@ function Asked({ report, acts }: { report: Told; acts: RunActs }) {
             {when(report.started_at, now.value)} by {visible(report.who)}
           </dd>
           <dt>Model</dt>
-          <dd>{report.models.map(visible).join(", ") || "none yet"}</dd>
+          <dd>{report.models.map(visible).join(", ") || "None yet"}</dd>
           <dt>Tags</dt>
           <dd class="tags">
             <Tags tags={report.tags} onChange={acts.tag} />

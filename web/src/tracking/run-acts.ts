@@ -80,12 +80,12 @@ export function useRunActs(run: RunDetail, decide: () => void): RunActs {
 
 const DISCARDING = {
   title: "Delete this run?",
-  body: "All that was said in it is deleted for good, with its tasks and their sessions. Files in its folder stay as they are.",
+  body: "This permanently deletes the run with its tasks, sessions and conversations. Files in its folder are not changed.",
   action: "Delete",
-  keep: "Keep it",
+  keep: "Cancel",
 };
 
-const IN_THE_PAST = "You are looking at the past. Go back to live or to the end first.";
+const IN_THE_PAST = "You are viewing the past. Go back to live or to the end first.";
 
 /** For what is done with the run: not by every role, and not in the past. Spread last. */
 export const barredHere = (needed: Role): ReturnType<typeof barred> =>
@@ -93,12 +93,12 @@ export const barredHere = (needed: Role): ReturnType<typeof barred> =>
 
 const stopping = (run: RunDetail) => ({
   title: "Stop this job?",
-  body: `${tasks(run.running.length)} at work: ${run.running
+  body: `${tasks(run.running.length)} running: ${run.running
     .slice(0, 4)
     .map((work) => visible(work.task))
     .join(
       ", ",
-    )}${run.running.length > 4 ? " …" : ""}. Their agents end now. What has succeeded is kept, and the failed part can be retried.`,
+    )}${run.running.length > 4 ? ", …" : ""}. Their agents stop now. Finished tasks are kept, and you can retry the failed part.`,
   action: "Stop Job",
-  keep: "Let it run",
+  keep: "Keep running",
 });

@@ -38,7 +38,7 @@ export function RunTabs(props: Props) {
     document.getElementById(`run-tab-${next}`)?.focus();
   };
   return (
-    <div class="tabs run-tabs" role="tablist" aria-label="Report, task, changes, definition">
+    <div class="tabs run-tabs" role="tablist" aria-label="Report, task, changes and definition">
       {tabs.map((one) => (
         <button
           key={one}

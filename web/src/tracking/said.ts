@@ -30,25 +30,29 @@ export function tellRun(event: Event): Said {
     case "run.resumed":
       return said(null, "Resumed.", event.reason);
     case "run.retried":
-      return said(null, `Retried by ${visible(event.who)}.`, "What had succeeded stays.");
+      return said(null, `Retried by ${visible(event.who)}.`, "Tasks that succeeded are kept.");
     case "run.work.started":
       return said(event.path, "Started", event.task);
     case "run.work.waiting":
-      return said(event.path, event.for_person ? "Waits for you" : "Waits", `for ${event.reason}`);
+      return said(
+        event.path,
+        event.for_person ? "Waiting for you" : "Waiting",
+        `for ${event.reason}`,
+      );
     case "run.work.going":
-      return said(event.path, "Goes on", "");
+      return said(event.path, "Continued", "");
     case "run.work.retrying":
-      return said(event.path, "Tries again:", `attempt ${event.retry + 1} of ${event.of + 1}`);
+      return said(event.path, "Retrying:", `attempt ${event.retry + 1} of ${event.of + 1}`);
     case "run.work.stopped":
       return said(
         event.path,
         event.succeeded ? "Succeeded" : "Failed",
-        event.unasked ? "could not be asked" : "",
+        event.unasked ? "could not be checked" : "",
       );
     case "run.work.cut":
-      return said(event.path, "Cut off", "by the end of the run");
+      return said(event.path, "Cut off", "because the run ended");
     case "run.ending":
-      return said(null, "Ending.", event.reason);
+      return said(null, "Stopping.", event.reason);
     case "run.error":
       return said(null, visible(event.name), event.message);
     case "run.ended":
@@ -70,7 +74,7 @@ export const checkName = (field: string): string => FIELDS[field] ?? visible(fie
 
 /** A condition that could not be asked is neither true nor false. */
 export const outcomeOf = (check: { holds: boolean; unasked?: boolean }) =>
-  check.holds ? "holds" : check.unasked ? "could not be asked" : "does not hold";
+  check.holds ? "passed" : check.unasked ? "could not be checked" : "failed";
 
 export function tellTask(event: Event): Said {
   switch (event.kind) {
@@ -79,7 +83,7 @@ export function tellTask(event: Event): Said {
     case "task.session.started":
       return said(null, "Session started", `${event.is_driving ? "driving, " : ""}${event.model}`);
     case "task.session.failed":
-      return said(null, "Session not opened:", event.reason);
+      return said(null, "Session did not start:", event.reason);
     case "task.session.stopped":
       return said(null, "Session closed", "");
     case "task.mission.sent":

@@ -104,7 +104,7 @@ const ALL_OPEN = 20;
 
 const LABELS: Record<RunTab, string> = {
   report: "Report",
-  task: "Sessions of the task",
+  task: "Task sessions",
   changes: "Changes",
   definition: "Definition and chart",
   items: "Items",
@@ -114,7 +114,7 @@ function Reading({ trouble }: { trouble: string | null }) {
   if (trouble !== null) {
     return (
       <div class="pad">
-        <Note kind="err" title="The report cannot be shown.">
+        <Note kind="err" title="Could not load the report.">
           {visible(trouble)}
         </Note>
       </div>
@@ -122,7 +122,7 @@ function Reading({ trouble }: { trouble: string | null }) {
   }
   return (
     <p class="load pad" aria-busy="true">
-      <Icon name="clock" /> Reading the report …
+      <Icon name="clock" /> Loading the report…
     </p>
   );
 }
@@ -153,7 +153,7 @@ function NodeHead({ step, executions, execution, task, choice }: Props & { step:
           {visible(step.name)}
         </h2>
         {execution !== null && !answer && <State state={execution.state} />}
-        {execution?.unasked && <span class="st failed">could not be asked</span>}
+        {execution?.unasked && <span class="st failed">could not be checked</span>}
         {execution !== null && answer && (
           <span class="tf">{execution.state === "succeeded" ? "true" : "false"}</span>
         )}
@@ -234,11 +234,11 @@ function Rounds({ executions, execution, choice }: RoundsProps) {
 function NotYet({ name, isOver }: { name: string; isOver: boolean }) {
   return (
     <div class="empty">
-      <h3>{isOver ? `${name} was not run.` : `${name} has not begun.`}</h3>
+      <h3>{isOver ? `${name} did not run` : `${name} has not started`}</h3>
       <p>
         {isOver
           ? "The report says why."
-          : "When it begins, its sessions appear here: what drives it, then each attempt."}
+          : "When it starts, its sessions appear here: Driving first, then each attempt."}
       </p>
     </div>
   );
@@ -248,7 +248,7 @@ function Story({ run, execution, task, trouble, taskLog: log, choice }: Props) {
   if (trouble !== null) {
     return (
       <div class="sess">
-        <Note kind="err" title="This task cannot be shown.">
+        <Note kind="err" title="Could not load this task.">
           {visible(trouble)}
         </Note>
       </div>
@@ -257,7 +257,7 @@ function Story({ run, execution, task, trouble, taskLog: log, choice }: Props) {
   if (task === null || log === null) {
     return (
       <p class="sess load" aria-busy="true">
-        <Icon name="clock" /> Reading what the task did …
+        <Icon name="clock" /> Loading the task…
       </p>
     );
   }

@@ -54,7 +54,7 @@ const step = (work: number, more: Partial<Step> = {}): Step => ({
 
 describe("a node", () => {
   it("has a triangle while it runs, then a tick or a cross", () => {
-    expect(shownOf(step(1), run(), 0)).toMatchObject({ look: "not yet", sub: "not yet" });
+    expect(shownOf(step(1), run(), 0)).toMatchObject({ look: "not started", sub: "not started" });
     expect(shownOf(step(1), run(), 0, true)).toMatchObject({ look: "not run", sub: "not run" });
     expect(shownOf(step(1), run(told(1, "running")), 62_000)).toMatchObject({
       sign: "running",
@@ -88,7 +88,7 @@ describe("a node", () => {
     });
   });
 
-  it("that is a condition wears true or false, and a cross only where it could not be asked", () => {
+  it("that is a condition wears true or false, and a cross only where it could not be checked", () => {
     const asks = step(1, { shape: "CondNode", asks: true });
     expect(shownOf(asks, run(told(1, "succeeded")), 0)).toMatchObject({
       sign: "true",
@@ -111,7 +111,7 @@ describe("a node", () => {
     const waits = { waits_for: "a free place: 2 of 2 agents of jobs are at work" };
     expect(shownOf(step(1), run(told(1, "waiting", waits)), 0)).toMatchObject({
       sign: "clock",
-      sub: "waits for a free place",
+      sub: "waiting for a free place",
     });
   });
 
@@ -132,7 +132,7 @@ describe("a node", () => {
       sub: "11 done · 6 running, 1 failed",
       sign: "running",
     });
-    expect(shownOf(stack, run(), 0)).toMatchObject({ sub: "not yet", sign: null });
+    expect(shownOf(stack, run(), 0)).toMatchObject({ sub: "not started", sign: null });
   });
 });
 
@@ -155,13 +155,13 @@ it("says which way was taken as soon as the condition is known", () => {
   expect(taken("false", told(1, "failed", { unasked: true }))).toBeNull();
 });
 
-it("takes a condition that could not be asked for a failure, and for no answer", () => {
+it("takes a condition that could not be checked for a failure, and for no answer", () => {
   const asks = step(1, { asks: true });
   const answered = run(told(1, "failed"));
   expect(shownOf(asks, answered, 0).sign).toBe("false");
   expect(outcomeOf(asks, answered)).toBe("succeeded");
   const unasked = run(told(1, "failed", { unasked: true }));
-  expect(shownOf(asks, unasked, 0).sub).toBe("1:12 · not asked");
+  expect(shownOf(asks, unasked, 0).sub).toBe("1:12 · not checked");
   expect(outcomeOf(asks, unasked)).toBe("failed");
 });
 
@@ -177,6 +177,6 @@ it("says of a run how many of its tasks wait for a place, and how to have more",
   expect(waits()).toBeNull();
   expect(waits(work(null), work("a person", true))).toBeNull();
   expect(waits(work(null), work(place), work(place))).toBe(
-    `2 of 3 tasks wait for ${place}. More at once: start the server with --max-tasks N, or set max_tasks in settings.toml.`,
+    `2 of 3 tasks are waiting for ${place}. To run more at once, start the server with --max-tasks N or set max_tasks in settings.toml.`,
   );
 });

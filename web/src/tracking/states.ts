@@ -23,7 +23,7 @@ export function progressOf(run: RunDetail | null): Progress {
 }
 
 export type Look =
-  | "not yet"
+  | "not started"
   | "not run"
   | "waiting"
   | "running"
@@ -43,13 +43,13 @@ const LOOKS: Record<WorkRecord["state"], Look> = {
 
 /** What never began in a run that has ended was not run. */
 export const lookOf = (execution: WorkRecord | undefined, isOver = false): Look =>
-  execution === undefined ? (isOver ? "not run" : "not yet") : LOOKS[execution.state];
+  execution === undefined ? (isOver ? "not run" : "not started") : LOOKS[execution.state];
 
 /** What stands at a node's left border. */
 export type Sign = "running" | "clock" | "tick" | "cross" | "true" | "false" | null;
 
 const SIGNS: Record<Look, Sign> = {
-  "not yet": null,
+  "not started": null,
   "not run": null,
   waiting: "clock",
   running: "running",
@@ -120,8 +120,8 @@ const MOST_WORDS = 26;
 
 /** What it waits for, as far as there is room for it. */
 function waitOf(reason: string | null | undefined): string {
-  const words = `waits for ${visible((reason ?? "").split(":")[0] ?? "")}`;
-  return reason && words.length <= MOST_WORDS ? words : "waits";
+  const words = `waiting for ${visible((reason ?? "").split(":")[0] ?? "")}`;
+  return reason && words.length <= MOST_WORDS ? words : "waiting";
 }
 
 function subOf(last: WorkRecord, now: number): string {
@@ -133,7 +133,7 @@ function subOf(last: WorkRecord, now: number): string {
   if (last.state === "waiting") words.push(waitOf(last.waits_for));
   else if (last.state === "canceled") words.push("canceled");
   else if (words.length < 2) words.push(duration(workedIn(last, now)));
-  if (last.unasked) words.push("not asked");
+  if (last.unasked) words.push("not checked");
   else if (words.length < 2 && requestsOf(last.usage) > 0)
     words.push(requests(requestsOf(last.usage)));
   return words.join(" · ");
@@ -148,7 +148,7 @@ function attemptOf({ retried_at, retries }: WorkRecord): string | null {
 function shownStack(stack: Stack, progress: Progress, isOver: boolean): Shown {
   const counts = talliesOf(stack.steps, progress, false);
   const count = (look: Look) => counts.get(look) ?? 0;
-  const begun = stack.steps.length - count("not yet");
+  const begun = stack.steps.length - count("not started");
   const going = count("running") + count("waiting for you");
   const waits = count("waiting");
   const parts = [
@@ -159,7 +159,7 @@ function shownStack(stack: Stack, progress: Progress, isOver: boolean): Shown {
   ].filter((part) => part !== "");
   const failed = count("failed") > 0 ? `${count("failed")} failed` : "";
   const said = parts.join(" · ");
-  const none = isOver ? "not run" : "not yet";
+  const none = isOver ? "not run" : "not started";
   const sub = said !== "" && failed !== "" ? `${said}, ${failed}` : said || failed || none;
   const all = count("succeeded") === stack.steps.length;
   const look: Look =
@@ -227,9 +227,9 @@ export function parkedOf(run: RunDetail): string | null {
   const [first] = parked;
   if (first === undefined) return null;
   const some = `${parked.length} of ${tasks(run.running.length)}`;
-  const wait = parked.length === 1 ? "waits" : "wait";
+  const wait = parked.length === 1 ? "is waiting" : "are waiting";
   const why = visible(first.waits_for ?? "");
-  return `${some} ${wait} for ${why}. More at once: start the server with --max-tasks N, or set max_tasks in settings.toml.`;
+  return `${some} ${wait} for ${why}. To run more at once, start the server with --max-tasks N or set max_tasks in settings.toml.`;
 }
 
 /** What ended a run: a condition that could not be asked, whatever else failed; else the last task

@@ -77,5 +77,5 @@ it("tells the arrows in words", () => {
   const told = (name: string) => afterInWords(ways, name, (box) => box.of?.label ?? "");
   expect(told("design")).toBe("Then server, then web, then text and 1 more.");
   expect(told("passes")).toBe("Back to fix, if true open.");
-  expect(told("open")).toBe("The last one.");
+  expect(told("open")).toBe("This is the last node.");
 });

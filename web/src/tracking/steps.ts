@@ -105,7 +105,7 @@ function beside(order: readonly Box[], from: Box, by: 1 | -1): Box | null {
 /** What follows a node, in a sentence. */
 export function afterInWords(ways: Ways, key: string, name: (box: Box) => string): string {
   const next = ways.after(key);
-  if (next.length === 0) return "The last one.";
+  if (next.length === 0) return "This is the last node.";
   const ahead = next.slice(0, MOST_WAYS).map(({ word, to }) => `${word} ${name(to)}`);
   const rest = next.length > MOST_WAYS ? ` and ${next.length - MOST_WAYS} more` : "";
   const said = ahead.join(", ") + rest;

@@ -43,22 +43,22 @@ export function Strip({ run, waits, nameOf, onDecide }: Props) {
 function informationOf(run: RunDetail): { icon: IconName; words: string } | null {
   if (run.state === "canceled") return { icon: "slashed", words: visible(run.reason ?? "") };
   if (run.ended_at != null) return null;
-  if (run.ending != null) return { icon: "slashed", words: "It is being stopped." };
+  if (run.ending != null) return { icon: "slashed", words: "The job is stopping." };
   // What waits for a place is told in the heading.
   if (run.state === "waiting" && run.waits_for != null && run.running.length === 0) {
-    return { icon: "clock", words: `Waits for ${visible(run.waits_for)}.` };
+    return { icon: "clock", words: `Waiting for ${visible(run.waits_for)}.` };
   }
   // Of another session: it is decided there.
   const behind = run.running.find((work) => work.for_person);
   if (behind?.waits_for != null) {
     return {
       icon: "hand",
-      words: `${visible(behind.task)} waits for ${visible(behind.waits_for)}.`,
+      words: `${visible(behind.task)} is waiting for ${visible(behind.waits_for)}.`,
     };
   }
   if (run.restarts > 0) {
     const times = run.restarts === 1 ? "" : ` ${run.restarts} times`;
-    return { icon: "turn", words: `Resumed${times}: a new server goes on with it.` };
+    return { icon: "turn", words: `Resumed${times} after a restart of the server.` };
   }
   return null;
 }
@@ -77,6 +77,6 @@ function askedOf(item: InboxItem, run: RunDetail, nameOf: Props["nameOf"]) {
     case "question.asked":
       return { task, words: `asks: ${clipped(asked.question)}`, code: "" };
     default:
-      return { task, words: `has reached its limit of ${visible(asked.limit)}.`, code: "" };
+      return { task, words: `reached its limit of ${visible(asked.limit)}.`, code: "" };
   }
 }

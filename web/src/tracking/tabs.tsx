@@ -120,7 +120,7 @@ function Session({ tab, task, began }: SessionProps) {
   if (whole === null || (at !== null && earlier)) {
     return (
       <p class="load" aria-busy="true">
-        <Icon name="clock" /> Reading the session …
+        <Icon name="clock" /> Loading the session…
       </p>
     );
   }
@@ -161,14 +161,14 @@ function Later({ past, states }: LaterProps) {
   const told = (at: number) => duration(Math.max(0, at - past.began));
   return (
     <div class="then">
-      <p class="small num">{told(past.at)}, what you are looking at</p>
+      <p class="small num">{told(past.at)}, the time you are viewing</p>
       {next !== null && (
         <p class="small muted num">
           {count === 1
-            ? "1 later block of this session is hidden."
-            : `${count.toLocaleString("en")} later blocks of this session are hidden.`}{" "}
+            ? "1 later block is hidden."
+            : `${count.toLocaleString("en")} later blocks are hidden.`}{" "}
           <button type="button" class="link" onClick={() => goToMoment(next)}>
-            Next one, at {told(next)}
+            Go to the next one, at {told(next)}
           </button>
         </p>
       )}

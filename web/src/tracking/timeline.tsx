@@ -227,7 +227,7 @@ function Row({ row, y, width, scale, props, isSelected }: RowProps) {
       </text>{" "}
       {isTodo && (
         <text x={scale.x(props.run.created_at)} y={y + 15}>
-          {props.run.ended_at == null ? "not yet" : "not run"}
+          {props.run.ended_at == null ? "not started" : "not run"}
         </text>
       )}
       {row.segments.map((segment) => (

@@ -124,6 +124,6 @@ export async function jobByName(name: string): Promise<JobAnswer> {
   if (answer.kind !== "ok") return { kind: "later" };
   const job = answer.body.items.find((one) => one.name === name);
   return job === undefined
-    ? { kind: "never", why: `There is no job ${name} in the entry in use.` }
+    ? { kind: "never", why: `The current entry has no job named ${name}.` }
     : { kind: "job", job };
 }

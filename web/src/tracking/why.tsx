@@ -14,10 +14,10 @@ type Props = {
 };
 
 const LOOKS: Record<Outcome, [string, IconName]> = {
-  holds: ["ok", "tick"],
-  "does not hold": ["failed", "cross"],
-  "could not be asked": ["failed", "question"],
-  "not yet": ["waiting", "clock"],
+  passed: ["ok", "tick"],
+  failed: ["failed", "cross"],
+  "could not be checked": ["failed", "question"],
+  pending: ["waiting", "clock"],
   "used up": ["failed", "cross"],
 };
 

@@ -32,7 +32,7 @@ def show_report(client: Client, run: str, *, is_json: bool) -> None:
     _print_head(pen, said)
     if said["words"]:
         words = said["words"]
-        _title(pen, f"Reason given by the check ({words['field']}, attempt {words['attempt']})")
+        _title(pen, f"What the failed check said ({words['field']}, attempt {words['attempt']})")
         for line in str(words["text"]).splitlines():
             pen.line(f"  {visible(line)}")
     if said["tried"]:
