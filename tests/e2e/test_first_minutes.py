@@ -110,7 +110,7 @@ def test_one_can_read_what_the_sample_does_before_it_runs(
     page.get_by_role("link", name="See what it does").click()
     page.wait_for_url("**/jobs.html?wb=*#job=sample")
     expect(page.get_by_role("button", name="Start Job: Sample")).to_be_enabled()
-    expect(page.get_by_text("sample-look and sample-read at the same time")).to_be_visible()
+    expect(page.get_by_text("sample-look and sample-read in parallel")).to_be_visible()
     quiet.check()
 
 
@@ -148,11 +148,13 @@ def test_an_entry_that_cannot_be_used_is_told_of_and_the_last_good_one_stays(
         entry.write_text(GOOD.replace("taskId: greet", "taskId: gone"), encoding="utf-8")
         # Nobody asks for it, and nothing is loaded again.
         expect(page.get_by_role("alert")).to_contain_text(
-            "airboss.yaml has 1 mistake.", timeout=15_000
+            "airboss.yaml has 1 error, so its last valid version is in use.", timeout=15_000
         )
         expect(page.get_by_role("alert")).to_contain_text("What it held when it was last good")
         page.goto(f"{portal.url}/jobs.html?wb={portal.work}")
-        expect(page.get_by_role("alert")).to_contain_text("airboss.yaml has 1 mistake.")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "airboss.yaml has 1 error, so its last valid version is in use."
+        )
         expect(page.get_by_role("button", name="Greet")).to_be_visible()
         entry.write_text(GOOD, encoding="utf-8")
         expect(page.get_by_role("alert")).to_have_count(0, timeout=15_000)

@@ -108,7 +108,7 @@ def test_stop_server_is_no_button_among_the_jobs(jobs: Page) -> None:
 
 def test_a_row_is_its_keyword_and_a_button_for_each_job(jobs: Page) -> None:
     rows = jobs.get_by_role("region", name="Jobs").get_by_role("group")
-    names = ["Speak", "Wait", "Act", "Others"]
+    names = ["Speak", "Wait", "Act", "Other"]
     expect(rows).to_have_count(len(names))
     for row, name in zip(rows.all(), names, strict=True):
         expect(row).to_have_accessible_name(name)
@@ -129,7 +129,7 @@ def test_an_empty_cell_is_blank(jobs: Page) -> None:
 
 
 def test_jobs_that_no_row_names_are_listed_below(jobs: Page) -> None:
-    others = jobs.get_by_role("group", name="Others")
+    others = jobs.get_by_role("group", name="Other")
     expect(others.get_by_role("button", name=re.compile("^left-out"))).to_be_visible()
     hostile = others.get_by_role("button", name=re.compile("^<img src=x>⟨U\\+202E⟩"))
     expect(hostile).to_be_visible()
@@ -159,7 +159,7 @@ def test_there_is_a_box_only_for_a_job_that_requires_input(jobs: Page) -> None:
     expect(text_box(jobs)).to_have_count(0)
     job(jobs, "Tell").click()
     expect(text_box(jobs)).to_be_enabled()
-    expect(jobs.get_by_text("the task tell reads $user-input")).to_be_visible()
+    expect(jobs.get_by_text("Required by the task tell (uses $user-input)")).to_be_visible()
     job(jobs, "Tell").click()
     expect(text_box(jobs)).to_have_count(0)
 
@@ -219,7 +219,7 @@ def test_an_answer_that_is_lost_starts_nothing_twice(
     before = len(runs(portal, "greet"))
     jobs.route("**/api/v1/runs", lose, times=1)
     jobs.get_by_role("button", name="Start Job: Greet").click()
-    expect(jobs.get_by_role("alert")).to_contain_text("The job did not start.")
+    expect(jobs.get_by_role("alert")).to_contain_text("Could not start the job.")
     query = started(jobs, "Greet")
     now = runs(portal, "greet")
     assert (len(now), query["jobId"]) == (before + 1, [now[0]["id"]])
@@ -278,12 +278,12 @@ def test_each_button_says_what_runs_now_and_what_waits_for_the_person(
 ) -> None:
     slow, writes = run(portal, "dawdle"), run(portal, "write")
     expect(job(jobs, "Dawdle")).to_contain_text("1 running", timeout=30_000)
-    expect(job(jobs, "Write")).to_contain_text("waits for you", timeout=30_000)
+    expect(job(jobs, "Write")).to_contain_text("waiting for you", timeout=30_000)
     job(jobs, "Write").click()
     note = jobs.get_by_role("alert")
-    expect(note).to_contain_text("One run of this job is going on, and it waits for you.")
+    expect(note).to_contain_text("1 run of this job is in progress and waiting for you.")
     href = f"/jobTracking.html?jobName=write&jobId={writes}"
-    expect(note.get_by_role("link", name="Open it")).to_have_attribute("href", href)
+    expect(note.get_by_role("link", name="Open this one")).to_have_attribute("href", href)
     for one in (slow, writes):
         asked(portal, "POST", f"/api/v1/runs/{one}/stop")
     expect(job(jobs, "Dawdle")).to_contain_text("Canceled", timeout=30_000)

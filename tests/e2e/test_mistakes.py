@@ -38,8 +38,10 @@ def test_every_mistake_is_on_the_jobs_page_with_what_to_write_instead(
     try:
         jobs = f"{portal.url}/jobs.html?wb={quote(str(portal.work))}"
         signed_in(page, portal).goto(jobs)
-        expect(page.get_by_role("alert")).to_contain_text("airboss.yaml has 2 mistakes.")
-        shown = page.get_by_role("region", name="Mistakes in airboss.yaml")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "airboss.yaml has 2 errors, so the built-in jobs are in use."
+        )
+        shown = page.get_by_role("region", name="Errors in airboss.yaml")
         expect(shown.get_by_role("listitem")).to_have_count(2)
         the_list_is_whole(shown)
         assert TOKEN not in page.content()
@@ -52,9 +54,11 @@ def test_every_mistake_is_on_the_jobs_page_with_what_to_write_instead(
             assert time.monotonic() < last, "the server has not read it"
             time.sleep(0.1)
         page.reload()
-        expect(page.get_by_role("alert")).to_contain_text("airboss.yaml has 502 mistakes.")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "airboss.yaml has 502 errors, so the built-in jobs are in use."
+        )
         expect(shown.get_by_role("listitem")).to_have_count(50)
-        expect(shown).to_contain_text("These are the first 50 of 502 mistakes.")
+        expect(shown).to_contain_text("These are the first 50 of 502 errors.")
         quiet.check()
     finally:
         portal.stop()

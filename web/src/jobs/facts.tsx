@@ -23,7 +23,7 @@ export function About({ cell }: { cell: Cell }) {
   );
 }
 
-const WHENCE = "by the runs that succeeded";
+const WHENCE = "in successful runs";
 
 type TilesProps = { cell: Cell; tasks: readonly TaskItem[]; runs: readonly RunView[] };
 
@@ -32,7 +32,7 @@ export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
   const policies = policiesOf(job.work, tasks);
   return (
     <dl class="tiles">
-      <Tile name="Tasks" small={looped > 0 ? `${looped} of them in loops` : "each at most once"}>
+      <Tile name="Tasks" small={looped > 0 ? `${looped} in loops` : "each runs at most once"}>
         {names.length}
       </Tile>
       {job.stats.usual_ms != null && (
@@ -45,7 +45,10 @@ export function Tiles({ cell: { job }, tasks, runs }: TilesProps) {
           {job.stats.usual_requests}
         </Tile>
       )}
-      <Tile name="Permissions" small={policies.length === 1 ? briefly(policies[0]) : "by its task"}>
+      <Tile
+        name="Permissions"
+        small={policies.length === 1 ? briefly(policies[0]) : "depends on the task"}
+      >
         {policies.map(visible).join(", ") || "…"}
       </Tile>
     </dl>
@@ -78,13 +81,13 @@ function range(runs: readonly RunView[]): string | null {
 function briefly(policy: string | undefined): string {
   switch (policy) {
     case "ask":
-      return "parks until you decide";
+      return "waits for your approval";
     case "read-only":
-      return "reads and changes nothing";
+      return "reads, but changes nothing";
     case "approve-all":
-      return "asks nobody";
+      return "never asks";
     case "deny-all":
-      return "no tool that needs leave";
+      return "no tools that need permission";
     default:
       return "";
   }
@@ -96,12 +99,11 @@ export function GoingOn({ runs }: { runs: readonly RunView[] }) {
   const run = open.find((one) => one.state === "waiting-for-person") ?? open[0];
   if (run === undefined) return null;
   const waits = run.state === "waiting-for-person";
-  const many = open.length === 1 ? "One run" : `${open.length} runs`;
-  const going = `${many} of this job ${open.length === 1 ? "is" : "are"} going on`;
+  const many = open.length === 1 ? "1 run" : `${open.length} runs`;
+  const going = `${many} of this job ${open.length === 1 ? "is" : "are"} in progress`;
   return (
-    <Note kind={waits ? "you" : "info"} title={`${going}${waits ? ", and it waits for you" : ""}.`}>
-      Starting another is fine; it gets its own id.{" "}
-      <a href={runAddress(run.job, run.id)}>Open it</a>
+    <Note kind={waits ? "you" : "info"} title={`${going}${waits ? " and waiting for you" : ""}.`}>
+      You can start another run. <a href={runAddress(run.job, run.id)}>Open this one</a>
     </Note>
   );
 }
@@ -109,10 +111,10 @@ export function GoingOn({ runs }: { runs: readonly RunView[] }) {
 export function LastRuns({ runs, loaded }: { runs: readonly RunView[]; loaded: boolean }) {
   return (
     <section aria-labelledby="last-runs" aria-busy={!loaded}>
-      <h2 id="last-runs">Last runs</h2>
+      <h2 id="last-runs">Recent runs</h2>
       {runs.length === 0 ? (
         <p class="muted">
-          {loaded ? "This job has not run yet. Its runs are listed here." : "Asking for its runs …"}
+          {loaded ? "This job has not run yet. Its runs will be listed here." : "Loading runs…"}
         </p>
       ) : (
         <table class="tbl last">

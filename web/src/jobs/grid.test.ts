@@ -25,10 +25,10 @@ test("a row has its keyword, its jobs under their names, and its gaps", () => {
 
 test("jobs that no row names come below, so that none is out of reach", () => {
   const { rows } = gridOf({ items: [SHIP, FIX, ODD], grid: GRID });
-  expect(rows.at(-1)).toEqual({ keyword: "Others", cells: [{ name: "odd", job: ODD }] });
+  expect(rows.at(-1)).toEqual({ keyword: "Other", cells: [{ name: "odd", job: ODD }] });
   const many = gridOf({ items: ["a", "b", "c", "d"].map(job), grid: [] });
   expect(many.rows.map(({ keyword, cells }) => [keyword, cells.length])).toEqual([
-    ["Others", 3],
+    ["Other", 3],
     ["", 1],
   ]);
 });

@@ -7,7 +7,7 @@ export type Cell = { name: string; job: JobItem };
 export type GridRow = { keyword: string; cells: readonly (Cell | null)[] };
 export type Grid = { rows: readonly GridRow[]; columns: number };
 
-const OTHERS = "Others";
+const OTHERS = "Other";
 /** Those without a place wrap as people would write them. */
 const OTHERS_IN_A_ROW = 3;
 

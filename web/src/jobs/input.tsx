@@ -21,7 +21,7 @@ export function Input({ cell, tasks, text, onWrite, onStart }: Props) {
       <textarea
         id="user-input"
         class="area"
-        placeholder="Say what it is to do."
+        placeholder="Describe what to do"
         aria-describedby="user-input-for"
         value={text}
         onInput={(event) => onWrite(event.currentTarget.value)}
@@ -37,18 +37,18 @@ export function Input({ cell, tasks, text, onWrite, onStart }: Props) {
 }
 
 function Readers({ names }: { names: readonly string[] }) {
-  if (names.length === 0) return <>This job needs it. Ctrl+Enter starts it.</>;
+  if (names.length === 0) return <>Required. Press Ctrl+Enter to start the job.</>;
   return (
     <>
-      This job needs it: the {names.length === 1 ? "task" : "tasks"}{" "}
+      Required by the {names.length === 1 ? "task" : "tasks"}{" "}
       {names.map((name, at) => (
         <Fragment key={name}>
           {at === 0 ? "" : at === names.length - 1 ? " and " : ", "}
           <span class="mono">{visible(name)}</span>
         </Fragment>
       ))}{" "}
-      {names.length === 1 ? "reads" : "read"} <span class="mono">$user-input</span>. Ctrl+Enter
-      starts it.
+      ({names.length === 1 ? "uses" : "use"} <span class="mono">$user-input</span>). Press
+      Ctrl+Enter to start the job.
     </>
   );
 }

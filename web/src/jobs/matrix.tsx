@@ -13,7 +13,7 @@ export function Matrix({ grid, chosen, onChoose }: Props) {
     <div class="mx" style={{ "--columns": grid.columns }}>
       {grid.rows.map((row, at) => (
         // a fieldset cannot lie in its parent's grid
-        <div key={at} class="mx-row" role="group" aria-label={visible(row.keyword) || "Others"}>
+        <div key={at} class="mx-row" role="group" aria-label={visible(row.keyword) || "Other"}>
           <div class="kw">{visible(row.keyword)}</div>
           {Array.from({ length: grid.columns }, (_, column) => {
             const cell = row.cells[column] ?? null;
@@ -89,7 +89,7 @@ function Now({ stats }: { stats: JobStats }) {
       {waiting > 0 && (
         <span class="you b">
           <Icon name="hand" size="s" />
-          {waiting === 1 ? "waits for you" : `${waiting} wait for you`}
+          {waiting === 1 ? "waiting for you" : `${waiting} waiting for you`}
         </span>
       )}
       {stats.running > 0 && (

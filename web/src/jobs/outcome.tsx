@@ -12,14 +12,14 @@ export function Outcome({ begun }: { begun: Begun }) {
       return <FolderTrouble trouble={begun.answer} onTake={moveTo} />;
     }
     return (
-      <Note kind="err" title="The job did not start.">
+      <Note kind="err" title="Could not start the job.">
         {visible(whyNot(begun.answer))}
       </Note>
     );
   }
   return (
     <p class="small muted" role="status">
-      It has started: <a href={begun.address}>open its run</a>.
+      The job has started. <a href={begun.address}>Open the run</a>
     </p>
   );
 }

@@ -44,13 +44,13 @@ export function JobsPage({ folder }: { folder: string }) {
           <p class="small faint mono where">{about(folder, status?.entry ?? null)}</p>
           <EntryNote entry={status?.entry ?? null} open />
           {jobs.trouble.value !== null && (
-            <Note kind="err" title="The jobs cannot be listed.">
+            <Note kind="err" title="Could not load the jobs.">
               {visible(jobs.trouble.value)}
             </Note>
           )}
           {!jobs.loaded.value ? (
             <p class="load">
-              <Icon name="clock" /> Asking for the jobs …
+              <Icon name="clock" /> Loading jobs…
             </p>
           ) : grid.rows.length === 0 ? (
             <NoJobs />
@@ -61,7 +61,7 @@ export function JobsPage({ folder }: { folder: string }) {
       </section>
       <DragBar
         name="jobs.side"
-        label="Width of the right part"
+        label="Width of the right side"
         way="v"
         property="--side-w"
         usual={800}
@@ -86,7 +86,7 @@ const command = (cell: Cell | null, keyword: string, choose: (job: string) => vo
       ];
 
 function about(folder: string, entry: EntryState | null): string {
-  const where = `wb=${visible(folder)}`;
+  const where = visible(folder);
   if (entry === null) return where;
   const file = entry.path?.split(/[\\/]/).at(-1) ?? "built-in";
   const jobs = entry.jobs === 1 ? "1 job" : `${entry.jobs} jobs`;
@@ -98,11 +98,11 @@ function NoJobs() {
   return (
     <div class="panel empty">
       <Icon name="job" size="big" />
-      <h3>There are no jobs yet</h3>
+      <h3>No jobs yet</h3>
       <p>
-        Jobs are written in an entry, a file named <code>airboss.yaml</code> in the repository’s
-        root. <code>airboss init</code> writes a first one. They appear here as soon as the file has
-        some; <code>airboss check airboss.yaml</code> says what is wrong with it.
+        Jobs are defined in a file named <code>airboss.yaml</code> in the root of the repository.
+        Run <code>airboss init</code> to create one and <code>airboss check airboss.yaml</code> to
+        find errors in it. Its jobs then appear here.
       </p>
       <p>
         <a class="btn" href={editAddress()}>

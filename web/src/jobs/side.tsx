@@ -53,7 +53,7 @@ export function Side({ cell, folder }: Props) {
           <div>
             <h2 class="name">Select a job</h2>
             <p class="muted">
-              What it does, how long it usually takes and how its last runs went is shown here.
+              See what a job does, how long it usually takes and how its recent runs ended.
             </p>
           </div>
         ) : (
@@ -106,7 +106,7 @@ function Foot({ cell, starting, onStart }: FootProps) {
         Preview
       </a>
       <span class="grow" />
-      {starting && <span class="small faint">Starting …</span>}
+      {starting && <span class="small faint">Starting…</span>}
       <button
         type="button"
         class="btn primary big"

@@ -35,9 +35,9 @@ test("tasks are counted as often as they stand there, and those in loops apart",
 
 test("a small job is told in a sentence", () => {
   expect(inOneSentence(SAMPLE)).toBe(
-    "look and read at the same time, then if decide says yes, suggest.",
+    "look and read in parallel, then if decide says yes, suggest.",
   );
-  expect(inOneSentence(LOOP)).toBe("If verify says yes, mend, again until verify says yes.");
+  expect(inOneSentence(LOOP)).toBe("If verify says yes, mend, repeated until verify says yes.");
   const fix = { kind: "Alt", condition: ref("verify"), falseWork: ref("mend") };
   expect(inOneSentence(fix)).toBe("If verify says no, mend.");
   expect(inOneSentence({ ...fix, trueWork: ref("rest") })).toBe(
@@ -49,7 +49,7 @@ test("a large one by its parts, and one with too many parts not at all", () => {
   const works = Array.from({ length: 60 }, (_, at) => ref(`task-${at}`));
   const wide = { kind: "Par", works };
   expect(inOneSentence({ kind: "Seq", works: [ref("plan"), wide, LOOP] })).toBe(
-    "plan, then 60 tasks side by side, then a loop of 3 tasks.",
+    "plan, then 60 tasks in parallel, then a loop of 3 tasks.",
   );
   expect(inOneSentence({ kind: "Seq", works })).toBeNull();
 });

@@ -48,7 +48,7 @@ function tell(work: Tree): string {
     case "Seq":
       return branches(work).map(tell).join(", then ");
     case "Par":
-      return `${branches(work).map(tell).join(" and ")} at the same time`;
+      return `${branches(work).map(tell).join(" and ")} in parallel`;
     case "Alt":
       return tellChoice(work);
     case "Loop":
@@ -65,7 +65,7 @@ function tellBriefly(work: Tree): string {
       if (step.kind === "Ref") return String(step.taskId);
       const count = `${tasksOf(step).names.length} tasks`;
       if (step.kind === "Loop") return `a loop of ${count}`;
-      return step.kind === "Alt" ? `a choice of ${count}` : `${count} side by side`;
+      return step.kind === "Alt" ? `a choice of ${count}` : `${count} in parallel`;
     })
     .join(", then ");
 }
@@ -84,7 +84,7 @@ function tellLoop(work: Tree): string {
   const first = before === null ? "" : `if ${tell(before[1])} says ${before[0] ? "yes" : "no"}, `;
   const told = `${first}${body === null ? "" : tell(body)}`;
   if (after === null) return told;
-  return `${told}, again until ${tell(after[1])} says ${after[0] ? "no" : "yes"}`;
+  return `${told}, repeated until ${tell(after[1])} says ${after[0] ? "no" : "yes"}`;
 }
 
 /** Those of its tasks that read what the person writes. */

@@ -9,6 +9,9 @@ import { editAddress } from "./pages";
 /** `open`: the mistakes are in sight at once. */
 type Props = { entry: EntryState | null; open?: boolean };
 
+const used = ({ source }: EntryState) =>
+  source === "built-in" ? "the built-in jobs are" : "its last valid version is";
+
 export function EntryNote({ entry, open = false }: Props) {
   if (entry?.problem == null) return null;
   const file = fileName(entry.mistaken_path ?? null);
@@ -19,7 +22,7 @@ export function EntryNote({ entry, open = false }: Props) {
         title={
           file === null
             ? "There is a problem with the entry."
-            : `${visible(file)} has ${inAll(entry.mistakes)}.`
+            : `${visible(file)} has ${inAll(entry.mistakes)}, so ${used(entry)} in use.`
         }
       >
         {visible(entry.problem)}

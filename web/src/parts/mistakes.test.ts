@@ -18,5 +18,5 @@ test("a file is known by its name, on every machine", () => {
 });
 
 test("one mistake is one", () => {
-  expect([inAll(1), inAll(2)]).toEqual(["1 mistake", "2 mistakes"]);
+  expect([inAll(1), inAll(2)]).toEqual(["1 error", "2 errors"]);
 });

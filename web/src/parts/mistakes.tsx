@@ -5,7 +5,7 @@ import { useList } from "../live/use";
 import { visible, visibleLines } from "../words";
 import { editAddress } from "./pages";
 
-export const inAll = (count: number): string => (count === 1 ? "1 mistake" : `${count} mistakes`);
+export const inAll = (count: number): string => (count === 1 ? "1 error" : `${count} errors`);
 
 export const fileName = (path: string | null): string | null => path?.split(/[\\/]/).at(-1) ?? null;
 
@@ -24,9 +24,9 @@ export function Mistakes({ open }: { open: boolean }) {
   if (found.mistakes === 0) return null;
   return (
     <details class="mistakes" open={open}>
-      <summary>{`What to correct in ${visible(file)}`}</summary>
+      <summary>{`What to fix in ${visible(file)}`}</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
-      <div class="list" role="region" tabIndex={0} aria-label={`Mistakes in ${visible(file)}`}>
+      <div class="list" role="region" tabIndex={0} aria-label={`Errors in ${visible(file)}`}>
         <ol>
           {found.violations.map((mistake, number) => (
             <OneMistake key={number} mistake={mistake} file={file} path={found.path ?? null} />
@@ -34,8 +34,8 @@ export function Mistakes({ open }: { open: boolean }) {
         </ol>
         {left > 0 && (
           <p class="muted">
-            These are the first {found.violations.length} of {found.mistakes} mistakes. Correct
-            them, and the next ones appear here; <code>airboss check</code> lists all of them.
+            These are the first {found.violations.length} of {found.mistakes} errors. Fix them to
+            see the next ones, or run <code>airboss check</code> to list them all.
           </p>
         )}
       </div>
