@@ -17,6 +17,7 @@ from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
+from airboss.harness.proxy import ProviderProxy
 from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
 from airboss.http.services import Services
@@ -124,6 +125,8 @@ async def opened_services(
         stack.push_async_callback(sign_ins.close)
         places = Places(folder.path)
         await asyncio.to_thread(places.start)
+        proxy = ProviderProxy()
+        stack.push_async_callback(proxy.close)
         runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
         stack.push_async_callback(runtime.stop)
         home = Path.home()
@@ -147,6 +150,7 @@ async def opened_services(
             policy=settings.permissions,
             redactor=redactor,
             open_session=functools.partial(open_session, runtime),
+            proxy=proxy,
             inbox=inbox.writer,
             rules=rules,
             budgets=budgets,

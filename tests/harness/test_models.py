@@ -8,6 +8,7 @@ import pytest
 from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn, RuntimeUnavailable
 from airboss.harness.identity import Identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource, Route
+from airboss.harness.providers import PLACEHOLDER_KEY, Upstream
 from airboss.provider_settings import Provider, ProviderModel
 
 A = ProviderModel(id="a")
@@ -65,18 +66,16 @@ async def test_all_sources_are_one_list() -> None:
 async def test_each_model_is_reached_by_its_own_way() -> None:
     found = catalog(Copilot([GPT]), (HOUSE, OPEN), rehearsal())
     scripted = {"type": "openai", "base_url": "http://rehearsal/v1", "api_key": "rk"}
-    house = {
-        "type": "openai",
-        "base_url": "https://house/v1",
-        "api_key": "k1",
-        "max_prompt_tokens": 64_000,
-    }
+    house = {"type": "openai", "api_key": PLACEHOLDER_KEY, "max_prompt_tokens": 64_000}
+    to_house = Upstream("house", "https://house/v1", {"authorization": "Bearer k1"})
     assert await found.route("rehearsal") == Route("rehearsal", scripted)
     assert await found.route("house/b/c") == Route(
-        "b/c", house, vision=False, provider_name="house", key_variable="HOUSE_KEY"
+        "b/c", house, vision=False, upstream=to_house, key_variable="HOUSE_KEY"
     )
     assert await found.route("open/a") == Route(
-        "a", {"type": "anthropic", "base_url": "https://open"}, provider_name="open"
+        "a",
+        {"type": "anthropic", "api_key": PLACEHOLDER_KEY},
+        upstream=Upstream("open", "https://open"),
     )
     assert await found.route("gpt-5.2") == Route("gpt-5.2", github_token="gho_x")
     for model in ("", "a", "house/", "house/x", "other/a", "GPT-5.2", "gpt-5.2 "):
@@ -145,4 +144,5 @@ async def test_a_service_that_cannot_be_reached_is_an_error_where_there_is_nothi
 def test_keys_are_not_in_what_is_printed() -> None:
     assert "rk" not in repr(rehearsal())
     assert "gho_x" not in repr(Route("m", github_token="gho_x"))
-    assert "k1" not in repr(Route("m", {"api_key": "k1"}))
+    to_house = Upstream("house", "https://house/v1", {"authorization": "Bearer k1"})
+    assert "k1" not in repr(Route("m", {"api_key": "k1"}, upstream=to_house))

@@ -10,12 +10,14 @@ from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.aside import answered
 from airboss.harness.gate import Checks, Gate
+from airboss.harness.lent_address import LentAddress
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
 from airboss.harness.loops import Loops
 from airboss.harness.models import Route
 from airboss.harness.pending_items import FindEarlierDecisions, PendingItems, RulesInForce
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.prompts import Delivery, Prompts
+from airboss.harness.proxy import ProviderProxy
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.harness.session_state import SessionState
 from airboss.harness.tools import JOB_TOOL_OFFERS
@@ -66,6 +68,7 @@ class SessionTerms:
     rule: PolicyRule
     rules: RulesInForce
     open_session: OpenSession
+    proxy: ProviderProxy
     find_earlier: FindEarlierDecisions
     # So long a decision is waited for; without it for as long as it takes.
     approval_seconds: float | None
@@ -101,6 +104,8 @@ class Conversation:
         self._aborting = asyncio.Lock()
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None
+        # Where its model is reached, if that is at a provider of one's own.
+        self._lent: LentAddress | None = None
 
     @property
     def cwd(self) -> Path:
@@ -119,17 +124,17 @@ class Conversation:
         await self._state.writer.commit(*said)
 
     async def open(self, *, waits: bool) -> None:
-        request = self._request(resume=False)
+        request = await self._request(resume=False)
         self._start_work(await self._enter(request, SessionReady(), waits=waits))
 
     async def resume(self, who: str | None) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
-        request = self._request(resume=True)
+        request = await self._request(resume=True)
         self._start_work(await self._enter(request, *_resumed(who)))
 
     async def go_on(self, who: str | None, prompt: PromptId | None, request: Request) -> bool:
         """Resume it in the middle of a turn that waited for a person. Whether it still does."""
-        requested = self._request(resume=True, goes_on=True)
+        requested = await self._request(resume=True, goes_on=True)
         agent = await self._enter(requested, *_resumed(who))
         try:
             pending = await agent.pending()
@@ -178,17 +183,21 @@ class Conversation:
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
         self._state.is_over = True
+        self._leave_provider()
         why = str(error) if isinstance(error, AirbossError) else "The start was cut off."
         reason = excerpt(self._state.redactor, why, MOST_OF_A_REASON)
         self.prompts.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
-    def _request(self, *, resume: bool, goes_on: bool = False) -> SessionRequest:
-        route = self._terms.route
+    async def _request(self, *, resume: bool, goes_on: bool = False) -> SessionRequest:
+        route, provider = self._terms.route, self._terms.route.provider
+        if route.upstream is not None:
+            self._lent = await self._terms.proxy.lend(route.upstream)
+            provider = {**(provider or {}), "base_url": self._lent.url}
         return SessionRequest(
             id=self.session,
             cwd=self.cwd,
             model=route.model,
-            provider=route.provider,
+            provider=provider,
             vision=route.vision,
             github_token=route.github_token,
             tools=_TOOLS,
@@ -279,15 +288,26 @@ class Conversation:
 
     def _hear(self, said: Event | Signal) -> None:
         if isinstance(said, TurnFailed):
-            said = replace(said, message=self._terms.route.in_our_words(said.message))
+            said = replace(said, message=self._in_our_words(said.message))
         if not isinstance(said, RuntimeLost):
             self._events.hear(said)
         elif not self._state.is_over:
             self._lose(said.reason)
 
+    def _in_our_words(self, message: str) -> str:
+        known = self._terms.route.in_our_words(message)
+        if self._lent is None:
+            return known
+        return excerpt(self._state.redactor, self._lent.in_our_words(known), MOST_OF_A_REASON)
+
+    def _leave_provider(self) -> None:
+        if self._lent is not None:
+            self._lent.give_back()
+
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._state.is_over = True
+        self._leave_provider()
         self._lost = reason
         self._leave_pending()
         said = TurnReport("interrupted", Failure("RuntimeLost", reason))
@@ -366,6 +386,7 @@ class Conversation:
             await self._guard.close()
             await self.gate.close()
         finally:
+            self._leave_provider()
             self._events.end_turn(outcome)
             self._state.is_over = True
             self.prompts.settle(said)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn
 from airboss.harness.identity import Identity
-from airboss.harness.providers import runtime_provider
+from airboss.harness.providers import Upstream, runtime_provider, upstream_of
 from airboss.provider_settings import Effort, Provider
 
 _KEPT_SECONDS = 60.0
@@ -44,20 +44,21 @@ class Route:
     multiplier: float = field(default=0, compare=False)
     # Of a model that the runtime does not know: whether it is shown images.
     vision: bool = True
-    # Of a provider of one's own: its name, and the variable that holds its key.
-    provider_name: str | None = None
+    # A provider of one's own is reached by the proxy, whose address `provider` gets then.
+    upstream: Upstream | None = None
+    # The variable that holds its key.
     key_variable: str | None = None
 
     def in_our_words(self, message: str) -> str:
         """Where the service refuses the key: the runtime names variables of its own, which nobody
         here sets."""
-        if self.provider_name is None or _RUNTIMES_KEY not in message:
+        if self.upstream is None or _RUNTIMES_KEY not in message:
             return message
-        kept = message.partition("Check your")[0].strip()
+        kept, whose = message.partition("Check your")[0].strip(), self.upstream.name
         if self.key_variable is None:
-            name = f"give the provider {self.provider_name} a key_variable in settings.toml"
+            name = f"give the provider {whose} a key_variable in settings.toml"
         else:
-            name = f"check the variable {self.key_variable} of the provider {self.provider_name}"
+            name = f"check the variable {self.key_variable} of the provider {whose}"
         return f"{kept} To fix it, {name}, and start the server again."
 
 
@@ -161,15 +162,17 @@ class Catalog:
         prefix, _, name = model.partition("/")
         for provider in self.providers:
             if prefix == provider.name and (found := provider.model(name)):
-                key = self.environ.get(provider.key_variable or "")
                 return Route(
                     name,
-                    runtime_provider(provider, found, provider.base_url, key),
+                    runtime_provider(provider, found),
                     vision=found.vision,
-                    provider_name=provider.name,
+                    upstream=upstream_of(provider, self._key(provider)),
                     key_variable=provider.key_variable,
                 )
         return None
+
+    def _key(self, provider: Provider) -> str | None:
+        return self.environ.get(provider.key_variable) if provider.key_variable else None
 
     async def default(self) -> str:
         offers = await self.offers()

@@ -1,19 +1,64 @@
-"""What a provider of one's own is to the runtime."""
+"""What a provider of one's own is to the runtime, and what it is to the proxy in between."""
 
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote, urlsplit, urlunsplit
 
-from airboss.provider_settings import Provider, ProviderModel
+from airboss.provider_settings import CONNECTION_HEADERS, Provider, ProviderModel, is_credential
+
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
+
+# Where a provider of the type azure has no key, the runtime asks the cloud's metadata service for
+# one. It is no secret, and goes nowhere: the proxy puts the key in its place.
+PLACEHOLDER_KEY: Final = "airboss-adds-the-key"
+
+# A body goes on as it came, so that its length and its encoding stay.
+_OF_THE_BODY: Final = frozenset({"content-length", "content-encoding"})
+# What the runtime does not get, beside what belongs to the connection.
+_NOT_ANSWERED: Final = frozenset({"set-cookie", "location", "alt-svc"})
 
 
-def runtime_provider(
-    provider: Provider, model: ProviderModel, base_url: str, key: str | None
-) -> dict[str, Any]:
-    """In the SDK's words. `model_id` stays out: where it differs from the session's model, the
-    runtime passes over `wire_model`."""
+@dataclass(frozen=True)
+class Upstream:
+    """A provider as the proxy calls it. It holds the key: it is never shown."""
+
+    name: str
+    base_url: str
+    # Sent with every request, the key among them.
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    allows_private: bool = False
+
+    @property
+    def path(self) -> str:
+        """What every address of it begins with, behind the host."""
+        return urlsplit(self.base_url).path.rstrip("/")
+
+    def address(self, path: str, query: str) -> str | None:
+        """Where a request for this path goes. Nothing where that is not below the base address."""
+        if not (path == self.path or path.startswith(f"{self.path}/")) or _climbs(path):
+            return None
+        base = urlsplit(self.base_url)
+        queries = "&".join(part for part in (base.query, query) if part)
+        return urlunsplit((base.scheme, base.netloc, path, queries, ""))
+
+
+def upstream_of(provider: Provider, key: str | None) -> Upstream:
+    headers = dict(provider.headers)
+    if key:
+        name, value = _credential(provider, key)
+        headers[name] = value
+    allows_private = provider.private or provider.is_on_loopback
+    return Upstream(provider.name, provider.base_url, headers, allows_private)
+
+
+def runtime_provider(provider: Provider, model: ProviderModel) -> dict[str, Any]:
+    """In the SDK's words, without an address: that is the proxy's. `model_id` stays out: where it
+    differs from the session's model, the runtime passes over `wire_model`."""
     found: dict[str, Any] = {
         "type": provider.type,
-        "base_url": base_url,
-        "api_key": key,
+        "api_key": PLACEHOLDER_KEY,
         "wire_api": provider.wire,
         "azure": provider.api_version and {"api_version": provider.api_version},
         "wire_model": model.wire_model,
@@ -21,3 +66,43 @@ def runtime_provider(
         "max_output_tokens": model.output_tokens,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def request_headers(given: Iterable[tuple[bytes, bytes]], upstream: Upstream) -> RawHeaders:
+    """What the runtime says, without its credentials; the provider's own instead."""
+    added = {name.lower().encode(): value.encode() for name, value in upstream.headers.items()}
+    kept = [pair for pair in _passed_on(given) if pair[0] not in added]
+    return [*kept, *added.items(), (b"accept-encoding", b"identity")]
+
+
+def answer_headers(given: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+    return [pair for pair in _passed_on(given) if pair[0].decode("latin-1") not in _NOT_ANSWERED]
+
+
+def _passed_on(given: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+    headers = [(name.lower(), value) for name, value in given]
+    # A body that comes in pieces has no other length than theirs.
+    is_chunked = any(name == b"transfer-encoding" for name, _ in headers)
+    return [
+        (name, value)
+        for name, value in headers
+        if not _stays_here(name.decode("latin-1"))
+        and not (is_chunked and name == b"content-length")
+    ]
+
+
+def _stays_here(name: str) -> bool:
+    return (name in CONNECTION_HEADERS and name not in _OF_THE_BODY) or is_credential(name)
+
+
+def _credential(provider: Provider, key: str) -> tuple[str, str]:
+    if provider.auth == "key" and provider.type == "azure":
+        return "api-key", key
+    if provider.auth == "key" and provider.type == "anthropic":
+        return "x-api-key", key
+    return "authorization", f"Bearer {key}"
+
+
+def _climbs(path: str) -> bool:
+    """Whether a step of it leads upwards, however that is written."""
+    return any(step in (".", "..") for step in re.split(r"[/\\]", unquote(unquote(path))))

@@ -1,1 +1,1 @@
-"""What leaves this machine, and where it may go."""
+"""The network: what leaves this machine and where it may go, and servers for this machine alone."""

@@ -19,6 +19,8 @@ from airboss.net.addresses import is_local_name, is_metadata, is_metadata_name, 
 
 # Of the addresses of a name so many are tried.
 _MOST_ADDRESSES: Final = 3
+# How much goes on at once is up to whoever asks; so many connections stay for the next request.
+_LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
 
 
 class AddressBlocked(AirbossError):
@@ -106,7 +108,10 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if key not in self._pools:
             # Plain HTTP needs no certificates, and reading them takes a while.
             verify = await self._certificates() if is_tls else False
-            self._pools[key] = httpx2.AsyncHTTPTransport(verify=verify, trust_env=False)
+            if key not in self._pools:  # nobody else was faster
+                self._pools[key] = httpx2.AsyncHTTPTransport(
+                    verify=verify, trust_env=False, limits=_LIMITS
+                )
         return self._pools[key]
 
     async def _certificates(self) -> ssl.SSLContext:
@@ -121,7 +126,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 await pool.aclose()
 
 
-def guarded_client(egress: Egress, seconds: float) -> httpx2.AsyncClient:
+def guarded_client(egress: Egress, seconds: float | httpx2.Timeout) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         transport=GuardedTransport(egress),
         trust_env=False,

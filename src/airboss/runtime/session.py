@@ -53,9 +53,9 @@ _REMEMBERED = 32
 class SessionRequest:
     """What a session is to be. `id` is also the mark on all that its agent starts.
 
-    `hear` is called on the event loop, in order, and returns at once. `provider` is one's own
-    model service in the SDK's words; without it the models are Copilot's, for `github_token` or
-    for the signed-in user.
+    `hear` is called on the event loop, in order, and returns at once. `provider` is one's own model
+    service in the SDK's words, whose model is shown images or not (`vision`); without it the models
+    are Copilot's, for `github_token` or for the signed-in user.
     """
 
     id: str
@@ -65,7 +65,6 @@ class SessionRequest:
     decide: Decide
     redactor: Redacting
     provider: Mapping[str, Any] | None = None
-    # Whether such a model is shown images.
     vision: bool = True
     github_token: str | None = None
     # Beside the runtime's own; a resumed session has none but those that are given anew.
@@ -104,13 +103,11 @@ class RuntimeSession:
     """A session on one process of the runtime. When that ends, so does this; it is resumed anew."""
 
     def __init__(self, process: RuntimeProcess, asked: SessionRequest) -> None:
-        own_model = asked.provider is not None
         self.id = asked.id
         self._process = process
         self._asked = asked
-        self._translator = Translator(
-            asked.redactor, None if own_model else asked.model, asked.most
-        )
+        known_model = asked.model if asked.provider is None else None
+        self._translator = Translator(asked.redactor, known_model, asked.most)
         self._hooks = Hooks(asked.gate) if asked.gate else None
         self.ask_hook = self._hooks and self._hooks.ask
         self._sdk: CopilotSession | None = None

@@ -15,6 +15,7 @@ from airboss.harness.file_waits import FileWaits
 from airboss.harness.models import Catalog, Route
 from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.proxy import ProviderProxy
 from airboss.harness.session_state import SessionState, SharedBudgets
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
@@ -40,6 +41,7 @@ class OpenSessions:
     policy: Policy
     redactor: Redactor
     open_session: OpenSession
+    proxy: ProviderProxy
     inbox: Writer
     rules: RulesInForce
     budgets: SharedBudgets
@@ -107,6 +109,7 @@ class OpenSessions:
             rule=rule,
             rules=self.rules,
             open_session=self.open_session,
+            proxy=self.proxy,
             find_earlier=partial(earlier_decisions_of, self.log),
             approval_seconds=self._approval_seconds(state),
             quiet_seconds=self.quiet_seconds,

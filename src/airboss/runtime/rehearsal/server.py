@@ -4,17 +4,14 @@ import asyncio
 import json
 import re
 import secrets
-import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, MutableMapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 from hashlib import blake2b
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
-import uvicorn
 from pydantic import ValidationError
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from airboss.errors import SettingsInvalid
+from airboss.net.loopback import HOST, Peer, Receive, Scope, Send, listen, served
 from airboss.runtime.rehearsal import wire
 from airboss.runtime.rehearsal.completions import COMPLETIONS
 from airboss.runtime.rehearsal.conversation import RehearsedConversation, read, weigh
@@ -24,7 +21,6 @@ from airboss.runtime.rehearsal.player import Drop, Reply, Sleep, continued, erra
 from airboss.runtime.rehearsal.responses import RESPONSES
 from airboss.runtime.rehearsal.script import Script
 
-HOST = "127.0.0.1"
 BODY_LIMIT = 64 * 1024 * 1024
 # Azure puts the name of a deployment into the path, or has the same paths below another root.
 ROUTE = re.compile(
@@ -34,10 +30,6 @@ WIRES = {"chat/completions": COMPLETIONS, "responses": RESPONSES, "messages": ME
 # What makes a request another one, whatever its wire.
 _SAYING = ("model", "messages", "input", "instructions", "system")
 BATCH = 32  # chunks for one write: enough to be fast, few enough to let others in between
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class RehearsalRefused(Exception):
@@ -64,7 +56,7 @@ class Exchange:
         found = ROUTE.fullmatch(self.path)
         # What is asked for, whoever's path it is; nothing where there is no such path.
         self.what = found[1] if found else ""
-        self.peer: tuple[str, int] | None = scope["client"]
+        self.peer: Peer = scope["client"]
         self._receive = receive
         self._send = send
 
@@ -113,7 +105,7 @@ class Exchange:
 class RehearsalApp:
     """The script as an ASGI app. `cut` ends the connection to a peer without an ending."""
 
-    def __init__(self, script: Script, key: str, cut: Callable[[tuple[str, int] | None], None]):
+    def __init__(self, script: Script, key: str, cut: Callable[[Peer], None]):
         self._script = script
         self._key = key.encode()
         self._cut = cut
@@ -240,44 +232,6 @@ async def rest(exchange: Exchange, reply: Reply) -> None:
             await exchange.wait(beat.seconds)
 
 
-class QuietConnection(H11Protocol):
-    """Writes no access log. uvicorn's own option would silence the portal's in this process too."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)
-        self.access_log = False
-
-
-class LoopbackServer(uvicorn.Server):
-    """A server inside somebody else's loop: it says when it is ready, and leaves signals alone."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-    def cut(self, peer: tuple[str, int] | None) -> None:
-        """End the connection with this peer, whatever it is doing."""
-        for connection in self.connections():
-            if connection.client == peer:
-                connection.transport.close()
-
-    def finish(self) -> None:
-        self.should_exit = True
-        for connection in self.connections():
-            connection.transport.close()
-
-    def connections(self) -> list[QuietConnection]:
-        return [c for c in self.server_state.connections if isinstance(c, QuietConnection)]
-
-
 class RehearsalServer:
     """Serves a script on 127.0.0.1 for as long as it is entered.
 
@@ -308,20 +262,5 @@ class RehearsalServer:
         listening = listen(self._port)
         self._port = listening.getsockname()[1]
         app = RehearsalApp(self.script, self.api_key, lambda peer: server.cut(peer))
-        server = LoopbackServer(
-            uvicorn.Config(app, http=QuietConnection, ws="none", lifespan="off", log_config=None)
-        )
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(server.serve([listening]))
-            try:
-                await server.ready.wait()
-                yield
-            finally:
-                server.finish()
-
-
-def listen(port: int) -> socket.socket:
-    try:
-        return socket.create_server((HOST, port))
-    except OSError as error:
-        raise SettingsInvalid(f"Port {port} cannot be used: {error.strerror}.") from error
+        async with served(app, listening) as server:
+            yield
