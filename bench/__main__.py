@@ -19,6 +19,7 @@ from bench import (
     inbox,
     jobs,
     output,
+    proxy,
     soak,
     tail,
     tasks,
@@ -32,7 +33,7 @@ from bench.table import RESULTS, Line, Neighbours, Say, page
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghijklmn"
+EVERY_ROW = "abcdefghijklmno"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -41,6 +42,7 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("d", "the end of long streams", tail.measure),
     ("j", "the tool gate", gate.measure),
     ("k", "the inbox", inbox.measure),
+    ("o", "the proxy in front of providers", proxy.measure),
     ("a", "turns", turns.measure),
     ("g", "tasks", tasks.measure),
     ("i", "jobs", jobs.measure),
@@ -77,7 +79,7 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to n; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to o; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
     parser.add_argument(
         "--soak",
@@ -92,7 +94,9 @@ def main() -> int:
             seconds = soak.seconds_of(asked.soak)
         except ValueError as error:
             parser.error(str(error))
-        return 0 if asyncio.run(soak.soak(seconds, _teller("o", "soak"))) else 1
+        return (
+            0 if asyncio.run(soak.soak(seconds, _teller("soak", "the same work for long"))) else 1
+        )
     wanted = "".join(asked.rows) or EVERY_ROW
     if not set(wanted) <= set(EVERY_ROW):
         parser.error(f"rows are {', '.join(EVERY_ROW)}")

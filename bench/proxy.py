@@ -1,0 +1,164 @@
+"""(o) What the proxy in front of providers costs: the same model reached directly and through it.
+
+The proxy runs in the event loop that also reads what the runtime says, as in a server. Sessions are
+fresh, and the two ways alternate.
+"""
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from airboss.harness.providers import Upstream
+from airboss.harness.proxy import ProviderProxy
+from airboss.harness.tools import JOB_TOOL_OFFERS
+from airboss.model.events import Event, MessageDelta
+from airboss.model.ids import new_session_id
+from airboss.model.redaction import Redactor
+from airboss.runtime.agent_runtime import Runtime, RuntimePlan
+from airboss.runtime.permission import PermissionAnswer, PermissionRequest
+from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
+from airboss.runtime.signals import Signal, TurnIdle
+from bench.bare import TURN_SECONDS
+from bench.figures import Pairs, spread
+from bench.model import order
+from bench.table import Line, Say
+from bench.wire import Failed
+from bench.workshop import Source, environment, flood
+
+PIECES = 4000
+# So many pieces, at so many a second.
+CALM = (10, 100)
+WARM_UP = 2
+
+
+@dataclass
+class _Ways:
+    """Where a session asks its model: at the source itself, or at an address of the proxy."""
+
+    runtime: Runtime
+    proxy: ProviderProxy
+    source: Source
+    work: Path
+
+    async def flooded(self, pieces: int, *, proxied: bool) -> "_Heard":
+        """Turns in a session of its own: to warm up, calm, and as fast as can be."""
+        lent = None
+        provider = self.source.provider()
+        if proxied:
+            key = {"authorization": f"Bearer {self.source.key}"}
+            lent = await self.proxy.lend(Upstream("flood", self.source.base_url, key, True))
+            provider |= {"base_url": lent.url}
+        heard = _Heard()
+        session = await self._open(provider, heard)
+        try:
+            await heard.turn(session, order(1, 0))
+            await heard.turn(session, order(*CALM))
+            heard.to_the_first = 1000 * (heard.first - heard.began)
+            await heard.turn(session, order(pieces, 0))
+        finally:
+            await session.close()
+            if lent is not None:
+                lent.give_back()
+        return heard
+
+    async def _open(self, provider: dict[str, Any], heard: "_Heard") -> RuntimeSession:
+        request = SessionRequest(
+            id=new_session_id(),
+            cwd=self.work,
+            model=self.source.model,
+            hear=heard.hear,
+            decide=_no,
+            redactor=Redactor(),
+            provider=provider,
+            tools=JOB_TOOL_OFFERS,
+        )
+        return await open_session(self.runtime, request)
+
+
+@dataclass
+class _Heard:
+    """When a turn began, and when its deltas came."""
+
+    began: float = 0.0
+    first: float = 0.0
+    last: float = 0.0
+    count: int = 0
+    # In milliseconds, of a turn without a flood: there the first delta waits behind the others.
+    to_the_first: float = 0.0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def hear(self, said: Event | Signal) -> None:
+        if isinstance(said, MessageDelta):
+            self.last = time.perf_counter()
+            self.first = self.first or self.last
+            self.count += said.text.count("@")
+        elif isinstance(said, TurnIdle):
+            self.idle.set()
+
+    async def turn(self, session: RuntimeSession, text: str) -> None:
+        self.idle.clear()
+        self.first, self.count, self.began = 0.0, 0, time.perf_counter()
+        await session.send(text)
+        await asyncio.wait_for(self.idle.wait(), TURN_SECONDS)
+
+    @property
+    def rate(self) -> float:
+        return self.count / (self.last - self.first)
+
+
+async def _no(_: PermissionRequest) -> PermissionAnswer:
+    return PermissionAnswer(allowed=False, reason="Nothing here needs it.")
+
+
+async def _pairs(ways: _Ways, count: int, pieces: int) -> tuple[Pairs, Pairs]:
+    """The time to the first delta in milliseconds, and deltas a second."""
+    firsts, rates = Pairs(), Pairs()
+    for number in range(-WARM_UP, count):
+        order = (False, True) if number % 2 else (True, False)
+        heard = {proxied: await ways.flooded(pieces, proxied=proxied) for proxied in order}
+        if any(one.count != pieces for one in heard.values()):
+            raise Failed(f"{[one.count for one in heard.values()]} of {pieces} pieces came.")
+        if number >= 0:
+            firsts.bare.append(heard[False].to_the_first)
+            firsts.portal.append(heard[True].to_the_first)
+            rates.bare.append(heard[False].rate)
+            rates.portal.append(heard[True].rate)
+    return firsts, rates
+
+
+async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
+    work = folder / "work"
+    work.mkdir()
+    plan = RuntimePlan(folder / "home", f"bench-{os.getpid()}", environ=environment(()))
+    runtime, proxy = Runtime(plan), ProviderProxy()
+    try:
+        async with flood() as source:
+            ways = _Ways(runtime, proxy, source, work)
+            firsts, rates = await _pairs(ways, 10 if quick else 40, PIECES)
+    finally:
+        await runtime.stop()
+        await proxy.close()
+    share, added = spread(rates.ratios), spread(firsts.differences)
+    say(f"{100 * share.middle:.0f} % of the rate, {added.middle:.1f} ms to the first delta")
+    return [
+        Line(
+            "o",
+            f"the rate of {PIECES} deltas through the proxy",
+            f"{share.words(' times', 3)}; {median(rates.bare):.0f} deltas/s directly, "
+            f"{median(rates.portal):.0f}/s through the proxy; {len(rates.bare)} pairs",
+            "≥ 90 %",
+            share.middle >= 0.9,
+        ),
+        Line(
+            "o",
+            "to the first delta through the proxy",
+            f"{added.words(' ms', 2)} added; {spread(firsts.bare).words(' ms')} directly, "
+            f"{spread(firsts.portal).words(' ms')} through the proxy",
+            "≤ 5 ms added",
+            added.middle <= 5,
+        ),
+    ]
