@@ -61,6 +61,7 @@ def a_small_copy(root: Path) -> Path:
     shutil.copy(ROOT / "src/airboss/__init__.py", root / "src/airboss")
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(ROOT / name, root)
+    shutil.copytree(ROOT / "examples", root / "examples")
     return root
 
 
@@ -73,6 +74,7 @@ def test_a_wheel_carries_the_pages_although_git_ignores_them(tmp_path: Path) -> 
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {"airboss/static/index.html", "airboss/static/docs/index.html"} <= names
+    assert any(name.endswith("fix-failing-tests/airboss.yaml") for name in names)
     files = [file for file in STATIC.rglob("*") if file.is_file()]
     assert {f"airboss/static/{file.relative_to(STATIC)}" for file in files} <= names
     assert "airboss/static/index.html.br" in names
