@@ -203,9 +203,11 @@ def serve(
         from airboss.server import serve as run_server
 
     parent = Parent() if with_parent else None
-    code = run_server(chosen, sources)
-    if parent and with_parent:
-        parent.clean_up(with_parent)
+    try:
+        code = run_server(chosen, sources)
+    finally:
+        if parent and with_parent:
+            parent.clean_up(with_parent)
     raise typer.Exit(code)
 
 

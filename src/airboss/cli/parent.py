@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from types import FrameType
 
 
 class Parent:
@@ -13,6 +14,8 @@ class Parent:
 
     def __init__(self) -> None:
         self._is_gone = False
+        # Until the server hears it by itself: what is to be removed is removed then, too.
+        signal.signal(signal.SIGTERM, _leave)
         threading.Thread(target=self._wait, daemon=True).start()
 
     def _wait(self) -> None:
@@ -27,3 +30,8 @@ class Parent:
         """What it would have removed, had it lived."""
         if self._is_gone:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise SystemExit(0)

@@ -12,7 +12,7 @@ import pytest
 
 from airboss.cli.run.rehearse import _wait  # pyright: ignore[reportPrivateUsage]
 from airboss.cli.trouble import Trouble
-from airboss.store.folder import DataFolder
+from airboss.runtime.rehearsal.stage import Stage
 from tests.cli.running import running
 from tests.cli.stage import ENTRY, SCRIPT
 from tests.cli.terminal import Terminal
@@ -106,7 +106,7 @@ def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
         words = [sys.executable, "-c", "print('one'); print('error: no room')"]
         process = subprocess.Popen(words, stdout=said)
     with process, pytest.raises(Trouble, match="did not start: no room"):
-        _wait(process, DataFolder(tmp_path / "data"), log)
+        _wait(process, Stage(tmp_path))
 
 
 def test_a_python_entry_that_is_trusted_for_once(project: Portal) -> None:

@@ -188,3 +188,10 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"rules: \xff")
     with pytest.raises(ScriptInvalid, match="is not UTF-8 text: byte 7"):
         load_script(file)
+
+
+def test_aliases_of_aliases_do_not_make_a_script_huge() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30)]
+    with pytest.raises(ScriptInvalid, match="has more than 200,000 parts"):
+        parse_script("\n".join(lines), "script.yaml")

@@ -3,18 +3,15 @@
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from airboss.cli.client import Client, find
 from airboss.cli.entry.entries import is_remembered
@@ -22,26 +19,23 @@ from airboss.cli.folder import data_folder
 from airboss.cli.run import start as runs
 from airboss.cli.screen import aside, visible_line, waited
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
-from airboss.entry.document import Entry, Model
+from airboss.entry.document import Entry
 from airboss.entry.load import load_entry, read_content
+from airboss.entry.model_ids import model_ids
 from airboss.entry.places import find_repo_root, own_entries
 from airboss.entry.violations import EntryInvalid
-from airboss.entry.works import refs
-from airboss.runtime.rehearsal.script import Loader, Script, builtin_script, load_script
-from airboss.settings import load_settings
-from airboss.store.folder import DataFolder
-
-_START_SECONDS: Final = 60.0
-_STOP_SECONDS: Final = 15.0
-# What would lead to another server, or to a model that costs something.
-_LEFT_OUT: Final = (
-    "AIRBOSS_DATA",
-    "AIRBOSS_URL",
-    "AIRBOSS_TOKEN",
-    "COPILOT_GITHUB_TOKEN",
-    "GH_TOKEN",
-    "GITHUB_TOKEN",
+from airboss.runtime.rehearsal.script import load_script
+from airboss.runtime.rehearsal.stage import (
+    PREFIX,
+    START_SECONDS,
+    Stage,
+    builtin_text,
+    stage_environment,
+    with_models,
 )
+from airboss.settings import load_settings
+
+_STOP_SECONDS: Final = 15.0
 
 
 @dataclass(frozen=True)
@@ -66,20 +60,17 @@ def rehearse(request: RehearsalRequest, data: Path | None) -> Exit:
     file = request.entry.expanduser().absolute() if request.entry else _own(cwd)
     is_trusted = file is not None and (request.is_trusted or is_remembered(file, data))
     digest = sha256(read_content(file)).hexdigest() if file and is_trusted else None
-    models = _models(_loaded(file, is_trusted=is_trusted)) if file else []
-    prefix = "airboss-rehearsal-"
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as made:
-        folder = Path(made)
-        script = folder / "script.yaml"
-        script.write_text(_with_models(request.script, models), encoding="utf-8")
-        options = ["--rehearsal", str(script), "--permissions", request.permissions]
+    models = model_ids(_loaded(file, is_trusted=is_trusted)) if file else []
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as made:
+        stage = Stage(Path(made))
+        stage.script.write_text(_script(request.script, models), encoding="utf-8")
         roots = [cwd, file.parent] if file else [cwd]
-        options += [word for root in roots for word in ("--root", str(root))]
+        words = stage.words(request.permissions, roots)
         if runtime := load_settings(data_folder(data).settings, {}).copilot_cli:
-            options += ["--copilot-cli", str(runtime)]
+            words += ["--copilot-cli", str(runtime)]
         asked = runs.RunRequest(request.job, request.input, cwd, False, request.is_json, 0)
-        with _server(folder, cwd, options):
-            return _play(folder, file, asked, digest)
+        with _server(stage, cwd, words):
+            return _play(stage.folder, file, asked, digest)
 
 
 def _play(folder: Path, file: Path | None, asked: runs.RunRequest, trusted: str | None) -> Exit:
@@ -117,49 +108,23 @@ def _loaded(file: Path, *, is_trusted: bool) -> Entry:
         raise CommandRefused(f"{error} To see all errors, run: airboss check {file}") from error
 
 
-def _models(entry: Entry) -> list[str]:
-    """Every model that the entry can ask for, by its id."""
-
-    def named(models: "Iterable[Model | None]") -> list[str]:
-        return [model.id for model in models if model and model.id]
-
-    works = [ref.model_override for job in entry.jobs.values() for ref in refs(job.work)]
-    driving = [retry.model_id for retry in entry.driving_session_retries or ()]
-    tasks = named(task.model for task in entry.tasks.values())
-    return list(dict.fromkeys([*entry.models.values(), *driving, *tasks, *named(works)]))
-
-
-def _with_models(chosen: Path | None, ids: list[str]) -> str:
-    """The script, as one that offers these models too: each of them is played."""
-    script, text = _script(chosen)
-    raw: dict[str, Any] = yaml.load(text, Loader)  # noqa: S506 - a safe loader of ours
-    known = [model.model_dump() for model in script.models]
-    missing = [{"id": name} for name in ids if name not in {model["id"] for model in known}]
-    return yaml.safe_dump({**raw, "models": [*known, *missing]}, allow_unicode=True)
-
-
-def _script(chosen: Path | None) -> tuple[Script, str]:
+def _script(chosen: Path | None, ids: list[str]) -> str:
     if chosen is None:
-        from airboss.runtime.rehearsal import script as module
-
-        file = Path(module.__file__).with_name("builtin.yaml")
-        return builtin_script(), file.read_text(encoding="utf-8")
+        return with_models(builtin_text(), "script", ids)
     file = chosen.expanduser().absolute()
-    return load_script(file), file.read_text(encoding="utf-8")
+    load_script(file)  # says why it cannot be read
+    return with_models(file.read_text(encoding="utf-8"), str(file), ids)
 
 
 @contextmanager
-def _server(folder: Path, cwd: Path, options: list[str]) -> Generator[None]:
+def _server(stage: Stage, cwd: Path, words: list[str]) -> Generator[None]:
     """A server on a free port of loopback, until whoever wanted it is done."""
-    data = DataFolder(folder / "data")
-    log = folder / "serve.log"
-    words = [sys.executable, "-P", "-m", "airboss", "serve", "--port", "0"]
-    with _leaving_in_order(), log.open("wb") as said:
+    with _leaving_in_order(), stage.log.open("wb") as said:
         # In a group of its own: Ctrl-C is for us, and the server is stopped when we are done.
         process = subprocess.Popen(  # noqa: S603 - this very program
-            [*words, "--data", str(data.path), "--with-parent", str(folder), *options],
+            words,
             cwd=cwd,
-            env={name: text for name, text in os.environ.items() if name not in _LEFT_OUT},
+            env=stage_environment(os.environ),
             stdin=subprocess.PIPE,  # closed with us, whatever ends us: then the server ends
             stdout=said,
             stderr=said,
@@ -167,19 +132,17 @@ def _server(folder: Path, cwd: Path, options: list[str]) -> Generator[None]:
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         try:
-            waited("Starting the rehearsal", lambda: _wait(process, data, log))
+            waited("Starting the rehearsal", lambda: _wait(process, stage))
             yield
         finally:
             _end(process)
 
 
-def _wait(process: "subprocess.Popen[bytes]", data: DataFolder, log: Path) -> None:
-    until = time.monotonic() + _START_SECONDS
-    while data.note() is None:
+def _wait(process: "subprocess.Popen[bytes]", stage: Stage) -> None:
+    until = time.monotonic() + START_SECONDS
+    while stage.data.note() is None:
         if process.poll() is not None or time.monotonic() > until:
-            lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            said = (lines or ["no output."])[-1].removeprefix("error: ")
-            raise Trouble(f"The temporary server did not start: {said}")
+            raise Trouble(stage.why_not_started())
         time.sleep(0.05)
 
 

@@ -24,6 +24,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from airboss.errors import AirbossError
 
+MOST_PARTS = 200_000
 Location: TypeAlias = tuple[str | int, ...]
 
 WORDS = {
@@ -219,6 +220,7 @@ def parse_script(text: str, where: str) -> Script:
         if root is None:
             raise ScriptInvalid(f"{where}: the script is empty.")
         refuse_repeated_fields(root, where)
+        refuse_what_multiplies(root, where)
         content: object = loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as error:
         raise ScriptInvalid(said(where, error.problem_mark, (), str(error.problem))) from error
@@ -248,6 +250,25 @@ def refuse_repeated_fields(root: Node, where: str) -> None:
             if isinstance(key, ScalarNode) and key.value in seen:
                 raise ScriptInvalid(said(where, key.start_mark, (key.value,), "stands here twice"))
             seen.add(str(key.value))
+
+
+def refuse_what_multiplies(root: Node, where: str) -> None:
+    """Aliases of aliases make very much of a few lines."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Node) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = 0  # what contains itself is refused later
+            inside: list[Node] = []
+            if isinstance(node, MappingNode):
+                inside = [part for pair in node.value for part in pair]
+            elif isinstance(node, SequenceNode):
+                inside = node.value
+            sizes[id(node)] = 1 + sum(map(size, inside))
+        return sizes[id(node)]
+
+    if size(root) > MOST_PARTS:
+        raise ScriptInvalid(f"{where}: has more than {MOST_PARTS:,} parts.")
 
 
 def walk(root: Node) -> Iterator[Node]:
