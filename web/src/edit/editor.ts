@@ -102,11 +102,13 @@ export class Editor {
       placeholder("Write an entry here, or start from an example."),
       EditorView.contentAttributes.of({
         "aria-label": label,
+        tabindex: "0",
         spellcheck: "false",
         autocorrect: "off",
         autocapitalize: "off",
       }),
       this.writing.of(readOnly(isReadOnly)),
+      overSelection,
       keymap.of([
         { key: "Tab", run: acceptCompletion },
         ...closeBracketsKeymap,
@@ -198,10 +200,7 @@ export class Editor {
 
 const readOnly = (is: boolean): Extension =>
   is
-    ? [
-        EditorState.readOnly.of(true),
-        EditorView.contentAttributes.of({ "aria-readonly": "true", tabindex: "0" }),
-      ]
+    ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ "aria-readonly": "true" })]
     : [];
 
 function completed(
@@ -285,6 +284,26 @@ function described(view: EditorView, at: number, { schema }: Known): Tooltip | n
     },
   };
 }
+
+/** Where letters replace a selection, Chromium keeps its look by a style attribute of its own, which
+    the content security policy refuses. So they are put in here, as CodeMirror itself would. */
+const overSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const { data, inputType, isComposing } = event;
+    if (inputType !== "insertText" || data === null || isComposing || empty) return false;
+    if (view.state.readOnly || view.state.selection.ranges.length > 1) return false;
+    event.preventDefault();
+    const insert = () =>
+      view.state.update(view.state.replaceSelection(data), {
+        userEvent: "input.type",
+        scrollIntoView: true,
+      });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handles) => handles(view, from, to, data, insert))) view.dispatch(insert());
+    return true;
+  },
+});
 
 const literals = new MatchDecorator({
   regexp: /(?<=[:[,{-][ ]+|\[)(?:true|false|null|-?\d+(?:\.\d+)?)(?=\s*(?:[,}\]]|#|$))/gm,

@@ -15,6 +15,7 @@ const theme = EditorView.theme({
     overscrollBehavior: "contain",
   },
   ".cm-content": { padding: "8px 0", caretColor: "var(--text)" },
+  ".cm-placeholder": { color: "var(--text-3)" },
   ".cm-line": { padding: "0 16px 0 2px" },
   ".cm-cursor, .cm-dropCursor": { borderLeft: "2px solid var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--text-3)", border: "none" },
