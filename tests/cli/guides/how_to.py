@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from configparser import RawConfigParser
 
 from tests.cli import stage
@@ -52,6 +53,9 @@ def unit_of_systemd(visit: Visit, text: str) -> None:
         assert re.fullmatch(r"\*-\*-\* \d\d:\d\d", unit["Timer"]["OnCalendar"])
         assert unit["Install"]["WantedBy"] == "timers.target"
         return
+    if shutil.which("systemd-analyze"):
+        file = visit.write("shown.service", text.replace("%h", str(visit.home.home)))
+        assert file.name not in visit.said(f"systemd-analyze verify ./{file.name} || true")
     started, folder = (
         unit["Service"][key].replace("%h", str(visit.home.home))
         for key in ("ExecStart", "WorkingDirectory")

@@ -32,6 +32,14 @@ DOCUMENTS = {
 FOLLOWED = [name for name, page in DOCUMENTS.items() if blocks(page) and name not in ELSEWHERE]
 
 
+def visit(page: str, guide: Guide, folder: Path) -> None:
+    notes = folder / "notes"
+    notes.mkdir()
+    with home_in(folder, guide.script) as home, ExitStack() as kept:
+        reader = Reader(home.work, home.environ, notes, codes=guide.codes, names=dict(guide.names))
+        follow(page, guide, Visit(home, reader, kept))
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_a_page_can_be_done_as_it_says(name: str, tmp_path: Path) -> None:
@@ -40,11 +48,27 @@ def test_a_page_can_be_done_as_it_says(name: str, tmp_path: Path) -> None:
     for program in guide.needs:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    with home_in(tmp_path, guide.script) as home, ExitStack() as kept:
-        reader = Reader(home.work, home.environ, notes, codes=guide.codes, names=dict(guide.names))
-        follow(DOCUMENTS[name], guide, Visit(home, reader, kept))
+    visit(DOCUMENTS[name], guide, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("page", "wrong"),
+    [
+        ("```sh\nairboss check nowhere.yaml\n```\n", "ended with"),
+        ("```console\n$ echo yes\nno\n```\n", "does not say “no”"),
+        ("```js\nrun();\n```\n", "Nobody uses this block"),
+        ("```text\nIt said something.\n```\n", "Nobody uses this block"),
+        ("```yaml\nmodels: {}\n```\n", "ended with"),
+    ],
+)
+def test_what_cannot_be_done_is_noticed(page: str, wrong: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=wrong):
+        visit(page, Guide(is_served=False), tmp_path)
+
+
+def test_what_is_prepared_for_nothing_is_noticed() -> None:
+    guide = Guide(codes={"false": 1}, names={"ID": "x"}, shown={"[Unit]": lambda *_: None})
+    assert sorted(guide.unused("```sh\ntrue\n```\n")) == ["ID", "[Unit]", "false"]
 
 
 def test_what_is_done_elsewhere_is_as_much_as_it_was() -> None:
