@@ -251,7 +251,7 @@ async def test_a_redirect_is_told_by_its_host_and_not_followed() -> None:
 
     async with proxied(elsewhere) as house:
         answer = await house.post()
-        assert answer.status_code == 502
+        assert answer.status_code == 400
         assert said(answer) == (
             "The provider house redirects to 10.0.0.1 (307), which is not followed. "
             "Set its base_url to where it really is."
@@ -267,7 +267,7 @@ async def test_every_kind_of_redirect_is_an_error(status: int) -> None:
 
     async with proxied(elsewhere) as house:
         answer = await house.post()
-        assert (answer.status_code, "is not followed" in said(answer)) == (502, True)
+        assert (answer.status_code, "is not followed" in said(answer)) == (400, True)
 
 
 async def test_a_private_address_is_for_providers_that_are_said_to_be_private() -> None:
@@ -293,7 +293,7 @@ async def test_a_name_that_leads_elsewhere_the_next_time_is_not_followed_there(
     async with proxied(host="rebind.test") as house:
         assert (await house.post()).status_code == 200
         answer = await house.post()
-        assert (answer.status_code, len(house.provider.got)) == (502, 1)
+        assert (answer.status_code, len(house.provider.got)) == (400, 1)
         assert "rebind.test is where a cloud keeps its machines' keys" in said(answer)
 
 
@@ -339,6 +339,16 @@ async def test_what_is_no_answer_at_all_is_an_error(garbage: bytes) -> None:
         answer = await house.post()
         assert answer.status_code == 502
         assert said(answer).startswith("The provider house gave no answer: ")
+
+
+async def test_a_web_page_is_no_answer_of_a_model() -> None:
+    async def page(wire: Wire) -> None:
+        await wire.whole(200, b"<html>", "Content-Type: text/html; charset=utf-8")
+
+    async with proxied(page) as house:
+        answer = await house.post()
+        assert answer.status_code == 400
+        assert said(answer) == "The provider house answered with a web page. Check its base_url."
 
 
 async def test_half_an_answer_is_not_taken_for_a_whole_one() -> None:

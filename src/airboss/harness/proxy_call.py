@@ -27,6 +27,9 @@ _ALLOW: Final = "If it is meant to be reached, set private = true for it in sett
 _ENDED: Final = re.compile("disconnected|closed|incomplete", re.IGNORECASE)
 # A provider that is faster than the runtime waits for it.
 _MOST_WAITING: Final = _MEGABYTE
+# What a later try may change, and what it will not: for that the runtime tries no more.
+_PASSING: Final = 502
+_LASTING: Final = 400
 # So long a connection that was cut may take to end.
 _CUT_SECONDS: Final = 1.0
 
@@ -124,7 +127,8 @@ class ProxyCall:
         try:
             answer = await self.client.send(request, stream=True)
         except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
-            raise ProxyRefused(502, self._in_words(error)) from error
+            status = _LASTING if isinstance(error, AddressBlocked) else _PASSING
+            raise ProxyRefused(status, self._in_words(error)) from error
         try:
             await self._pass_back(answer)
         finally:
@@ -170,11 +174,13 @@ class ProxyCall:
     async def _pass_back(self, answer: httpx2.Response) -> None:
         status = answer.status_code
         if 300 <= status < 400:
-            raise ProxyRefused(502, self._redirected(answer))
+            raise ProxyRefused(_LASTING, self._redirected(answer))
         if not 200 <= status < 600:
-            raise ProxyRefused(502, f"{self._whole_who} answered with the status {status}.")
+            raise ProxyRefused(_PASSING, f"{self._whole_who} answered with the status {status}.")
         if int(answer.headers.get("content-length", 0)) > self.limits.answer_bytes:
-            raise ProxyRefused(502, self._answered_too_much())
+            raise ProxyRefused(_PASSING, self._answered_too_much())
+        if status < 300 and answer.headers.get("content-type", "").startswith("text/html"):
+            raise ProxyRefused(_LASTING, self._answered_with_a_page())
         headers = answer_headers(answer.headers.raw)
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         pieces = _Pieces()
@@ -217,6 +223,9 @@ class ProxyCall:
     def _answered_too_much(self) -> str:
         most = self.limits.answer_bytes // _MEGABYTE
         return f"{self._whole_who} answered with more than {most} MB."
+
+    def _answered_with_a_page(self) -> str:
+        return f"{self._whole_who} answered with a web page. Check its base_url."
 
     def _redirected(self, answer: httpx2.Response) -> str:
         """Where it leads is told by its host: a path may hold a secret."""
