@@ -140,7 +140,7 @@ async def test_what_ignores_being_cancelled_is_named_and_left_behind(
     task = background.start(ignore_cancelling(enough), "kettle")
     await asyncio.sleep(0)
     await background.close(cancel=True, seconds=0.01)
-    assert complaints(caplog) == ["Cancelled, but still at work after 0.01 s: kitchen kettle"]
+    assert complaints(caplog) == ["Canceled, but still running after 0.01 s: kitchen kettle"]
     enough.set()
     await task
 

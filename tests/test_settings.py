@@ -54,8 +54,8 @@ def test_a_command_is_one_text_or_a_list_of_words(file: Path) -> None:
         ("port = 99999", "port: Input should be less than or equal to 65535"),
         ("prot = 1", "prot: Extra inputs are not permitted"),
         ('permissions = "all"', "permissions: Input should be 'ask'"),
-        ("port = ", "cannot be read: Invalid value"),
-        ('tls_key = "/k"', "tls_certificate and tls_key go together"),
+        ("port = ", "Invalid value"),
+        ('tls_key = "/k"', "tls_certificate and tls_key belong together"),
         ('notify_command = ""', "notify_command: Tuple should have at least 1 item"),
         ('notify_command = "say \'x"', "notify_command: Value error, No closing quotation"),
         ('webhook_url = "ftp://x"', "webhook_url: String should match pattern"),
@@ -67,7 +67,7 @@ def test_a_command_is_one_text_or_a_list_of_words(file: Path) -> None:
         ),
         (
             '[[providers]]\nname = "p"\nbase_url = "https://x"\nmodels = ["m"]\n' * 2,
-            "the name 'p' is used twice. Give each its own.",
+            "the name 'p' is used twice. Use a different name for each.",
         ),
     ],
 )
@@ -92,10 +92,10 @@ def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(file: Path, field:
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, file: Path) -> None:
-    with pytest.raises(SettingsInvalid, match="cannot be read"):
+    with pytest.raises(SettingsInvalid, match="Could not read"):
         load_settings(tmp_path, {})
     file.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsInvalid, match="cannot be read"):
+    with pytest.raises(SettingsInvalid, match="Could not read"):
         load_settings(file, {})
 
 

@@ -101,7 +101,7 @@ class Background:
             _cancel(late)
             if cancel:  # it was cancelled before, and went on all the same
                 names = ", ".join(sorted(task.get_name() for task in late))
-                _log.warning("Cancelled, but still at work after %g s: %s", seconds, names)
+                _log.warning("Canceled, but still running after %g s: %s", seconds, names)
 
     async def __aenter__(self) -> "Background":
         return self

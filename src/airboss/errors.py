@@ -62,7 +62,7 @@ class RoleNeeded(AirbossError):
     def __init__(self, needed: str, role: str, name: str, why: str = "") -> None:
         super().__init__(
             f"This needs the role {needed}{why and f', because {why}'}; {name} has {role}. Ask the "
-            f"owner to do it, or for a token that may: `airboss token add NAME --role {needed}`."
+            f"owner to do it, or to create a token: `airboss token add NAME --role {needed}`."
         )
         self.needed = needed
 

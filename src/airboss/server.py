@@ -133,9 +133,7 @@ def _warn_of_unknown_tuning() -> None:
     if unknown := unknown_parts():
         known = ", ".join(PARTS)
         words = ", ".join(unknown)
-        _log.warning(
-            "%s names what is not known: %s. It may be all, or %s.", VARIABLE, words, known
-        )
+        _log.warning("%s has unknown names: %s. Use all, or some of %s.", VARIABLE, words, known)
 
 
 def _write_logs(redactor: Redactor) -> None:
@@ -152,8 +150,8 @@ def _bound(settings: Settings) -> Generator[list[socket.socket]]:
         sockets = _listen(host, settings.port)
     except OSError as error:
         raise SettingsInvalid(
-            f"Port {settings.port} on {error.filename} cannot be used: {error.strerror}. "
-            "Choose another with --port; 0 takes any that is free."
+            f"Cannot listen on port {settings.port} of {error.filename}: {error.strerror}. "
+            "Choose another port with --port; 0 picks a free one."
         ) from error
     with contextlib.ExitStack() as stack:
         for listening in sockets:
@@ -273,7 +271,7 @@ def _server(services: Services, settings: Settings, port: int, crowd: Crowd) -> 
         config.load()
     except OSError as error:  # a file that is not there, and one that is no certificate
         raise SettingsInvalid(
-            f"TLS cannot be served with {settings.tls_certificate} and {settings.tls_key}: {error}."
+            f"Cannot use {settings.tls_certificate} and {settings.tls_key} for TLS: {error}."
         ) from error
     return PortalServer(config)
 

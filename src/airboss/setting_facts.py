@@ -9,11 +9,11 @@ from typing import Final, Literal, TypeAlias
 Effect: TypeAlias = Literal["at_once", "new_sessions", "within_the_hour", "next_start"]
 Kind: TypeAlias = Literal["text", "number", "switch", "choice", "list"]
 
-_ADDRESS: Final = "It decides how this server is reached."
-_ACCESS: Final = "It decides who gets in."
-_PROGRAM: Final = "It names a program that is run."
-_NOTICES: Final = "It decides where notices are sent, with a secret that lies elsewhere."
-_AT_START: Final = "A server that cannot use it does not start."
+_ADDRESS: Final = "It controls how this server is reached."
+_ACCESS: Final = "It controls who has access."
+_PROGRAM: Final = "It names a program that the server runs."
+_NOTICES: Final = "It controls where notices are sent, with a secret stored elsewhere."
+_AT_START: Final = "It is read only when the server starts."
 
 
 @dataclass(frozen=True)
@@ -36,110 +36,108 @@ def _loops(meaning: str, kind: Kind = "number") -> SettingFacts:
 
 SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     "max_tasks": SettingFacts(
-        "How many agents of jobs and tasks work at once. Empty: 16, or as many as fit into memory. "
-        "Those at work go on where it becomes less.",
+        "Maximum number of job agents running at the same time. Empty: 16, or as many as fit into "
+        "memory. Lowering it does not stop agents that are already running.",
         *("number", "at_once"),
         option="--max-tasks",
     ),
     "max_sessions": SettingFacts(
-        "How many sessions may be open. One more is refused.", "number", "at_once"
+        "Maximum number of open sessions. More are refused.", "number", "at_once"
     ),
     "permissions": SettingFacts(
-        "What agents may do without being asked.",
+        "What agents may do without approval.",
         "choice",
         option="--permissions",
         choices=("ask", "approve-all", "read-only", "deny-all"),
     ),
     "approval_seconds": SettingFacts(
-        "How many seconds a chat session waits for a decision. Empty: as long as it takes.",
+        "How many seconds a chat session waits for a decision. Empty: no time limit.",
         *("number", "new_sessions"),
     ),
     "quiet_seconds": SettingFacts(
-        "After so many seconds without a sign of life the runtime is asked how the turn is.",
+        "After this many seconds without activity, the server asks the runtime about the turn.",
         *("number", "new_sessions"),
     ),
     "roots": SettingFacts(
-        "The folders below which sessions may work. Empty: your home folder, the repository, and "
-        "the folders beside it.",
+        "The folders in which sessions may work. Empty: your home folder, the repository, and the "
+        "folders next to it.",
         "list",
         option="--root",
     ),
     "keep_days": SettingFacts(
-        "What ended before so many days is deleted. Empty: nothing is.",
+        "Delete sessions and runs this many days after they ended. Empty: never.",
         *("number", "within_the_hour"),
         deletes=True,
     ),
     "keep_megabytes": SettingFacts(
-        "While the database holds more than this, what ended first is deleted. Empty: nothing is.",
+        "Delete the oldest finished sessions and runs while the database is larger. Empty: never.",
         *("number", "within_the_hour"),
         deletes=True,
     ),
     "keep_audit_days": SettingFacts(
-        "What the audit says of the time before so many days is deleted. Empty: nothing is.",
+        "Delete audit records that are older than this many days. Empty: never.",
         "number",
-        fixed="No request changes what the audit keeps.",
+        fixed="The audit log cannot be changed by a request.",
     ),
     "max_block_characters": SettingFacts(
-        "How much is kept of a tool's output, a message or reasoning: its beginning and its end.",
+        "How many characters of a tool's output, a message or reasoning are kept: start and end.",
         *("number", "new_sessions"),
     ),
-    "max_body_bytes": SettingFacts("The largest request that is taken, in bytes.", "number"),
-    "loop_detection.enabled": _loops("Whether an agent that repeats itself is stopped.", "switch"),
-    "loop_detection.history": _loops("How many calls of an agent are remembered in a turn."),
-    "loop_detection.warning": _loops("After so many equal calls the agent is warned."),
-    "loop_detection.critical": _loops("After so many equal calls the next one is refused."),
-    "loop_detection.breaker": _loops("After so many equal calls the turn ends."),
-    "loop_detection.unknown_tool": _loops("After so many calls of a missing tool the turn ends."),
-    "loop_detection.blocks": _loops("After so many refused calls the turn ends."),
+    "max_body_bytes": SettingFacts("Maximum size of a request, in bytes.", "number"),
+    "loop_detection.enabled": _loops("Stop an agent that repeats itself.", "switch"),
+    "loop_detection.history": _loops("How many tool calls of a turn are compared."),
+    "loop_detection.warning": _loops("Warn the agent after this many identical calls."),
+    "loop_detection.critical": _loops("Refuse the next call after this many identical calls."),
+    "loop_detection.breaker": _loops("End the turn after this many identical calls."),
+    "loop_detection.unknown_tool": _loops("End the turn after this many calls of a missing tool."),
+    "loop_detection.blocks": _loops("End the turn after this many refused calls."),
     "loop_detection.after_compaction": _loops(
-        "After so many equal calls behind a summary of the conversation the turn ends."
+        "End the turn after this many identical calls following a summary of the conversation."
     ),
-    "loop_detection.detectors.repeat": _loops("Whether equal calls are looked for.", "switch"),
-    "loop_detection.detectors.poll": _loops(
-        "Whether calls that wait for something without an end are looked for.", "switch"
-    ),
-    "loop_detection.detectors.ping_pong": _loops(
-        "Whether two calls that take turns are looked for.", "switch"
-    ),
+    "loop_detection.detectors.repeat": _loops("Detect identical calls.", "switch"),
+    "loop_detection.detectors.poll": _loops("Detect calls that poll without an end.", "switch"),
+    "loop_detection.detectors.ping_pong": _loops("Detect two calls that alternate.", "switch"),
     "loop_detection.detectors.errors": _loops(
-        "Whether calls that fail in the same way are looked for.", "switch"
+        "Detect calls that keep failing in the same way.", "switch"
     ),
     "port": SettingFacts(
-        "The port of this server. 0 takes any that is free.",
+        "The port of this server. 0 picks a free one.",
         "number",
         fixed=_ADDRESS,
         option="--port",
     ),
-    "host": SettingFacts("The address that is listened on.", fixed=_ADDRESS, option="--host"),
+    "host": SettingFacts("The address to listen on.", fixed=_ADDRESS, option="--host"),
     "hosts": SettingFacts(
-        "Other names that browsers may call this server by, such as a proxy's.",
+        "Other host names of this server, such as that of a proxy.",
         "list",
         fixed=_ACCESS,
         option="--allow-host",
     ),
     "tls_certificate": SettingFacts(
-        "The file with the certificate for https.", fixed=_ADDRESS, option="--tls-certificate"
+        "The TLS certificate file.", fixed=_ADDRESS, option="--tls-certificate"
     ),
-    "tls_key": SettingFacts("The file with its key.", fixed=_ADDRESS, option="--tls-key"),
+    "tls_key": SettingFacts(
+        "The private key file of the TLS certificate.", fixed=_ADDRESS, option="--tls-key"
+    ),
     "trusted_proxy": SettingFacts(
-        "Whether a proxy stands in front that ends https.",
+        "A reverse proxy in front of the server handles TLS.",
         "switch",
         fixed=_ACCESS,
         option="--trusted-proxy",
     ),
     "no_token": SettingFacts(
-        "Whether everybody on this machine is let in.",
+        "Let anyone on this machine use the server without a token.",
         "switch",
         fixed=_ACCESS,
         option="--no-token",
     ),
     "data": SettingFacts(
-        "The folder with everything that this server keeps.",
-        fixed="These changes lie in it.",
+        "The folder in which the server stores everything.",
+        fixed="These changes are stored in it.",
         option="--data",
     ),
     "entry": SettingFacts(
-        "The file with tasks and jobs. Empty: the project's own, else the built-in one.",
+        "The file with tasks and jobs. Empty: the project's own, or the built-in one.",
         fixed=_AT_START,
         option="--entry",
     ),
@@ -147,36 +145,34 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         "A script for the rehearsal model.", fixed=_AT_START, option="--rehearsal"
     ),
     "providers": SettingFacts(
-        "Services of your own that offer models, by name.",
+        "Your own model services, by name.",
         "list",
-        fixed="Each is a table of its own, with the name of the variable that holds its key.",
+        fixed="Each is a table with the name of the variable that has its key.",
     ),
     "copilot_cli": SettingFacts(
-        "The agent runtime, where it is not in one of the usual places.",
+        "The agent runtime, if it is not in a usual place.",
         fixed=_PROGRAM,
         option="--copilot-cli",
     ),
     "notify_command": SettingFacts(
-        "What is run when something waits for a person. Its words but the first are not shown.",
+        "Command to run when something is waiting for a person. Only its first word is shown.",
         "list",
         fixed=_PROGRAM,
         option="--notify-command",
     ),
     "webhook_url": SettingFacts(
-        "Where it is posted to when something waits for a person. Only the host is shown.",
+        "URL to notify when something is waiting for a person. Only the host is shown.",
         fixed=_NOTICES,
         option="--webhook",
     ),
     "webhook_secret_file": SettingFacts(
-        "The file with the secret that posts are signed with.", fixed=_NOTICES
+        "The file with the secret that signs webhooks.", fixed=_NOTICES
     ),
     "webhook_private": SettingFacts(
-        "Whether posts may go to addresses inside this network.", "switch", fixed=_NOTICES
+        "Allow webhooks to private addresses.", "switch", fixed=_NOTICES
     ),
-    "test": SettingFacts(
-        "Whether this is the portal's test mode.", "switch", fixed=_AT_START, option="--test"
-    ),
+    "test": SettingFacts("Run in test mode.", "switch", fixed=_AT_START, option="--test"),
     "test_folder": SettingFacts(
-        "Where the test mode finds its entries.", fixed=_AT_START, option="--test-folder"
+        "The folder with the entries of the test mode.", fixed=_AT_START, option="--test-folder"
     ),
 }

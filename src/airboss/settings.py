@@ -172,7 +172,7 @@ def load_settings(file: Path | None, options: Mapping[str, Any]) -> Settings:
     given.update({name: value for name, value in options.items() if value is not None})
     source = f" (options, or {file})" if file else ""
     lines = _provider_lines(file) if file and "providers" in given else ()
-    return checked_settings(given, f"These settings cannot be used{source}: ", lines)
+    return checked_settings(given, f"Invalid settings{source}: ", lines)
 
 
 def checked_settings(
@@ -186,9 +186,11 @@ def checked_settings(
     names = [provider.name for provider in settings.providers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise SettingsInvalid(f"providers: the name {twice!r} is used twice. Give each its own.")
+        raise SettingsInvalid(
+            f"providers: the name {twice!r} is used twice. Use a different name for each."
+        )
     if (settings.tls_certificate is None) != (settings.tls_key is None):
-        raise SettingsInvalid("tls_certificate and tls_key go together: give both, or neither.")
+        raise SettingsInvalid("tls_certificate and tls_key belong together: set both, or neither.")
     return settings
 
 
@@ -199,7 +201,7 @@ def read_settings_file(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsInvalid(f"The settings file {file} cannot be read: {error}") from error
+        raise SettingsInvalid(f"Could not read the settings file {file}: {error}") from error
 
 
 def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, Any]:

@@ -143,7 +143,7 @@ async def test_a_link_that_stays_below_the_roots_is_followed(guest: Guest) -> No
 async def test_a_body_that_is_no_text_is_refused(guest: Guest) -> None:
     answer = await guest.http.post("/api/copilot/session/start/rehearsal", content=b"\xff\xfe")
     assert answer.status_code == 422
-    assert answer.json() == {"error": "The body must be text in UTF-8."}
+    assert answer.json() == {"error": "The body must be UTF-8 text."}
 
 
 # session/query and session/stop

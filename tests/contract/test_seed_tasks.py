@@ -101,7 +101,7 @@ async def test_a_body_that_is_no_text_is_refused(tasker: TaskGuest) -> None:
     path = f"/api/copilot/task/start/input/session/{await tasker.start('coder')}"
     answer = await tasker.http.post(path, content=b"\xff\xfe")
     assert answer.status_code == 422
-    assert answer.json() == {"error": "The body must be text in UTF-8."}
+    assert answer.json() == {"error": "The body must be UTF-8 text."}
 
 
 async def test_what_must_hold_before_is_not_asked_of_a_person(tasker: TaskGuest) -> None:

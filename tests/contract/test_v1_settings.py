@@ -60,7 +60,7 @@ async def test_each_says_what_it_means_and_where_it_is_set(
     assert (told["value"], told["default"], told["changeable"]) == (50, 200, True)
     locked = found["max_tasks"]
     assert (locked["value"], locked["changeable"], locked["locked"]) == (4, False, True)
-    assert found["port"]["why_not"].endswith("or by --port, and start the server again.")
+    assert found["port"]["why_not"].endswith("or by --port, and restart the server.")
     assert locked["why_not"].startswith("--max-tasks sets it")
     assert str(file) in found["webhook_private"]["why_not"]
 

@@ -58,18 +58,18 @@ async def test_a_port_that_somebody_has_is_named(make_portal: MakePortal) -> Non
         taken.listen()
         port = taken.getsockname()[1]
         said = await refused(make_portal(), "--port", str(port))
-    assert f"Port {port} on 127.0.0.1 cannot be used" in said
+    assert f"Cannot listen on port {port} of 127.0.0.1" in said
     assert "--port" in said
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ("port = [", "cannot be read"),
+        ("port = [", "Could not read"),
         ("prot = 8888", "prot"),
         ('permissions = "all"', "permissions"),
         ('[[providers]]\nname = "x"', "providers.0.base_url"),
-        ("host = 3\x00", "cannot be read"),
+        ("host = 3\x00", "Could not read"),
     ],
 )
 async def test_settings_that_cannot_be_used_are_named_with_their_place(
@@ -97,7 +97,7 @@ async def test_a_certificate_that_is_none_is_named(make_portal: MakePortal) -> N
     file = portal.folder / "no.pem"
     file.write_text("no certificate", "utf-8")
     said = await refused(portal, "--tls-certificate", str(file), "--tls-key", str(file))
-    assert f"TLS cannot be served with {file}" in said
+    assert f"Cannot use {file}" in said
 
 
 async def test_a_folder_of_a_newer_version_is_left_alone(portal: Portal) -> None:

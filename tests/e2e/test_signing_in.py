@@ -87,7 +87,7 @@ def test_a_browser_that_lost_its_part_is_told_how_to_come_back(portal: Portal, p
     page.evaluate("localStorage.clear()")
     page.goto(f"{portal.url}/jobs.html")
     expect(page.get_by_role("heading", name=SIGN_IN)).to_be_visible()
-    expect(page.get_by_text("it may have been cleared")).to_be_visible()
+    expect(page.get_by_text("may have been cleared")).to_be_visible()
     expect(page.get_by_role("list").get_by_text("airboss link")).to_be_visible()
     arrived(page, portal)
 

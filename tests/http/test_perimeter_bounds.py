@@ -46,7 +46,7 @@ async def test_a_larger_body_is_refused_by_its_length(open_door: Open) -> None:
         answer = await door.ask("/api/v1/prompts", "POST", headers=door.bearer, content=b"x" * 1001)
         assert answer.status_code == 413
         assert answer.json()["code"] == "body_too_large"
-        assert answer.json()["detail"] == "A body has up to 1000 bytes here."
+        assert answer.json()["detail"] == "The body is too large. The limit is 1000 bytes."
         seed = await door.ask(QUERY, "POST", headers=door.bearer, content=b"x" * 1001)
         assert (seed.status_code, list(seed.json())) == (413, ["error"])
 

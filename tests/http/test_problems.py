@@ -69,7 +69,7 @@ async def test_an_unknown_endpoint_of_seed_001_is_called_so(door: Door, path: st
 async def test_an_unknown_address_of_v1_is_a_problem(door: Door) -> None:
     answer = await door.ask("/api/v1/nothing", headers=door.bearer)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    assert answer.json()["detail"] == "There is nothing at this address."
+    assert answer.json()["detail"] == "Nothing was found at this address."
 
 
 async def test_a_method_that_is_not_offered_is_said_so_and_not_unknown(door: Door) -> None:

@@ -72,7 +72,7 @@ async def test_whether_one_is_in_is_answered_to_everybody(door: Door) -> None:
     assert stranger.status_code == 200
     assert stranger.headers["cache-control"] == "no-store"
     told = stranger.json()
-    assert told.pop("detail").startswith("This needs the token")
+    assert told.pop("detail").startswith("A token is required")
     assert told.pop("code") == "token_needed"
     assert told.pop("hosts") == []
     assert told == {"signed_in": False, "who": None, "role": None}, "and is told nothing else"

@@ -150,7 +150,7 @@ async def test_a_server_does_not_start_beside_somebody_who_has_half_of_localhost
         asked = ("serve", "--port", port, "--data", str(data))
         told = await asyncio.to_thread(closed_portal.run, *asked)
     assert told.returncode == 2
-    assert f"Port {port} on ::1 cannot be used" in told.stderr
+    assert f"Cannot listen on port {port} of ::1" in told.stderr
 
 
 async def test_nobody_listens_beyond_loopback(closed_portal: Portal) -> None:
@@ -173,8 +173,8 @@ async def test_nobody_listens_beyond_loopback(closed_portal: Portal) -> None:
         (("--host", "0.0.0.0"), None, "AIRBOSS_TOKEN"),  # noqa: S104
         (("--host", "::"), None, "AIRBOSS_TOKEN"),
         (("--host", "0.0.0.0"), "a-token-that-was-chosen", "tls_certificate"),  # noqa: S104
-        (("--host", "0.0.0.0", "--no-token"), None, "loopback only"),  # noqa: S104
-        (("--trusted-proxy", "--no-token"), None, "loopback only"),
+        (("--host", "0.0.0.0", "--no-token"), None, "only on loopback"),  # noqa: S104
+        (("--trusted-proxy", "--no-token"), None, "only on loopback"),
     ],
 )
 async def test_others_are_let_near_only_after_somebody_decided_how(

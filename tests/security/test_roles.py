@@ -244,7 +244,7 @@ async def test_everything_open_ends_within_two_seconds_of_the_end_date(portal: P
         browser = await client.get("/api/v1/status", headers=signed.headers)
         assert browser.status_code == 401
     done = await asyncio.to_thread(portal.run, "status", AIRBOSS_TOKEN=token)
-    assert (done.returncode, "The end date of this token has passed" in done.stderr) == (2, True)
+    assert (done.returncode, "This token has expired" in done.stderr) == (2, True)
     told = await asyncio.to_thread(portal.run, "token", "list")
     assert re.search(r"short\tview\t.*\texpired ", told.stdout)
 
@@ -279,8 +279,8 @@ def test_the_command_line_says_in_words_what_one_may_not_do(
     done = portal.run("stop", "--yes", AIRBOSS_TOKEN=tokens["view"])
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: This needs the role own; a-view has view. Ask the owner to do it, or for a token "
-        "that may: `airboss token add NAME --role own`.\n"
+        "error: This needs the role own; a-view has view. Ask the owner to do it, or to create "
+        "a token: `airboss token add NAME --role own`.\n"
     )
     assert portal.is_running
 

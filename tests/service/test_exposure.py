@@ -37,7 +37,7 @@ def test_any_other_address_needs_a_token_and_tls_or_a_proxy(host: str) -> None:
     assert "AIRBOSS_TOKEN" in refusal(False, host=host)
     assert "AIRBOSS_TOKEN" in refusal(False, host=host, **TLS)
     assert "trusted_proxy" in refusal(True, host=host)
-    assert "loopback only" in refusal(True, host=host, no_token=True, **TLS)
+    assert "only on loopback" in refusal(True, host=host, no_token=True, **TLS)
     check_exposure(Settings(host=host, tls_certificate=Path("c"), tls_key=Path("k")), True)
     check_exposure(Settings(host=host, trusted_proxy=True), token_is_set=True)
 

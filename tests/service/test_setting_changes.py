@@ -78,7 +78,7 @@ WRONG: tuple[tuple[str, Any, str], ...] = (
     ("max_tasks", "many", "max_tasks: Input should be a valid integer"),
     ("max_sessions", None, "max_sessions: Input should be a valid integer"),
     ("keep_days", 1e300, "keep_days: Input should be less than or equal to 1000000"),
-    ("keep_days", float("inf"), "keep_days: should be a number or text"),
+    ("keep_days", float("inf"), "keep_days: should be a number or a text"),
     ("loop_detection.warning", -1, "loop_detection.warning: Input should be a whole number"),
     ("loop_detection.enabled", "maybe", "loop_detection.enabled: Input should be a valid bool"),
     ("max_block_characters", 1, "max_block_characters: Input should be greater than or equal"),
@@ -98,11 +98,13 @@ async def test_a_wrong_value_is_refused_in_the_words_of_the_file(tmp_path: Path)
 async def test_what_cannot_be_changed_says_why_and_what_to_do(tmp_path: Path) -> None:
     async with house_in(tmp_path) as house:
         settings = house.services.settings
-        with pytest.raises(Conflict, match=r"--permissions sets it.*Start the server without it"):
+        with pytest.raises(
+            Conflict, match=r"--permissions sets it.*restart the server without"
+        ):
             await settings.change("permissions", "ask", "me")
-        with pytest.raises(Conflict, match="No request changes what the audit keeps"):
+        with pytest.raises(Conflict, match="The audit log cannot be changed by a request"):
             await settings.change("keep_audit_days", 1, "me")
-        with pytest.raises(Conflict, match=r"who gets in. Set it by --no-token, and start"):
+        with pytest.raises(Conflict, match=r"who has access. Set it by --no-token, and restart"):
             await settings.change("no_token", True, "me")
         for name in ("nothing", "", "loop_detection"):
             with pytest.raises(NotFound):

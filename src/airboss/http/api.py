@@ -52,7 +52,7 @@ def build_routes(use: Services | None) -> FastAPI:
     app = FastAPI(
         title="Airboss",
         version=version("airboss"),
-        summary="Runs coding agents as dependable jobs.",
+        summary="Run coding agents as dependable jobs.",
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,

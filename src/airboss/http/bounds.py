@@ -48,28 +48,30 @@ def check_head(scope: Scope, headers: Headers, bounds: RequestBounds, body_bytes
     address = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     if address > bounds.address_bytes:
         raise RefusedAnswer(
-            414, "address_too_long", f"An address has up to {bounds.address_bytes} bytes."
+            414,
+            "address_too_long",
+            f"The URL is too long. The limit is {bounds.address_bytes} bytes.",
         )
     if len(scope["headers"]) > bounds.headers:
         raise RefusedAnswer(
-            431, "too_many_headers", f"A request has up to {bounds.headers} headers."
+            431, "too_many_headers", f"Too many headers. The limit is {bounds.headers}."
         )
     if sum(len(name) + len(value) for name, value in scope["headers"]) > bounds.header_bytes:
         raise RefusedAnswer(
             431,
             "headers_too_large",
-            f"The headers have up to {bounds.header_bytes} bytes together. In a browser, cookies "
-            "of every program on this host count: delete those of this site.",
+            f"The headers are too large. The limit is {bounds.header_bytes} bytes in total. In a "
+            "browser, try deleting the cookies of this site.",
         )
     if not scope["path"].startswith("/"):
-        raise RefusedAnswer(400, "bad_target", "The address of a request begins with a slash.")
+        raise RefusedAnswer(400, "bad_target", "The request target must begin with a slash.")
     lengths = headers.get(b"content-length", ())
     if len(lengths) > 1 or not all(length.isdigit() and len(length) < 20 for length in lengths):
-        raise RefusedAnswer(400, "bad_length", "Content-Length is one number.")
+        raise RefusedAnswer(400, "bad_length", "Content-Length must be a single number.")
     # A proxy in front might go by the other one, and take the rest for a request of its own.
     if lengths and b"transfer-encoding" in headers:
         raise RefusedAnswer(
-            400, "bad_length", "A body has Content-Length or Transfer-Encoding, and not both."
+            400, "bad_length", "Send either Content-Length or Transfer-Encoding, not both."
         )
     if lengths and int(lengths[0]) > body_bytes:
         raise _too_large(body_bytes)
@@ -94,7 +96,7 @@ async def read_body(receive: Receive, body_bytes: int, seconds: float) -> bytes:
                 more = message.get("more_body", False)
     except TimeoutError:
         raise RefusedAnswer(
-            408, "body_too_slow", f"The body did not come within {seconds:g} seconds."
+            408, "body_too_slow", f"The body did not arrive within {seconds:g} seconds."
         ) from None
     return bytes(body)
 
@@ -121,4 +123,6 @@ async def linger(receive: Receive, seconds: float) -> None:
 
 
 def _too_large(body_bytes: int) -> RefusedAnswer:
-    return RefusedAnswer(413, "body_too_large", f"A body has up to {body_bytes} bytes here.")
+    return RefusedAnswer(
+        413, "body_too_large", f"The body is too large. The limit is {body_bytes} bytes."
+    )

@@ -38,7 +38,7 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Answer]) -> An
             await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         beside.cancel()
         if is_out.is_set():
-            raise AccessEnded("The token or the sign-in of this request is no longer accepted.")
+            raise AccessEnded("The token or sign-in of this request is no longer valid.")
         return None if leaving.done() else working.result()
 
 

@@ -19,27 +19,31 @@ class ServerCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         use = self._use
         opened, working = use.sessions.open_count()
-        yield GaugeMetricFamily("airboss_sessions_open", "Sessions that are open.", opened)
-        yield GaugeMetricFamily("airboss_sessions_working", "Sessions that work.", working)
+        yield GaugeMetricFamily("airboss_sessions_open", "Open sessions.", opened)
+        yield GaugeMetricFamily(
+            "airboss_sessions_working", "Sessions whose agent is working.", working
+        )
         starts = use.status.runtime.starts
         yield CounterMetricFamily("airboss_runtime_starts", "Starts of the agent runtime.", starts)
         for name, count in use.log.counts.items():
             said = f"The log's {name} since the start."
             yield CounterMetricFamily(f"airboss_log_{name}", said, count)
         digests = use.digests
-        said = "Digests that pages asked for."
+        said = "Digests requested by pages."
         yield CounterMetricFamily("airboss_page_digests", said, digests.asked)
-        said = "Pages that showed something else than the log says."
+        said = "Pages whose state differed from the log."
         yield CounterMetricFamily("airboss_page_differences", said, digests.differences)
         trouble = int(use.log.trouble is not None)
-        yield GaugeMetricFamily("airboss_log_trouble", "1 while the log cannot write.", trouble)
+        yield GaugeMetricFamily(
+            "airboss_log_trouble", "1 while the log cannot be written.", trouble
+        )
 
 
 class BackgroundCollector(Collector):
     """What failed beside the requests: nobody waited for it, so nobody else was told."""
 
     def collect(self) -> Iterator[Metric]:
-        said = "Work in the background that failed; the log says why."
+        said = "Failed background tasks. See the log for the reason."
         failed = CounterMetricFamily("airboss_background_failures", said, labels=["owner"])
         for owner, count in FAILURES.items():
             failed.add_metric([owner], count)

@@ -19,12 +19,12 @@ _MOST_KEYS = 4
 # As many as a browser keeps for one host, and a few more.
 _MOST_COOKIES = 256
 _SIGN_IN_AGAIN = (
-    "To sign in again, run `airboss link` where the server runs and open the address it prints."
+    "To sign in again, run `airboss link` on the machine running Airboss and open the link."
 )
 
 _ENDED = (
-    "The end date of this token has passed. Where the server runs, "
-    "`airboss token change NAME --until DATE` gives it another one."
+    "This token has expired. To extend it, run `airboss token change NAME --until DATE` on the "
+    "machine running Airboss."
 )
 
 
@@ -96,31 +96,31 @@ def _unknown(shown: Credentials) -> RefusedAnswer:
         return RefusedAnswer(
             401,
             "wrong_token",
-            "This token is not, or no longer, one of this server's. "
-            "`airboss serve` prints an address that gets in.",
+            "This token is not valid, or no longer valid. "
+            "To sign in, open the link that `airboss serve` prints.",
             guessed=True,
         )
     if not shown.cookies:
         return RefusedAnswer(
             401,
             "token_needed",
-            "This needs the token: as `Authorization: Bearer …`, or by the address that "
-            "`airboss serve` printed.",
+            "A token is required. Send it as `Authorization: Bearer …`, or open the link that "
+            "`airboss serve` prints.",
         )
     # Signed, not random: the form of the cookies that earlier versions gave.
     if all(cookie.startswith("v1.") for cookie in shown.cookies):
         return RefusedAnswer(
             401,
             "sign_in_outdated",
-            "This browser was signed in by an earlier version of Airboss, whose sign-ins are no "
+            "This browser was signed in by an earlier version of Airboss. Such sign-ins are no "
             f"longer accepted. {_SIGN_IN_AGAIN}",
         )
     if not shown.keys:
         return RefusedAnswer(
             401,
             "key_needed",
-            "The cookie came without the key of its sign-in, which the pages of this address keep "
-            f"in the browser's storage; it may have been cleared. {_SIGN_IN_AGAIN}",
+            "The key of this sign-in is missing. The browser's storage for this site may have been "
+            f"cleared. {_SIGN_IN_AGAIN}",
         )
     return RefusedAnswer(
         401, "signed_out", f"This sign-in has ended. {_SIGN_IN_AGAIN}", guessed=True

@@ -126,9 +126,9 @@ class Crowd:
         for connection in stuck:
             self._cut(connection)
         if stuck:
-            _log.info("Cut off %d connections whose answers nobody read", len(stuck))
+            _log.info("Closed %d connections whose clients stopped reading", len(stuck))
         if self._too_many:
-            _log.warning("Cut off %d connections: there were too many", self._too_many)
+            _log.warning("Closed %d connections: too many were open", self._too_many)
             self._too_many = 0
         if self._strangers or self._known:
             self._look_later()

@@ -27,7 +27,7 @@ def refused(description: str) -> Described:
 
 
 # Every refusal has this form, also those that FastAPI would describe in its own.
-REFUSALS: Final[Refusals] = {"default": refused("Refused, in words.")}
+REFUSALS: Final[Refusals] = {"default": refused("Refused. `detail` gives the reason.")}
 
 
 def operation_id(route: APIRoute) -> str:
@@ -49,13 +49,13 @@ def describe(app: FastAPI) -> None:
                 _BEARER: {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "A token of this server, as `airboss token add NAME` prints it.",
+                    "description": "A token of this server: `airboss token add NAME`.",
                 },
                 _SIGN_IN: {
                     "type": "apiKey",
                     "in": "header",
                     "name": "X-Airboss-Key",
-                    "description": "A browser's: the key of its sign-in, beside the cookie.",
+                    "description": "For browsers: the key of the sign-in, sent with the cookie.",
                 },
             }
             described["security"] = [{_BEARER: []}, {_SIGN_IN: []}]

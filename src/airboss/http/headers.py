@@ -52,7 +52,7 @@ class DressedAnswer:
                 self.on_stream()
         elif self._goes_on and self.may_go_on is not None and not await self.may_go_on():
             await self.cut()
-            raise StreamCut("The reader of this answer may not go on.")
+            raise StreamCut("This reader is no longer allowed to read.")
         self._goes_on = self._is_stream or message.get("more_body", False)
         await self._send(message)
 

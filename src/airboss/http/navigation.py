@@ -15,13 +15,13 @@ NOT_A_PAGE = "not_a_page"
 
 _STOP = "/api/stop"
 _HOW_TO_STOP = (
-    "Opening this address does not stop the server. To stop it, open Airboss and press "
-    "“Stop Server” in its Settings, or run `airboss stop`. "
-    "A script sends the token with it: `Authorization: Bearer …`."
+    "Opening this address does not stop the server. To stop it, open Airboss and click "
+    "“Stop Server” in Settings, or run `airboss stop`. "
+    "In a script, send the token: `Authorization: Bearer …`."
 )
 _GENERALLY = (
-    "This address is for programs and does nothing when it is opened in a browser. "
-    "Open Airboss and do it there. A script sends the token with it: `Authorization: Bearer …`."
+    "This address is part of the API and does nothing when you open it in a browser. "
+    "Use the Airboss pages instead. In a script, send the token: `Authorization: Bearer …`."
 )
 _PAGE = """<!doctype html>
 <html lang="en">

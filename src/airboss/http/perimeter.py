@@ -151,9 +151,7 @@ class Perimeter:
         body = await read_body(receive, most, seconds)
         caller = scope.get("airboss.caller")
         if caller is not None and not caller.is_in():  # a body may take its time
-            raise RefusedAnswer(
-                401, "signed_out", "This token or this sign-in was ended meanwhile."
-            )
+            raise RefusedAnswer(401, "signed_out", "This token or sign-in is no longer valid.")
         return replay(body, receive)
 
     def _origin(self, headers: Headers) -> str:
@@ -163,8 +161,8 @@ class Perimeter:
             raise RefusedAnswer(
                 421,
                 "unknown_host",
-                "This server does not go by that name. Names beside loopback's are given to it by "
-                "`hosts` in its settings, with the port where the address shows one.",
+                "This server does not accept requests for this host name. Add the name to `hosts` "
+                "in the settings, with the port if the address has one.",
             )
         return origin
 
@@ -272,4 +270,6 @@ def _check_same_origin(headers: Headers, origin: str) -> None:
     if any(site not in (b"same-origin", b"none") for site in sites) or any(
         named != ours for named in origins
     ):
-        raise RefusedAnswer(403, "foreign_origin", "A page of another origin may not ask this.")
+        raise RefusedAnswer(
+            403, "foreign_origin", "Requests from pages of other origins are not allowed."
+        )

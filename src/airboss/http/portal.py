@@ -57,7 +57,7 @@ async def body_text(request: Request) -> str:
     try:
         return (await request.body()).decode("utf-8")
     except UnicodeDecodeError:
-        raise Invalid("The body must be text in UTF-8.") from None
+        raise Invalid("The body must be UTF-8 text.") from None
 
 
 @router.api_route("/test", methods=BOTH)

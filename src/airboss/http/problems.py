@@ -44,9 +44,9 @@ _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 _PROBLEM_PLACES = ("/metrics", "/readyz", "/healthz")
 # Where the standard phrase leaves one alone.
 _WORDS = {
-    404: "There is nothing at this address.",
-    405: "This address does not answer to that method.",
-    500: "Something went wrong inside the server. Its log says what, under this request's id.",
+    404: "Nothing was found at this address.",
+    405: "This address does not support this method.",
+    500: "Internal server error. For details, search the server's log for this request id.",
 }
 
 

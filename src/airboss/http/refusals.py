@@ -29,7 +29,7 @@ class RefusedAnswer(Exception):
 TOO_MANY_GUESSES = RefusedAnswer(
     429,
     "too_many_guesses",
-    "Too many wrong tokens or codes at once. A right one is let in at any time.",
+    "Too many wrong tokens or codes. Wait a moment; a valid token still works.",
 )
 
 

@@ -125,7 +125,7 @@ class Asker:
             gate: RefusalExit | None = self.scope.get("airboss.gate")
             if gate is not None:
                 gate.note(self.scope, 403, ROLE_NEEDED)
-            raise RoleNeeded(needed, self.role or "none any more", self.name, why)
+            raise RoleNeeded(needed, self.role or "no role", self.name, why)
 
 
 async def asker(request: Request) -> Asker:
@@ -145,7 +145,7 @@ async def check_role(request: Request) -> None:
         return
     who = await asker(request)
     if needed not in ROLES:
-        raise RoleNeeded("that nobody has yet", who.role or "none", who.name)
+        raise RoleNeeded("that nobody has yet", who.role or "no role", who.name)
     who.must_have(needed)
 
 

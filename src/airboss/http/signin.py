@@ -32,8 +32,8 @@ class SignInCode(BaseModel):
     code: str = Field(min_length=1, max_length=200)
     replace: bool = Field(
         default=True,
-        description="With `false`, a browser that is signed in under another name stays so: "
-        "nothing is done, the code can still be used, and `instead_of` says the name.",
+        description="With `false`, a browser that is signed in under another name stays signed in: "
+        "nothing changes, the code stays valid, and `instead_of` is that name.",
     )
 
 
@@ -125,7 +125,7 @@ async def show_sign_in(request: Request) -> Response | SignInState:
 @router.post(
     "/signin",
     response_model=SignedIn,
-    responses={401: refused("The code was used already, is too old, or is another server's.")},
+    responses={401: refused("The code was already used, has expired, or is for another server.")},
 )
 async def sign_in(
     asked: SignInCode,
@@ -183,7 +183,7 @@ async def end_sign_ins(
     sign_ins: UseSignIns,
     who: Who,
     own: Own,
-    others: Annotated[bool, Query(description="All but the one that asks.")] = False,
+    others: Annotated[bool, Query(description="Sign out all browsers except this one.")] = False,
 ) -> None:
     """All of those that `GET` lists."""
     await sign_ins.end_all(who, but=own if others else None)
@@ -203,8 +203,8 @@ async def _wrong_code(request: Request) -> Response:
     wrong = RefusedAnswer(
         401,
         "wrong_code",
-        "This code was used already, is older than ten minutes, or is another server's. "
-        "Ask for a fresh address.",
+        "This code was already used, is older than ten minutes, or is for another server. "
+        "Get a new link with `airboss link`.",
         guessed=True,
     )
     return _problem(request, await gate.refuse(request.scope, wrong))

@@ -44,13 +44,13 @@ _KINDS = {
 _CODINGS = {suffix: name for name, suffix in SUFFIXES.items()}
 _BUILD = re.compile(r'<meta name="airboss-build" content="(\w+)"')
 _NOT_BUILT = (
-    "The pages of Airboss are not built yet, so there is nothing to show; its API works.\n"
-    "In a clone of the project run: make web\n"
+    "The pages of Airboss are not built yet. The API works.\n"
+    "In a clone of the project, run: make web\n"
 )
 _DOCS = "/docs"
 _DOCS_NOT_BUILT = (
-    "The documentation of Airboss is not built yet; the pages and the API work.\n"
-    "In a clone of the project run: make docs\n"
+    "The documentation of Airboss is not built yet. The pages and the API work.\n"
+    "In a clone of the project, run: make docs\n"
 )
 
 

@@ -36,37 +36,37 @@ def check_exposure(settings: Settings, token_is_set: bool) -> None:
     """Refuses to serve anybody beyond this machine before somebody decided who and how."""
     _check_names(settings.hosts)
     if (settings.tls_certificate is None) != (settings.tls_key is None):
-        raise SettingsInvalid("TLS needs both, tls_certificate and tls_key; only one is given.")
+        raise SettingsInvalid("TLS needs both tls_certificate and tls_key, but only one is set.")
     if settings.no_token:
         _check_no_token(settings)
     if is_loopback(settings.host):
         return
-    place = f"--host {settings.host or '(empty)'} is reached from other machines"
+    place = f"--host {settings.host or '(empty)'} can be reached from other machines"
     if not token_is_set:
         raise SettingsInvalid(
-            f"{place}, so a token has to be chosen first: set AIRBOSS_TOKEN, or make one with "
-            "`airboss token add NAME`. Or leave --host out, and only this machine gets in."
+            f"{place}, so it needs a token. Set AIRBOSS_TOKEN, or create one with "
+            "`airboss token add NAME`. Or leave out --host to allow this machine only."
         )
     if settings.tls_certificate is None and not settings.trusted_proxy:
         raise SettingsInvalid(
-            f"{place}, and everything, the token too, would travel in the clear. Give "
-            "tls_certificate and tls_key, or say with trusted_proxy that a proxy ends TLS. "
-            "Or leave --host out, and only this machine gets in."
+            f"{place}, and everything, including the token, would be sent unencrypted. Set "
+            "tls_certificate and tls_key, or trusted_proxy if a proxy handles TLS. "
+            "Or leave out --host to allow this machine only."
         )
 
 
 def _check_no_token(settings: Settings) -> None:
     if not is_loopback(settings.host):
         raise SettingsInvalid(
-            f"--no-token is for loopback only, and --host {settings.host or '(empty)'} is not. "
-            "Leave one of them out."
+            f"--no-token works only on loopback, and --host {settings.host or '(empty)'} is not "
+            "loopback. Remove one of them."
         )
     beyond = next((name for name in settings.hosts if not is_loopback(_without_port(name))), None)
     if settings.trusted_proxy or beyond:
         named = f"the name {beyond!r} in hosts" if beyond else "trusted_proxy"
         raise SettingsInvalid(
-            f"--no-token is for loopback only, and {named} means that others are let through. "
-            "Leave one of them out."
+            f"--no-token works only on loopback, and {named} allows access from elsewhere. "
+            "Remove one of them."
         )
 
 
@@ -75,8 +75,8 @@ def _check_names(hosts: tuple[str, ...]) -> None:
         match = _HOST.fullmatch(name)
         if not match or int(match[1] or 1) not in range(1, 65536):
             raise SettingsInvalid(
-                f"hosts: {name!r} is not the name of a host. Write it as browsers send it: "
-                "`portal.example`, or `portal.example:8443` when the address shows a port."
+                f"hosts: {name!r} is not a host name. Write it as browsers send it: "
+                "`portal.example`, or `portal.example:8443` if the address has a port."
             )
 
 

@@ -82,7 +82,7 @@ class SettingChanges:
         for kept in await self.store.all():
             facts = SETTING_FACTS.get(kept.name)
             if facts is None or facts.fixed:
-                _log.warning("The kept setting %s is not known here, and not used.", kept.name)
+                _log.warning("Ignored the stored setting %s: it is not known here.", kept.name)
                 continue
             self._kept[kept.name] = kept
             try:
@@ -90,7 +90,7 @@ class SettingChanges:
                 good[kept.name] = kept.value
             except SettingsInvalid as error:
                 self.problems[kept.name] = str(error)
-                _log.warning("The kept setting %s is not used: %s", kept.name, error)
+                _log.warning("Ignored the stored setting %s: %s", kept.name, error)
         self.at_start = self.sources.settings(good)
         return self.at_start
 
@@ -143,7 +143,7 @@ class SettingChanges:
             try:
                 settings = self.sources.settings(changes)
             except SettingsInvalid as error:
-                raise Conflict(f"{name} cannot go back: {error}") from error
+                raise Conflict(f"Could not reset {name}: {error}") from error
             await self.store.remove(name)
             del self._kept[name]
             self.problems.pop(name, None)
@@ -166,11 +166,11 @@ class SettingChanges:
             text = json.dumps(value, ensure_ascii=False, allow_nan=False)
             text.encode()
         except ValueError:  # infinite, or half of a character
-            raise Invalid(f"{name}: should be a number or text that can be written down.") from None
+            raise Invalid(f"{name}: should be a number or a text that can be stored.") from None
         if len(text) > _LONGEST or "\0" in "".join(_texts(value)):
             raise Invalid(f"{name}: should be text of at most {_LONGEST} characters without NUL.")
         if self.redactor.count(text):
-            raise Invalid(f"{name}: there is a secret in it. Secrets are not kept here.")
+            raise Invalid(f"{name}: the value contains a secret. Secrets cannot be stored here.")
 
     async def _record(self, who: str, change: Literal["changed", "reset"], before: Setting) -> None:
         after = self.one(before.name)
@@ -236,9 +236,9 @@ class SettingChanges:
         if facts.fixed:
             where = [f"in {self.sources.file}"] if self.sources.file and name != "data" else []
             where += [f"by {facts.option}"] if facts.option else []
-            return f"{facts.fixed} Set it {' or '.join(where)}, and start the server again."
+            return f"{facts.fixed} Set it {' or '.join(where)}, and restart the server."
         if source in ("option", "variable"):
-            return f"{set_in} sets it, which counts more. Start the server without it to change it."
+            return f"{set_in} sets it. To change it here, restart the server without {set_in}."
         return ""
 
     def _clean(self, value: SettingValue) -> SettingValue:
