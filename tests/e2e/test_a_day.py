@@ -254,14 +254,14 @@ def decide_twelve_by_keys(portal: Portal, page: Page) -> None:
     page.goto(f"{portal.url}/inbox.html")
     left = 12
     while left > 0:
-        count = page.locator("#content").get_by_text(re.compile(rf"^{left} waits? for you"))
+        count = page.locator("#content").get_by_text(re.compile(rf"^{left} waiting for you"))
         expect(count).to_be_visible()
         if left == 12:
             page.keyboard.press("j")
         expect(card(page)).to_be_focused()
         left -= decide_by_key(page)
         until(lambda now=left: len(waiting(portal)) == now, "a key did not decide it")
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     until(lambda: not any_works(portal), "something hangs")
     assert sorted(path.name for path in portal.work.glob("four-*")) == []
     assert (portal.work / "same").exists()
@@ -276,5 +276,5 @@ def decide_by_key(page: Page) -> int:
         page.keyboard.press("Enter")
         return 1
     expect(card(page).locator(".acts .btn").first).to_be_enabled()
-    page.keyboard.press("a" if "equal" in label else "d")
-    return int(label.split()[0]) if "equal" in label else 1
+    page.keyboard.press("a" if "identical" in label else "d")
+    return int(label.split()[0]) if "identical" in label else 1

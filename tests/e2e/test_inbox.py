@@ -29,7 +29,7 @@ def inbox(portal: Portal, page: Page) -> Iterator[Page]:
     leave_nothing(portal)
     quiet = Quiet(page)
     signed_in(page, portal).goto(f"{portal.url}/inbox.html")
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     yield page
     quiet.check(but="422")
 
@@ -73,7 +73,7 @@ def test_an_item_appears_by_itself_is_counted_and_is_allowed(portal: Portal, inb
     expect(card.get_by_role("link", name="touch it")).to_be_visible()
     expect(card.get_by_role("button", name="Allow once")).not_to_be_focused()
     card.get_by_role("button", name="Allow once").click()
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     expect(inbox).to_have_title("Inbox · Airboss")
     expect(inbox.locator(".past li").first).to_contain_text("Allowed once")
     assert outcomes(portal, session) == [("allow-once", None)]
@@ -108,7 +108,7 @@ def test_keys_move_and_decide_and_the_focus_goes_to_the_next(portal: Portal, inb
     expect(cards(inbox)).to_be_focused()
     readable(inbox)
     inbox.keyboard.press("d")
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     assert outcomes(portal, first) == [("deny", None)]
     assert outcomes(portal, second) == [("deny", None)]
 
@@ -124,10 +124,10 @@ def test_what_is_pressed_twice_does_not_decide_the_next_one(portal: Portal, inbo
         time.sleep(0.15)
     assert outcomes(portal, first) == [("allow-once", None)]
     assert [item["session"] for item in waiting(portal)] == [second]
-    expect(cards(inbox)).to_contain_text("came up just as you pressed")
+    expect(cards(inbox)).to_contain_text("appeared just now")
     readable(inbox)
     inbox.keyboard.press("d")
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     assert outcomes(portal, second) == [("deny", None)]
 
 
@@ -157,11 +157,11 @@ def test_a_no_can_say_why_and_the_agent_reads_it(portal: Portal, inbox: Page) ->
     session = new_session(portal, "touch it")
     card = cards(inbox)
     card.get_by_role("button", name="Deny and say why").click(timeout=20_000)
-    reason = card.get_by_label("Reason, which the agent reads")
+    reason = card.get_by_label("Reason (the agent sees it)")
     expect(reason).to_be_focused()
     reason.press_sequentially("add nothing, daddy")
     reason.press("Enter")
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     assert outcomes(portal, session) == [("deny", "add nothing, daddy")]
 
 
@@ -188,10 +188,10 @@ def test_words_of_ones_own_and_no_answer_are_answers_too(portal: Portal, inbox: 
     named = new_session(portal, "what name")
     cards(inbox).get_by_label("Your answer").fill("Ada", timeout=20_000)
     cards(inbox).get_by_role("button", name="Answer", exact=True).click()
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     left = new_session(portal, "what name")
-    cards(inbox).get_by_role("button", name="Leave it unanswered").click(timeout=20_000)
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    cards(inbox).get_by_role("button", name="Decline to answer").click(timeout=20_000)
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     assert outcomes(portal, named) == [("answered", "Ada")]
     assert outcomes(portal, left) == [("declined", None)]
 
@@ -200,7 +200,7 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(portal: Portal, inbox: Page)
     session = new_session(portal, "fill in")
     card = cards(inbox)
     card.get_by_role("button", name="Answer", exact=True).click(timeout=20_000)
-    expect(card).to_contain_text("This is needed.")
+    expect(card).to_contain_text("This field is required.")
     card.get_by_label("city").fill("Oslo")
     card.get_by_label("days").fill("0")
     card.get_by_role("button", name="Answer", exact=True).click()
@@ -208,7 +208,7 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(portal: Portal, inbox: Page)
     card.get_by_label("days").fill("2")
     card.get_by_label("flies").check()
     card.get_by_role("button", name="Answer", exact=True).click()
-    expect(inbox.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(inbox.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     [(outcome, answer)] = outcomes(portal, session)
     assert (outcome, answer) == ("answered", '{"city": "Oslo", "days": 2, "flies": true}')
 

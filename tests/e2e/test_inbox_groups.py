@@ -63,26 +63,26 @@ def test_equal_requests_are_chosen_and_decided_together_by_keys(
     first, second, third, _asks = wait(portal, "touch it", "touch it", "touch it", "which colour")
     page = window(browser, portal)
     page.goto(f"{portal.url}/inbox.html")
-    expect(page.get_by_text("4 wait for you, in 2 groups")).to_be_visible()
+    expect(page.get_by_text("4 waiting for you, in 2 groups")).to_be_visible()
     rows = page.locator(".pick")
     expect(rows).to_have_count(2)
-    expect(rows.first).to_contain_text("3 equal requests")
+    expect(rows.first).to_contain_text("3 identical requests")
     expect(rows.last).to_contain_text("Which colour?")  # younger, and no risk
     page.keyboard.press("j")
     expect(page.locator(".ask[tabindex]")).to_contain_text("Which colour?")
     page.keyboard.press("k")
     card = page.locator(".ask[tabindex]")
     expect(card).to_be_focused()
-    expect(card).to_contain_text("3 of 3 chosen")
+    expect(card).to_contain_text("3 of 3 selected")
     page.keyboard.press("x")
-    expect(card).to_contain_text("2 of 3 chosen")
+    expect(card).to_contain_text("2 of 3 selected")
     expect(card.get_by_role("checkbox").first).not_to_be_checked()
     expect(card.get_by_role("button", name="Deny these 2")).to_be_visible()
     allow = card.get_by_role("button", name="Allow these 2 once")
     expect(allow).to_be_enabled()
     audit(page)
     page.keyboard.press("a")
-    expect(page.locator("#content").get_by_text("2 wait for you", exact=True)).to_be_visible()
+    expect(page.locator("#content").get_by_text("2 waiting for you", exact=True)).to_be_visible()
     left = [item["session"] for item in waiting(portal)]
     assert first in left
     assert second not in left
@@ -96,7 +96,7 @@ def test_equal_requests_are_always_allowed_together_by_one_rule(
     page = window(browser, portal)
     page.goto(f"{portal.url}/inbox.html")
     card = page.locator(".ask[tabindex]")
-    expect(card).to_contain_text("3 of 3 chosen")
+    expect(card).to_contain_text("3 of 3 selected")
     card.get_by_role("button", name="Always allow").click()
     ways = card.get_by_role("radio")
     expect(ways.first).to_be_checked()  # the narrowest
@@ -106,7 +106,7 @@ def test_equal_requests_are_always_allowed_together_by_one_rule(
     page.keyboard.press("2")
     expect(ways.nth(1)).to_be_checked()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     [kept] = asked(portal, "GET", "/api/v1/rules").json()["items"]
     asked(portal, "DELETE", f"/api/v1/rules/{kept['id']}")
     outcomes = [settled(portal, session) for session in sessions]
@@ -132,10 +132,10 @@ def test_the_fifth_yes_to_the_same_kind_suggests_a_rule_that_decides_what_waits(
     page.goto(f"{portal.url}/inbox.html")
     line = page.get_by_role("region", name="Suggestion")
     expect(line).to_contain_text("times today")
-    expect(line).to_contain_text("would also decide 1 of the requests below")
+    expect(line).to_contain_text("would also allow 1 of the requests below")
     expect(line.locator("code")).to_contain_text("→ allow")
     audit(page)
-    line.get_by_role("button", name="Write the rule").click()
+    line.get_by_role("button", name="Add rule").click()
     expect(page.locator(".pick")).to_have_count(1)
     expect(line).to_have_count(0)
     [kept] = asked(portal, "GET", "/api/v1/rules").json()["items"]
@@ -150,7 +150,7 @@ def test_on_a_phone_the_tapped_item_opens_in_place_and_closes_again(
     page = window(browser, portal, width=390)
     page.goto(f"{portal.url}/inbox.html")
     rows = page.locator(".list .item")
-    expect(rows.first.locator(".ask")).to_contain_text("2 of 2 chosen")
+    expect(rows.first.locator(".ask")).to_contain_text("2 of 2 selected")
     audit(page)
     page.locator(".pick").last.click()
     expect(rows.last.locator(".ask")).to_contain_text("Red")
@@ -165,7 +165,7 @@ def test_a_device_tells_what_comes_only_after_somebody_turned_it_on(
 ) -> None:
     page.add_init_script(_DEVICE)
     signed_in(page, portal).goto(f"{portal.url}/inbox.html")
-    expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     wait(portal, "touch it")
     expect(page).to_have_title("(1) Inbox · Airboss")
     assert page.evaluate("[shown.length, badges.at(-1)]") == [0, 1]

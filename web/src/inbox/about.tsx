@@ -22,18 +22,18 @@ export function About({ item }: { item: InboxItem }) {
       <dl class="facts">
         {origin?.session != null && (
           <>
-            <dt>Where</dt>
+            <dt>Folder</dt>
             <dd class="mono small">{visible(origin.session.cwd)}</dd>
           </>
         )}
-        <dt>Asked by</dt>
+        <dt>Requested by</dt>
         <dd>
           <a href={`/index.html?${new URLSearchParams({ session: item.session })}`}>
-            {visible(origin?.session?.title ?? "") || "The session"}
+            {visible(origin?.session?.title ?? "") || "Session"}
           </a>
           {item.run != null && origin?.job != null && (
             <>
-              {" of "}
+              {" in "}
               <a href={runAddress(origin.job, item.run)}>{visible(origin.job)}</a>
             </>
           )}
@@ -46,14 +46,14 @@ export function About({ item }: { item: InboxItem }) {
         )}
         {item.run != null && (
           <>
-            <dt>Meanwhile</dt>
-            <dd>the run is parked and holds no slot</dd>
+            <dt>Run</dt>
+            <dd>parked, takes no slot</dd>
           </>
         )}
       </dl>
       {words !== null && (
         <div>
-          <h3>What it said before</h3>
+          <h3>Last message before this request</h3>
           <p class="muted said-before">“{words}”</p>
         </div>
       )}

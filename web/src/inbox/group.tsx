@@ -24,8 +24,7 @@ type Props = {
   onSent: (item: InboxItem) => void;
 };
 
-const TOO_EARLY =
-  "This changed just as you pressed, so nothing was decided. Look at it, then press again.";
+const TOO_EARLY = "This changed just now, so nothing was decided. Review it, then try again.";
 
 export function GroupCard({ items, asked, onSent }: Props) {
   const card = useRef<HTMLElement>(null);
@@ -93,14 +92,14 @@ export function GroupCard({ items, asked, onSent }: Props) {
       class="ask"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys work only while it has focus itself
       tabIndex={0}
-      aria-label={`${items.length} equal permission requests: ${title}`}
+      aria-label={`${items.length} identical permission requests: ${title}`}
     >
       <header>
         <Icon name="hand" />
         <h2>{title}</h2>
         <span class="grow" />
         <span class="small muted num">
-          {items.length} equal requests, oldest {span(now.value - items[0].asked_at)}
+          {items.length} identical requests, oldest {span(now.value - items[0].asked_at)}
         </span>
       </header>
       <div class="in">
@@ -108,13 +107,13 @@ export function GroupCard({ items, asked, onSent }: Props) {
         <About asked={asked} />
         {asked.description !== "" && (
           <p class="muted">
-            <span class="faint">Why it asks:</span> {visible(asked.description)}
+            <span class="faint">Reason:</span> {visible(asked.description)}
           </p>
         )}
         <fieldset class="members">
           <legend class="small muted">
             <span role="status">
-              {chosen.length} of {items.length} chosen
+              {chosen.length} of {items.length} selected
             </span>
           </legend>
           {items.map((item, index) => (
@@ -174,7 +173,7 @@ export function GroupCard({ items, asked, onSent }: Props) {
             }}
           >
             <label class="small" for="why-these">
-              Reason, which the agents read
+              Reason (the agents see it)
             </label>
             <input
               id="why-these"
@@ -185,14 +184,14 @@ export function GroupCard({ items, asked, onSent }: Props) {
               onInput={(event) => explain(event.currentTarget.value)}
             />
             <button type="submit" class="btn" disabled={!open || why.trim() === ""}>
-              Deny with this reason
+              Deny with reason
             </button>
           </form>
         )}
         <Barred needs="decide" />
         {sending && (
           <p class="small muted" role="status">
-            Sending …
+            Sending…
           </p>
         )}
         {trouble !== null && (
@@ -226,7 +225,7 @@ async function decideAll(
     } else refused.push(whyNot(answer));
   }
   if (refused.length === 0) return null;
-  const decided = `${chosen.length - refused.length} of ${chosen.length} were decided.`;
+  const decided = `${chosen.length - refused.length} of ${chosen.length} decided.`;
   return [decided, ...new Set(refused)].join("\n");
 }
 
@@ -241,7 +240,7 @@ function Member({ item, on, marked, onToggle }: MemberProps) {
         <span class="cut">{originInWords(origin)}</span>
       </label>
       <a class="small" href={`/index.html?${new URLSearchParams({ session: item.session })}`}>
-        Open<span class="vh"> the session of {originInWords(origin)}</span>
+        Open<span class="vh"> {originInWords(origin)}</span>
       </a>
       <span class="mono small muted cut folder">{visible(origin?.session?.cwd ?? "")}</span>
       <span class="small faint num" title={fully(item.asked_at)}>

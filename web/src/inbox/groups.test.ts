@@ -62,8 +62,8 @@ test("the highest risk comes first, then the oldest; questions stand last, each 
 test("the count names groups only where something is grouped", () => {
   expect([countInWords(0, 0), countInWords(1, 1), countInWords(3, 3), countInWords(3, 1)]).toEqual([
     "",
-    "1 waits for you",
-    "3 wait for you",
-    "3 wait for you, in 1 group",
+    "1 waiting for you",
+    "3 waiting for you",
+    "3 waiting for you, in 1 group",
   ]);
 });

@@ -49,7 +49,7 @@ export function sectionsOf(groups: readonly Group[]): Section[] {
 /** “14 wait for you, in 7 groups”. */
 export function countInWords(items: number, groups: number): string {
   if (items === 0) return "";
-  const wait = items === 1 ? "1 waits for you" : `${items} wait for you`;
+  const wait = items === 1 ? "1 waiting for you" : `${items} waiting for you`;
   if (groups === items) return wait;
   return `${wait}, in ${groups} ${groups === 1 ? "group" : "groups"}`;
 }

@@ -75,7 +75,7 @@ function Row({ group: { items }, on, onPick, children }: RowProps) {
         {many && (
           <span class="times">
             <span aria-hidden="true">× {items.length}</span>
-            <span class="vh">{items.length} equal requests</span>
+            <span class="vh">{items.length} identical requests</span>
           </span>
         )}
       </button>

@@ -21,8 +21,8 @@ export function Notify() {
     case "refused":
       return (
         <span class="small muted">
-          Your browser refuses notifications for this page. Allow them in its settings for this
-          site.{" "}
+          Your browser blocks notifications from this page. Allow them in the browser’s settings for
+          this site.{" "}
           <button type="button" class="btn ghost sm" onClick={() => void turnOn()}>
             Try again
           </button>

@@ -31,7 +31,7 @@ export function InboxPage() {
       <div class="page" aria-busy={trouble.value === null}>
         <h1>Inbox</h1>
         <p class="load gap">
-          <Icon name="clock" /> {trouble.value ?? "Asking the server what waits for you …"}
+          <Icon name="clock" /> {trouble.value ?? "Loading the inbox…"}
         </p>
       </div>
     );
@@ -103,7 +103,7 @@ function Inbox({ items, events }: Props) {
           class="btn sm gap"
           onClick={() => look(nextAfter(before.current, groups, shown.id))}
         >
-          Go to the next one
+          Next request
         </button>
       )}
     </div>
@@ -120,7 +120,7 @@ function Inbox({ items, events }: Props) {
         <span class="grow" />
         {items.length > 0 && (
           <span class="small faint inbox-keys">
-            Move with <kbd>J</kbd> <kbd>K</kbd>, choose with <kbd>X</kbd>, decide with <kbd>A</kbd>{" "}
+            Move with <kbd>J</kbd> <kbd>K</kbd>, select with <kbd>X</kbd>, decide with <kbd>A</kbd>{" "}
             <kbd>D</kbd>
           </span>
         )}
@@ -130,10 +130,10 @@ function Inbox({ items, events }: Props) {
       {shown === null ? (
         <div class="panel empty gap">
           <Icon name="inbox" size="big" />
-          <h2>Nothing waits for you</h2>
+          <h2>Nothing is waiting for you</h2>
           <p>
-            When an agent asks for permission or has a question, it appears here and the tab’s title
-            counts it.
+            When an agent asks for permission or has a question, it appears here. The tab’s title
+            shows how many are waiting.
           </p>
           <a class="btn" href="/index.html">
             Start a session

@@ -41,19 +41,19 @@ export function SuggestionLine({
     <section class="panel suggestion" aria-label="Suggestion">
       <Icon name="info" />
       <p class="grow">
-        You allowed the same kind {found.allowed} times today. The rule{" "}
+        You allowed requests like this {found.allowed} times today. The rule{" "}
         <code>{ruleInWords(found.rule)}</code>{" "}
         {count === 0 ? (
-          "would decide it from now on."
+          "would allow them from now on."
         ) : (
           <>
-            would also decide{" "}
+            would also allow{" "}
             <b>{count === 1 ? "1 of the requests below" : `${count} of the requests below`}</b>.
           </>
         )}
       </p>
       <button type="button" class="btn sm" {...barred("own")} onClick={() => void write()}>
-        Write the rule
+        Add rule
       </button>
       <button type="button" class="btn ghost sm" onClick={never}>
         Not now

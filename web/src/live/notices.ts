@@ -60,7 +60,9 @@ function announce(item: InboxItem): void {
   try {
     const notice = new Notification(titleOf(item.asked), {
       body:
-        item.asked.kind === "question.asked" ? "An agent asks you." : "Waits for your decision.",
+        item.asked.kind === "question.asked"
+          ? "An agent has a question for you."
+          : "Waiting for your decision.",
       tag: item.id,
     });
     notice.onclick = () => {

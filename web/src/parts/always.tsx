@@ -35,10 +35,10 @@ export function Always({
 }: Props) {
   return (
     <fieldset class="always" ref={inView}>
-      <legend class="vh">What is always allowed</legend>
+      <legend class="vh">What to always allow</legend>
       <div class="hd" aria-hidden="true">
-        <span>What the rule allows, and the rule it writes</span>
-        <span>It would also allow</span>
+        <span>What to allow, and the rule it adds</span>
+        <span>Also allows</span>
       </div>
       {options.map((option, place) => (
         <label key={option.id} class={place === chosen ? "on" : undefined}>
@@ -77,10 +77,10 @@ export function Always({
         </button>
         <span class="grow" />
         {options[chosen]?.until === "session" ? (
-          <span>It ends with this session.</span>
+          <span>This rule ends with the session.</span>
         ) : (
           <span>
-            Change it later in <a href="/settings.html#rules">Settings, Rules</a>
+            Change it later in <a href="/settings.html#rules">Settings › Rules</a>
           </span>
         )}
       </div>

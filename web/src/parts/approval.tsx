@@ -64,7 +64,7 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
       <About asked={asked} />
       {asked.description !== "" && (
         <p class="muted">
-          <span class="faint">Why it asks:</span> {visible(asked.description)}
+          <span class="faint">Reason:</span> {visible(asked.description)}
         </p>
       )}
       {children}
@@ -114,7 +114,7 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
           }}
         >
           <label class="small" for={`why-${item.id}`}>
-            Reason, which the agent reads
+            Reason (the agent sees it)
           </label>
           <input
             id={`why-${item.id}`}
@@ -127,7 +127,7 @@ export function Approval({ item, asked, stand, say, card, children }: Part<Appro
             onInput={(event) => explain(event.currentTarget.value)}
           />
           <button type="submit" class="btn" disabled={!open || why.trim() === ""}>
-            Deny with this reason
+            Deny with reason
           </button>
         </form>
       )}
@@ -152,8 +152,8 @@ export function About({ asked: { subject } }: { asked: ApprovalAsked }) {
     <>
       {wasCut([command, diff, address, path, all]) && (
         <p class="trouble">
-          An earlier version kept no more than the first 64,000 characters of this: the rest is not
-          shown. Deny it unless you know the rest.
+          An earlier version of Airboss stored only the first 64,000 characters of this request. The
+          rest is not shown. Deny it unless you know what the rest says.
         </p>
       )}
       {command != null && <Whole text={command} kind="command" label="Command" />}
@@ -161,7 +161,7 @@ export function About({ asked: { subject } }: { asked: ApprovalAsked }) {
       {diff != null && diff.trim() !== "" && <Change diff={diff} path={path ?? ""} />}
       {address != null && <pre class="code">{visibleWhole(address)}</pre>}
       {said == null ? (
-        <Whole text={pretty(all)} kind="text" label="What was asked" />
+        <Whole text={pretty(all)} kind="text" label="Request" />
       ) : (
         <details class="small" onToggle={(event) => unfold(event.currentTarget.open)}>
           <summary>Full request</summary>
@@ -210,7 +210,7 @@ export function Limit({ asked, stand, say, card, children }: Part<LimitReached>)
       {children}
       <div class="acts">
         <Decide class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
-          Go on <kbd aria-hidden="true">A</kbd>
+          Continue <kbd aria-hidden="true">A</kbd>
         </Decide>
         <Decide disabled={!open} onClick={() => decide("deny")}>
           Stop here <kbd aria-hidden="true">D</kbd>

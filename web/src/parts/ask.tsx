@@ -45,11 +45,10 @@ type Props = {
 const KINDS: Record<InboxItem["asked"]["kind"], string> = {
   "approval.asked": "Permission request",
   "question.asked": "Question from the agent",
-  "limit.reached": "A limit was reached",
+  "limit.reached": "Limit reached",
 };
 
-const TOO_EARLY =
-  "This came up just as you pressed, so nothing was decided. Look at it, then press again.";
+const TOO_EARLY = "This appeared just now, so nothing was decided. Review it, then try again.";
 const CONFLICT = 409;
 const NOT_FOUND = 404;
 
@@ -153,13 +152,13 @@ function Standing({ stand }: { stand: Stand }) {
     case "sending":
       return (
         <p class="small muted" role="status">
-          Sending …
+          Sending…
         </p>
       );
     case "sent":
       return (
         <p class="small muted" role="status">
-          Recorded. The agent goes on in a moment.
+          Saved. The agent will continue in a moment.
         </p>
       );
     case "wrong":

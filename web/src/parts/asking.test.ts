@@ -43,7 +43,7 @@ const limit: LimitReached = {
 test("a title is one line and hides nothing", () => {
   expect(titleOf(approval)).toBe("Run npm⟨U+202E⟩ run build?");
   expect(titleOf(question)).toBe("Which colour?");
-  expect(titleOf(limit)).toBe("Go on? 20 of 20 turns of the session are used.");
+  expect(titleOf(limit)).toBe("Continue? The session has used 20 of 20 turns.");
 });
 
 test("every wait says since when, and its end where there is one", () => {
@@ -57,16 +57,16 @@ test("every wait says since when, and its end where there is one", () => {
   const since = "Waiting since 14:21 · ";
   expect(waits(approval, 0, 120)).toBe(`${since}Denied automatically in 2:00`);
   expect(waits(approval, 93.5, 94)).toBe(`${since}Denied automatically in 0:01`);
-  expect(waits(question, 5, 1)).toBe(`${since}Goes on without an answer now`);
+  expect(waits(question, 5, 1)).toBe(`${since}Continues without an answer now`);
   expect(waits(limit, 0, 60)).toBe(`${since}Stopped automatically in 1:00`);
 });
 
 test("going on says what it allows", () => {
   expect(goingOnMeans(limit)).toBe(
-    "Going on allows 40 turns, then it asks again. Nothing of the request was sent yet.",
+    "Continuing raises the limit to 40 turns. Then you are asked again. The message has not been sent yet.",
   );
   expect(goingOnMeans({ ...limit, more: null, before_turn: false })).toBe(
-    "Going on lifts the limit. What was done so far is kept either way.",
+    "Continuing removes the limit. Work done so far is kept either way.",
   );
 });
 
@@ -77,9 +77,9 @@ test("what became of it is one line with a name and a time", () => {
   );
   expect(becameOf("limit.reached", { outcome: "deny", who: "Jo" })).toBe("Stopped by Jo");
   expect(becameOf("approval.asked", { outcome: "cancelled", reason: "It changed.", at })).toBe(
-    "No longer asked, 14:12. It changed.",
+    "Withdrawn, 14:12. It changed.",
   );
-  expect(becameOf("question.asked", { outcome: "timeout", at })).toBe("Nobody came in time, 14:12");
+  expect(becameOf("question.asked", { outcome: "timeout", at })).toBe("Timed out, 14:12");
 });
 
 test("a rule is told in the order in which it is read", () => {

@@ -14,11 +14,11 @@ export function titleOf(asked: Asked): string {
     case "question.asked":
       return visible(asked.question.trim().split("\n")[0] ?? "");
     case "limit.reached":
-      return `Go on? ${usedOf(asked)} of the ${visible(asked.scope)} are used.`;
+      return `Continue? The ${visible(asked.scope)} has used ${usedOf(asked)}.`;
   }
 }
 
-const UNITS: Record<string, string> = { idleMinutes: "minutes without a word", cost: "requests" };
+const UNITS: Record<string, string> = { idleMinutes: "idle minutes", cost: "requests" };
 
 const amount = (value: number): string =>
   value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
@@ -32,17 +32,17 @@ const usedOf = ({ used, allowed, limit }: LimitReached): string =>
 export function goingOnMeans({ more, allowed, used, limit, before_turn }: LimitReached): string {
   const next =
     more == null
-      ? "Going on lifts the limit."
-      : `Going on allows ${amount(Math.max(allowed, used) + more)} ${unit(limit)}, then it asks again.`;
+      ? "Continuing removes the limit."
+      : `Continuing raises the limit to ${amount(Math.max(allowed, used) + more)} ${unit(limit)}. Then you are asked again.`;
   const now = before_turn
-    ? "Nothing of the request was sent yet."
-    : "What was done so far is kept either way.";
+    ? "The message has not been sent yet."
+    : "Work done so far is kept either way.";
   return `${next} ${now}`;
 }
 
 const AT_THE_END: Record<Asked["kind"], string> = {
   "approval.asked": "Denied automatically",
-  "question.asked": "Goes on without an answer",
+  "question.asked": "Continues without an answer",
   "limit.reached": "Stopped automatically",
 };
 
@@ -64,13 +64,13 @@ function endOf({ kind, expires_at }: Asked, now: number): string {
 
 const OUTCOMES: Record<Settled["outcome"], string> = {
   "allow-once": "Allowed once",
-  "allow-always": "Allowed from now on",
+  "allow-always": "Always allowed",
   deny: "Denied",
   answered: "Answered",
-  declined: "Left unanswered",
-  "go-on": "Went on, allowed",
-  timeout: "Nobody came in time",
-  cancelled: "No longer asked",
+  declined: "Declined",
+  "go-on": "Allowed to continue",
+  timeout: "Timed out",
+  cancelled: "Withdrawn",
 };
 
 /** One line: “Allowed once by laptop, 14:12”. */

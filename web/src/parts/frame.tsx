@@ -118,8 +118,7 @@ function Bar({ page, freshness }: Pick<Props, "page" | "freshness">) {
   );
 }
 
-const waitInWords = () =>
-  waiting.value === 1 ? "1 waits for you" : `${waiting.value} wait for you`;
+const waitInWords = () => `${waiting.value} waiting for you`;
 
 /** The folder of the jobs may be known only now; a click that opens a tab is the browser's own. */
 function follow(event: MouseEvent, name: PageName): void {
@@ -142,7 +141,7 @@ function Links({ page }: { page: PageName | null }) {
           {name === "inbox" && waiting.value > 0 && (
             <span class="count">
               {waiting.value}
-              <span class="vh"> {waiting.value === 1 ? "waits" : "wait"} for you</span>
+              <span class="vh"> waiting for you</span>
             </span>
           )}
         </a>

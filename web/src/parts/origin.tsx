@@ -56,7 +56,7 @@ export function AskedBy({ item, isHere }: { item: InboxItem; isHere: boolean }) 
         </span>
       )}
       <span>
-        <span class="faint">Asked by</span>{" "}
+        <span class="faint">Requested by</span>{" "}
         {isHere ? (
           "this session"
         ) : (
@@ -66,14 +66,14 @@ export function AskedBy({ item, isHere }: { item: InboxItem; isHere: boolean }) 
         )}
         {item.run != null && origin?.job != null && (
           <>
-            {", in the run of "}
+            {", in a run of "}
             <a href={runAddress(origin.job, item.run)}>{visible(origin.job)}</a>
           </>
         )}
         {item.run == null &&
           session?.who != null &&
           isHere &&
-          `, which ${visible(session.who)} opened`}
+          `, started by ${visible(session.who)}`}
       </span>
     </p>
   );

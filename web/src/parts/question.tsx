@@ -15,7 +15,7 @@ export function Question({ asked, stand, say, card, children }: Part<QuestionAsk
   const answer = (text: string) => void say("answer", { answer: text });
   const decline = (
     <Decide class="btn ghost sm" disabled={!open} onClick={() => void say("decline", {})}>
-      Leave it unanswered
+      Decline to answer
     </Decide>
   );
   const part = { asked, open, answer, decline, card };
@@ -85,7 +85,7 @@ function Choices({ asked, open, answer, decline, card }: Inner) {
                 open={open}
                 onChoose={() => choose(OTHER)}
               >
-                Something else<small>Say it in your own words.</small>
+                Something else<small>Enter your own answer.</small>
               </Choice>
             </li>
           )}
@@ -111,7 +111,7 @@ function Choices({ asked, open, answer, decline, card }: Inner) {
         >
           Answer
         </button>
-        <span class="small faint">Your answer is recorded with your name and the time.</span>
+        <span class="small faint">Your answer is saved with your name and the time.</span>
         <span class="grow" />
         {decline}
       </div>

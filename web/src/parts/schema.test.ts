@@ -37,10 +37,10 @@ test("what was filled in is JSON of the right types, and what was left out is no
 test("what is wrong is said at its field", () => {
   const fields = fieldsOf(FORM) ?? [];
   expect(answerOf(fields, { city: " ", days: "many" })).toEqual({
-    wrong: { city: "This is needed.", days: "This is no number." },
+    wrong: { city: "This field is required.", days: "Enter a number." },
   });
   expect(answerOf(fields, { city: "Oslo", days: "1.5" })).toEqual({
-    wrong: { days: "Whole numbers only." },
+    wrong: { days: "Enter a whole number." },
   });
 });
 

@@ -42,7 +42,7 @@ function fieldOf(name: string, part: Schema, required: boolean): Field {
   return {
     name,
     label: text(part.title) || name,
-    hint: [text(part.description), bounds(part), kind === "list" ? "One on each line." : ""]
+    hint: [text(part.description), bounds(part), kind === "list" ? "One per line." : ""]
       .filter((words) => words !== "")
       .join(" "),
     kind,
@@ -94,11 +94,12 @@ export function answerOf(
     const given = filled[field.name] ?? "";
     if (typeof given === "boolean") answer[field.name] = given;
     else if (given.trim() === "") {
-      if (field.required) wrong[field.name] = "This is needed.";
+      if (field.required) wrong[field.name] = "This field is required.";
     } else if (field.kind === "number") {
       const number = Number(given.trim());
-      if (!Number.isFinite(number)) wrong[field.name] = "This is no number.";
-      else if (field.whole && !Number.isInteger(number)) wrong[field.name] = "Whole numbers only.";
+      if (!Number.isFinite(number)) wrong[field.name] = "Enter a number.";
+      else if (field.whole && !Number.isInteger(number))
+        wrong[field.name] = "Enter a whole number.";
       else answer[field.name] = number;
     } else if (field.kind === "list") {
       answer[field.name] = given

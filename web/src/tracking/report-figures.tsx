@@ -12,10 +12,10 @@ const OUTCOMES: Record<string, [string, IconName]> = {
   "allow-always": ["Always allowed", "hand"],
   deny: ["Denied", "hand"],
   answered: ["Answered", "chat"],
-  declined: ["Left unanswered", "chat"],
+  declined: ["Declined", "chat"],
   "go-on": ["Allowed to continue", "hand"],
-  timeout: ["Nobody decided in time", "clock"],
-  cancelled: ["No longer needed", "slashed"],
+  timeout: ["Timed out", "clock"],
+  cancelled: ["Withdrawn", "slashed"],
 };
 
 export function Decisions({ report }: { report: Report }) {
