@@ -259,8 +259,10 @@ def decide_twelve_by_keys(portal: Portal, page: Page) -> None:
         if left == 12:
             page.keyboard.press("j")
         expect(card(page)).to_be_focused()
+        decided = card(page).element_handle()
         left -= decide_by_key(page)
         until(lambda now=left: len(waiting(portal)) == now, "a key did not decide it")
+        decided.wait_for_element_state("hidden")  # the next card is there
     expect(page.get_by_role("heading", name="Nothing is waiting for you")).to_be_visible()
     until(lambda: not any_works(portal), "something hangs")
     assert sorted(path.name for path in portal.work.glob("four-*")) == []

@@ -37,20 +37,25 @@ export function Choose({ a }: { a: string }) {
   return (
     <section class="panel" aria-label="Choose a run">
       <header>
-        <h2>{first.value === null ? "Choose a run" : `Beside ${visible(runName(first.value))}`}</h2>
+        <h2>
+          {first.value === null ? "Choose a run" : `Compare ${visible(runName(first.value))} with`}
+        </h2>
         <span class="grow" />
         <input
           class="input"
           type="search"
-          aria-label="Find a run"
-          placeholder="Find a run by title, job or folder"
+          aria-label="Search runs"
+          placeholder="Search runs by title, job or folder"
           onInput={(event) => {
             wanted.value = event.currentTarget.value.trim();
           }}
         />
       </header>
       {runs.value !== null && others.length === 0 && (
-        <p class="pad muted">There is no other run of this job. Find one of another job above.</p>
+        <p class="pad muted">
+          There are no other runs of this job. To compare with a run of another job, search for it
+          above.
+        </p>
       )}
       <table class="tbl">
         <tbody>

@@ -16,12 +16,12 @@ export function ComparedFiles({ told }: { told: Comparison }) {
   const layout = useSignal<Layout>("split");
   const differ = told.files.length;
   return (
-    <section class="panel" aria-label="What the results differ in">
+    <section class="panel" aria-label="Differences in the results">
       <header>
-        <h2>What the results differ in</h2>
+        <h2>Differences in the results</h2>
         <span class="small faint">
           {differ === 1 ? "1 file differs" : `${differ} files differ`},{" "}
-          {told.files_alike === 1 ? "1 is alike" : `${told.files_alike} are alike`}
+          {told.files_alike === 1 ? "1 is the same" : `${told.files_alike} are the same`}
         </span>
         <span class="grow" />
         <fieldset class="seg desk">
@@ -41,7 +41,7 @@ export function ComparedFiles({ told }: { told: Comparison }) {
         </fieldset>
       </header>
       {differ === 0 ? (
-        <p class="pad muted">Both runs left the same in every file that either changed.</p>
+        <p class="pad muted">Both runs left all changed files in the same state.</p>
       ) : (
         <div class="filelist">
           {told.files.map((file, place) => (
@@ -92,7 +92,7 @@ function Shown({ file, layout }: { file: ComparedFile; layout: Layout }) {
   if (file.diff === "") {
     return (
       <p class="pad small muted">
-        Only what agents edited is known of this file: each run’s own page has its diff.
+        No comparison is available for this file. See its diff on the page of each run.
       </p>
     );
   }
@@ -104,7 +104,7 @@ function Shown({ file, layout }: { file: ComparedFile; layout: Layout }) {
         <Column letter="B" pairs={pairs} />
       </div>
       {(file.cut || pairs.length > MOST) && (
-        <p class="pad small muted">The rest of this difference is left out.</p>
+        <p class="pad small muted">The rest of this diff is not shown.</p>
       )}
     </>
   );
@@ -113,10 +113,10 @@ function Shown({ file, layout }: { file: ComparedFile; layout: Layout }) {
 function Column({ letter, pairs }: { letter: "A" | "B"; pairs: readonly Pair[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys
-    <div tabIndex={0} role="group" aria-label={`As run ${letter} left it`}>
+    <div tabIndex={0} role="group" aria-label={`After run ${letter}`}>
       <div class="h">
         <Letter of={letter} />
-        <span class="small muted">as run {letter} left it</span>
+        <span class="small muted">after run {letter}</span>
       </div>
       <ol>
         {pairs.slice(0, MOST).map((pair, at) => {

@@ -44,20 +44,20 @@ export function ComparePage({ a, b }: { a: string; b: string }) {
               Swap A and B
             </a>
             <a class="btn sm" href={compareAddress(a, "")}>
-              Choose another
+              Choose another run
             </a>
           </>
         )}
       </div>
       {trouble.value !== null && (
-        <Note kind="err" title="These runs cannot be compared.">
+        <Note kind="err" title="Could not compare these runs.">
           {visible(trouble.value)}
         </Note>
       )}
       {!isWhole && <Choose a={a} />}
       {isWhole && told.value === null && trouble.value === null && (
         <p class="load" aria-busy="true">
-          <Icon name="clock" /> Reading both runs …
+          <Icon name="clock" /> Loading both runs…
         </p>
       )}
       {told.value !== null && <Compared told={told.value} />}
@@ -130,7 +130,7 @@ function Figures({ told: { a, b, files_alike } }: { told: Comparison }) {
         b={duration(b.worked_ms)}
         words={
           Math.abs(longer) < 1000
-            ? "as long"
+            ? "same time"
             : `B ${duration(Math.abs(longer))} ${longer > 0 ? "longer" : "shorter"}`
         }
       />
@@ -158,7 +158,7 @@ function Figures({ told: { a, b, files_alike } }: { told: Comparison }) {
         name="Changed"
         a={changed(a)}
         b={changed(b)}
-        words={files_alike === 1 ? "1 file is alike" : `${files_alike} files are alike`}
+        words={files_alike === 1 ? "1 file is the same" : `${files_alike} files are the same`}
       />
     </dl>
   );

@@ -58,7 +58,7 @@ export function Steps({ told }: { told: Comparison }) {
               all.value = !event.currentTarget.checked;
             }}
           />
-          Only what differs
+          Only differences
         </label>
       </header>
       <table class="tbl cmpt">
@@ -77,8 +77,8 @@ export function Steps({ told }: { told: Comparison }) {
                 >
                   <Icon name={open.value ? "down" : "right"} size="s" />
                   {before.length === 1
-                    ? `1 step ended alike: ${visible(first.name)}`
-                    : `${before.length} steps ended alike, from ${visible(first.name)} to ${visible(last.name)}`}
+                    ? `1 step with the same outcome: ${visible(first.name)}`
+                    : `${before.length} steps with the same outcome, from ${visible(first.name)} to ${visible(last.name)}`}
                 </button>
               </td>
             </tr>
@@ -104,7 +104,7 @@ function partedAt({ a, b }: ComparedStep): string {
     a == null ? "" : `A at ${duration(a.after_ms)}`,
     b == null ? "" : `B at ${duration(b.after_ms)}`,
   ].filter((word) => word !== "");
-  return `Here they parted, ${times.join(", ")}`;
+  return `First difference, ${times.join(", ")}`;
 }
 
 function Step({ step, isParting }: { step: ComparedStep; isParting: boolean }) {
@@ -159,7 +159,7 @@ export function Checks({ told }: { told: Comparison }) {
         <span class="small faint">{count}</span>
       </header>
       {told.checks.length === 0 ? (
-        <p class="pad muted">All checks came out alike.</p>
+        <p class="pad muted">All checks have the same outcome in both runs.</p>
       ) : (
         <table class="tbl cmpt">
           <Heads first="Check" last="Attempt" />
@@ -198,7 +198,7 @@ function Held({ of }: { of: CheckOutcome | null }) {
     <>
       <span class={of.holds ? "st ok" : "st failed"}>
         <Icon name={of.holds ? "tick" : "cross"} />
-        {of.unasked ? "could not be asked" : of.holds ? "holds" : "does not hold"}
+        {of.unasked ? "could not be checked" : of.holds ? "passed" : "failed"}
       </span>
       <div class="small muted">
         <Inline text={of.reason} />

@@ -38,8 +38,8 @@ export function Bar({ filters, onFilter }: BarProps) {
       <input
         class="input"
         type="search"
-        aria-label="Search in names and transcripts"
-        placeholder="Search in names and transcripts"
+        aria-label="Search names and transcripts"
+        placeholder="Search names and transcripts"
         value={text}
         onInput={(event) => write(event.currentTarget.value)}
       />

@@ -7,7 +7,7 @@ import { useSaving } from "../parts/save";
 import { visible } from "../words";
 import { canRetry, type Row } from "./rows";
 
-const FORMATS = { markdown: "Markdown", html: "Web page", jsonl: "Events, JSON Lines" } as const;
+const FORMATS = { markdown: "Markdown", html: "HTML", jsonl: "JSON Lines (all events)" } as const;
 
 type Props = { rows: readonly Row[]; onRetry: () => void; onDelete: () => void };
 
@@ -34,7 +34,7 @@ export function Chosen({ rows, onRetry, onDelete }: Props) {
       )}
       <button type="button" class="btn sm" disabled={saving} onClick={() => void save()}>
         <Icon name="download" size="s" />
-        {saving ? "Exporting …" : "Export"}
+        {saving ? "Exporting…" : "Export"}
       </button>
       {trouble !== null && (
         <span class="trouble small" role="alert">

@@ -8,7 +8,7 @@ export const KINDS = {
 } as const;
 export const STATES = {
   "": "Any state",
-  going: "Goes on",
+  going: "In progress",
   asking: "Waiting for you",
   succeeded: "Succeeded or closed",
   failed: "Failed",

@@ -36,10 +36,10 @@ export function HistoryPage() {
   const drop = async () => {
     const yes = await confirmed({
       title:
-        picked.length === 1 ? `Delete “${picked[0]?.name}”?` : `Delete these ${picked.length}?`,
-      body: "All that was said in them is deleted for good, with their tasks. Files in your folders stay as they are. What still goes on is left alone.",
+        picked.length === 1 ? `Delete “${picked[0]?.name}”?` : `Delete ${picked.length} items?`,
+      body: "This permanently deletes them with their tasks, sessions and conversations. Files in your folders are not changed. Items that are still running are skipped.",
       action: "Delete",
-      keep: "Keep",
+      keep: "Cancel",
     });
     if (!yes) return;
     await each("deleted", remove);
@@ -56,7 +56,7 @@ export function HistoryPage() {
       <h1>History</h1>
       <Bar filters={filters} onFilter={look} />
       {history.trouble !== null && (
-        <Note kind="err" title="The history could not be read.">
+        <Note kind="err" title="Could not load the history.">
           <p>{visible(history.trouble)}</p>
           <button type="button" class="btn sm" onClick={history.again}>
             Try again
@@ -64,12 +64,12 @@ export function HistoryPage() {
         </Note>
       )}
       {history.lack !== null && (
-        <Note kind="stale" title="What was said was not looked through.">
+        <Note kind="stale" title="Transcripts were not searched.">
           <p>{visible(history.lack)}</p>
         </Note>
       )}
       {undone.why.length > 0 && (
-        <Note kind="err" title={`Not all could be ${undone.verb}.`}>
+        <Note kind="err" title={`Some items could not be ${undone.verb}.`}>
           {undone.why.map((why) => (
             <p key={why}>{why}</p>
           ))}
@@ -77,7 +77,7 @@ export function HistoryPage() {
       )}
       {history.rows === null && history.trouble === null && (
         <p class="load">
-          <Icon name="clock" /> Asking the server what was …
+          <Icon name="clock" /> Loading the history…
         </p>
       )}
       {history.rows?.length === 0 && <Nothing filters={filters} onClear={() => look(NO_FILTERS)} />}
@@ -94,7 +94,7 @@ export function HistoryPage() {
             <span class="grow" />
             {history.since > 0 && (
               <button type="button" class="btn ghost sm" onClick={history.again}>
-                {history.since} new, show {history.since === 1 ? "it" : "them"}
+                Show {history.since} new
               </button>
             )}
             <span class="small faint" role="status">
@@ -122,7 +122,7 @@ export function HistoryPage() {
             disabled={history.loading}
             onClick={history.showMore}
           >
-            {history.loading ? "Reading …" : "Show more"}
+            {history.loading ? "Loading…" : "Show more"}
           </button>
         </div>
       )}
@@ -153,7 +153,7 @@ function Nothing({ filters, onClear }: { filters: Filters; onClear: () => void }
       <div class="panel empty">
         <Icon name="clock" size="big" />
         <h2>Nothing has run yet</h2>
-        <p>Every session and every run of a job is kept here, with all that was said in it.</p>
+        <p>All your sessions and runs are kept here with their full transcripts.</p>
         <a class="btn" href="/index.html">
           Start a session
         </a>
@@ -163,8 +163,11 @@ function Nothing({ filters, onClear }: { filters: Filters; onClear: () => void }
   return (
     <div class="panel empty">
       <Icon name="search" size="big" />
-      <h2>No run, task or session matches these filters</h2>
-      <p>The text is looked for in names, folders, ids and all that was said.</p>
+      <h2>No results</h2>
+      <p>
+        No run, task or session matches these filters. The search covers names, folders, IDs and
+        transcripts.
+      </p>
       <button type="button" class="btn sm" onClick={onClear}>
         Clear filters
       </button>

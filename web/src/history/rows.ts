@@ -107,19 +107,19 @@ export function rowOfSession(session: SessionView): Row {
 }
 
 const SAYS: Record<string, string> = {
-  "prompt.accepted": "Request",
-  "prompt.changed": "Request",
+  "prompt.accepted": "Prompt",
+  "prompt.changed": "Prompt",
   "message.ended": "Message",
   "reasoning.ended": "Reasoning",
-  "tool.started": "Tool, arguments",
-  "tool.ended": "Tool, output",
-  "aside.answered": "Aside",
+  "tool.started": "Tool arguments",
+  "tool.ended": "Tool output",
+  "aside.answered": "Side question",
   "question.asked": "Question",
   "session.error": "Error",
   "task.decided": "Decision",
   "task.checked": "Check",
-  "task.accepted": "Task, input",
-  "run.accepted": "Job, input",
+  "task.accepted": "Task input",
+  "run.accepted": "Job input",
 };
 
 /** What was found, as a row of what it was found in; null where that is in no list. */

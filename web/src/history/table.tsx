@@ -24,7 +24,7 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
           <th>
             <input
               type="checkbox"
-              aria-label="Select all that are shown"
+              aria-label="Select all shown"
               checked={all}
               onChange={() =>
                 onChoose(
@@ -40,7 +40,7 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
           <th class="opt">Folder</th>
           <th class="opt">Model</th>
           <th class="right">When</th>
-          <th class="right" title="Without the time in which it waited">
+          <th class="right" title="Working time, without waiting">
             Worked
           </th>
           <th class="right opt">Requests</th>
@@ -56,7 +56,7 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
               <input
                 type="checkbox"
                 aria-label={
-                  row.found ? `Select what it was said in: ${row.name}` : `Select ${row.name}`
+                  row.found ? `Select ${row.name}, found in its transcript` : `Select ${row.name}`
                 }
                 checked={chosen.has(row.id)}
                 onChange={(event) => onChoose([row.id], event.currentTarget.checked)}
@@ -82,7 +82,7 @@ export function Table({ rows, chosen, onChoose, onUnfold }: Props) {
               {row.found && <Place found={row.found} />}
               {more > 0 && (
                 <button type="button" class="btn ghost sm" onClick={() => onUnfold(row.id)}>
-                  {more === 1 ? "1 more place in it" : `${more} more places in it`}
+                  {more === 1 ? "1 more match" : `${more} more matches`}
                 </button>
               )}
               {row.input !== undefined && row.input !== "" && (
