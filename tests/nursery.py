@@ -28,6 +28,8 @@ from airboss.runtime.sdk import load_sdk
 ROOT = Path(__file__).parents[1]
 # What our modules import late, where somebody needs it.
 _IMPORTED = ("dbos", "httpx2", "jsonschema", "rich.console", "rich.table", "sqlite3")
+# Names what a command starts servers of its own with, where those come out of the nursery too.
+PYTHON_VARIABLE = "NURSERY_PYTHON"
 # What an interpreter reads when it starts, which no fork does.
 _OF_THE_INTERPRETER = ("PYTHON", "LC_", "LANG", "TZ")
 
@@ -157,6 +159,7 @@ def _live(words: list[str], environ: dict[str, str], cwd: str, streams: dict[str
     # Tests that run under nohup begin servers that do not: those would be deaf to it.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     sys.argv = ["airboss", *words]
+    sys.executable = environ.get(PYTHON_VARIABLE, sys.executable)
     from airboss.cli.main import main
 
     main()

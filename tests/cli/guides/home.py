@@ -12,6 +12,7 @@ from pathlib import Path
 
 from airboss.runtime.locate import cache_folder
 from tests.cli.guides.quick_command import quick_command_in
+from tests.nursery import PYTHON_VARIABLE
 from tests.portal import Portal
 
 _FOREIGN = ("AIRBOSS_", "XDG_", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_", "NO_COLOR")
@@ -46,7 +47,8 @@ class Home(Portal):
         kept = {name: text for name, text in os.environ.items() if not name.startswith(_FOREIGN)}
         path = f"{self.folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
         ours = {"HOME": str(self.home), "PATH": path, "AIRBOSS_CACHE": str(_cache())}
-        return {**kept, **_PERSON, **ours, **self.extra_environ}
+        quick = {PYTHON_VARIABLE: str(self.folder / "bin/python")}
+        return {**kept, **_PERSON, **ours, **quick, **self.extra_environ}
 
     def serve(
         self,

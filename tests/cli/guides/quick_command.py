@@ -1,7 +1,8 @@
 """The command `airboss` for a shell, out of the nursery: a file that asks this process for it.
 
 What runs is the command itself, with the streams, the folder and the environment that the shell
-gave it; only its imports are saved. Where there is no `/proc`, the file runs the installed command.
+gave it; only its imports are saved. `python -m airboss`, by which a rehearsal starts its server, is
+the same. Where there is no `/proc`, an interpreter starts for each.
 """
 
 import json
@@ -15,12 +16,16 @@ from typing import Any
 
 from tests.nursery import Streams, can_be_forked, the_nursery
 
-_INSTALLED = Path(sys.executable).with_name("airboss")
 _FILE = """\
 #!{python} -IS
 import json, os, signal, socket, sys
 
-asked = {{"words": sys.argv[1:], "cwd": os.getcwd(), "pid": os.getpid()}}
+words = sys.argv[1:]
+if sys.argv[0].endswith("python"):
+    if words[:3] != ["-P", "-m", "airboss"]:
+        os.execv({python!r}, [{python!r}, *words])
+    words = words[3:]
+asked = {{"words": words, "cwd": os.getcwd(), "pid": os.getpid()}}
 asked["environ"] = dict(os.environ)
 line = socket.socket(socket.AF_UNIX)
 line.connect({address!r})
@@ -28,7 +33,7 @@ heard = line.makefile("rw")
 print(json.dumps(asked), file=heard, flush=True)
 pid = int(heard.readline())
 if not pid:
-    os.execv({installed!r}, sys.argv)
+    os.execv({python!r}, [{python!r}, "-P", "-m", "airboss", *words])
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda number, frame: os.kill(pid, number))
 code = int(heard.readline())
@@ -38,17 +43,17 @@ sys.exit(code if code >= 0 else 128 - code)
 
 @contextmanager
 def quick_command_in(folder: Path) -> Generator[Path]:
-    """A folder for `PATH` that has the command."""
+    """A folder for `PATH` that has the command, and the Python that it starts servers with."""
     folder.mkdir(parents=True, exist_ok=True)
     address = str(folder / "asked")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
         threading.Thread(target=_answer_all, args=(listening,), daemon=True).start()
-        command = folder / "airboss"
-        named = {"python": sys.executable, "address": address, "installed": str(_INSTALLED)}
-        command.write_text(_FILE.format(**named), encoding="utf-8")
-        command.chmod(0o755)
+        for name in ("airboss", "python"):
+            file = folder / name
+            file.write_text(_FILE.format(python=sys.executable, address=address), encoding="utf-8")
+            file.chmod(0o755)
         yield folder
         listening.shutdown(socket.SHUT_RDWR)
 
