@@ -1,13 +1,17 @@
 """Models of one's own, and the built-in rehearsal for those who have none."""
 
+import asyncio
+import contextlib
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
+from airboss.harness.providers import PLACEHOLDER_KEY
 from tests.contract.conftest import SCRIPT
 from tests.contract.guest import Guest, only
 from tests.portal import Portal, Process
@@ -36,6 +40,30 @@ models = ["claude"]
 [[providers]]
 name = "az"
 type = "azure"
+base_url = "{root}"
+key_variable = "HOUSE_KEY"
+models = ["deployed"]
+
+[[providers]]
+name = "answers"
+wire = "responses"
+base_url = "{base_url}"
+key_variable = "HOUSE_KEY"
+models = [{{ id = "m", wire_model = "other-name", prompt_tokens = 90000, vision = false }}]
+
+[[providers]]
+name = "az-versioned"
+type = "azure"
+auth = "bearer"
+api_version = "2025-04-01-preview"
+base_url = "{root}"
+key_variable = "HOUSE_KEY"
+models = ["deployed"]
+
+[[providers]]
+name = "az-answers"
+type = "azure"
+wire = "responses"
 base_url = "{root}"
 key_variable = "HOUSE_KEY"
 models = ["deployed"]
@@ -81,6 +109,9 @@ async def test_models_of_ones_own_are_named_after_their_provider(providing_porta
             {"name": "small (poor)", "id": "poor/small", "multiplier": 0},
             {"name": "claude (an)", "id": "an/claude", "multiplier": 0},
             {"name": "deployed (az)", "id": "az/deployed", "multiplier": 0},
+            {"name": "m (answers)", "id": "answers/m", "multiplier": 0},
+            {"name": "deployed (az-versioned)", "id": "az-versioned/deployed", "multiplier": 0},
+            {"name": "deployed (az-answers)", "id": "az-answers/deployed", "multiplier": 0},
         ]
         told = await guest.seed("copilot/session/start/rehearsal")
         assert told == {"error": "ModelIdNotFound"}  # the built-in script is for who has nothing
@@ -88,7 +119,16 @@ async def test_models_of_ones_own_are_named_after_their_provider(providing_porta
 
 @pytest.mark.parametrize(
     "model",
-    ["house/grand-model", "house/deep/er", "house%2Fdeep%2Fer", "an/claude", "az/deployed"],
+    [
+        "house/grand-model",
+        "house/deep/er",
+        "house%2Fdeep%2Fer",
+        "an/claude",
+        "az/deployed",
+        "answers/m",
+        "az-versioned/deployed",
+        "az-answers/deployed",
+    ],
 )
 async def test_a_session_works_on_ones_own_model_with_the_key_of_its_variable(
     providing_portal: Portal, model: str
@@ -99,6 +139,41 @@ async def test_a_session_works_on_ones_own_model_with_the_key_of_its_variable(
         assert only("turn.ended", events)[0]["outcome"] == "done"
         assert only("message.ended", events)[0]["text"] == "Hello, captain. Ünïcödé 🛫 too."
         assert KEY not in json.dumps(events)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+async def test_the_key_is_in_no_process_and_no_file_of_an_agent(providing_portal: Portal) -> None:
+    async with Guest.of(providing_portal) as guest:
+        session = await guest.open(model="house/grand-model")
+        await guest.turn(session, "greet")
+        runtime = (await guest.http.get("/api/v1/status")).json()["runtime"]["pid"]
+        assert providing_portal.note
+        below = psutil.Process(providing_portal.note["pid"]).children(recursive=True)
+        assert runtime in {process.pid for process in below}
+        for process in below:
+            assert KEY not in f"{process.environ()} {process.cmdline()}"
+        said = await asyncio.to_thread(memory_of, runtime)
+        assert PLACEHOLDER_KEY.encode() in said, "its memory was not read"
+        assert KEY.encode() not in said
+        exported = await guest.http.get(f"/api/v1/sessions/{session}/export")
+        assert exported.status_code == 200
+        assert KEY not in exported.text
+    files = [path for path in providing_portal.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+def memory_of(pid: int) -> bytes:
+    """All that a process can write to, as far as it is there."""
+    found: list[bytes] = []
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text("ascii").splitlines():
+            place, rights, *_ = line.split()
+            begin, end = (int(text, 16) for text in place.split("-"))
+            if rights.startswith("rw") and "[v" not in line:
+                with contextlib.suppress(OSError, OverflowError):
+                    memory.seek(begin)
+                    found.append(memory.read(end - begin))
+    return b"".join(found)
 
 
 async def test_a_wrong_key_is_an_error_of_the_session(providing_portal: Portal) -> None:
@@ -119,6 +194,9 @@ async def test_a_missing_key_is_told_by_status_and_doctor(providing_portal: Port
             "poor": "missing",
             "an": "set",
             "az": "set",
+            "answers": "set",
+            "az-versioned": "set",
+            "az-answers": "set",
         }
         assert KEY not in json.dumps(status)
         checks = (await guest.http.get("/api/v1/doctor")).json()["checks"]
