@@ -57,6 +57,21 @@ def test_the_runtimes_own_variables_and_ordinary_ones_pass() -> None:
     assert kept(environ) == environ
 
 
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, {"NO_PROXY": "127.0.0.1"}),
+        ({"no_proxy": ".corp"}, {"no_proxy": ".corp,127.0.0.1"}),
+        ({"NO_PROXY": "", "no_proxy": "*"}, {"NO_PROXY": "127.0.0.1", "no_proxy": "*"}),
+    ],
+)
+def test_what_is_on_this_machine_is_never_asked_of_a_proxy(
+    given: dict[str, str], found: dict[str, str]
+) -> None:
+    proxy = {"http_proxy": "http://proxy:3128"}
+    assert kept({**proxy, **given}) == {**proxy, **found}
+
+
 def test_known_secrets_are_left_out_by_value_and_by_configured_name() -> None:
     environ = {
         "INNOCENT": "abc-top-secret-xyz",

@@ -20,6 +20,7 @@ _LOGIN = re.compile(r"\A[a-z][a-z0-9+.-]*://[^/@\s]*:[^/@\s]+@", re.IGNORECASE)
 # Not secret though their names look so: where a thing lies, not the thing.
 _HARMLESS = frozenset({"SSH_AUTH_SOCK", "GIT_TERMINAL_PROMPT", "TOKENIZERS_PARALLELISM"})
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY"})
+_OURS: Final = "127.0.0.1"
 # A shorter value would be found inside ordinary ones.
 _SHORTEST_SECRET = 8
 
@@ -43,7 +44,19 @@ def agents_environment(
         for name, value in environ.items()
         if name not in names and not _is_secret(name, value, values)
     }
-    return {**kept, **_NO_PROFILE, OWNER: owner, LIFE: life}
+    return {**kept, **_past_proxies(kept), **_NO_PROFILE, OWNER: owner, LIFE: life}
+
+
+def _past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
+    """Else the runtime asks a proxy for what is on this machine: our own servers for it are."""
+    if not any(name.upper() in ("HTTP_PROXY", "ALL_PROXY") for name in environ):
+        return {}
+    found = {name: value for name, value in environ.items() if name.upper() == "NO_PROXY"}
+    return {
+        name: f"{value},{_OURS}" if value else _OURS
+        for name, value in (found or {"NO_PROXY": ""}).items()
+        if value != "*"
+    }
 
 
 def _is_secret(name: str, value: str, secrets: list[str]) -> bool:
