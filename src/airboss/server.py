@@ -178,7 +178,8 @@ def _listen(host: str, port: int, tries: int = 4) -> list[socket.socket]:
 
 def _listen_on(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol by name, or asyncio leaves small writes to wait for one another, 40 ms long.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
