@@ -12,6 +12,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.nursery import Streams, can_be_forked, the_nursery
@@ -45,8 +46,9 @@ sys.exit(code if code >= 0 else 128 - code)
 def quick_command_in(folder: Path) -> Generator[Path]:
     """A folder for `PATH` that has the command, and the Python that it starts servers with."""
     folder.mkdir(parents=True, exist_ok=True)
-    address = str(folder / "asked")
-    with socket.socket(socket.AF_UNIX) as listening:
+    # The address of such a socket has room for some hundred characters only.
+    with TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as listening:
+        address = str(Path(short, "asked"))
         listening.bind(address)
         listening.listen()
         threading.Thread(target=_answer_all, args=(listening,), daemon=True).start()
