@@ -87,6 +87,8 @@ class _Heard:
     first: float = 0.0
     last: float = 0.0
     count: int = 0
+    # What our process computed in the turn, in milliseconds of each piece.
+    computed: float = 0.0
     # In milliseconds, of a turn without a flood: there the first delta waits behind the others.
     to_the_first: float = 0.0
     idle: asyncio.Event = field(default_factory=asyncio.Event)
@@ -102,8 +104,10 @@ class _Heard:
     async def turn(self, session: RuntimeSession, text: str) -> None:
         self.idle.clear()
         self.first, self.count, self.began = 0.0, 0, time.perf_counter()
+        computed = time.process_time()
         await session.send(text)
         await asyncio.wait_for(self.idle.wait(), TURN_SECONDS)
+        self.computed = 1000 * (time.process_time() - computed) / max(1, self.count)
 
     @property
     def rate(self) -> float:
@@ -114,20 +118,31 @@ async def _no(_: PermissionRequest) -> PermissionAnswer:
     return PermissionAnswer(allowed=False, reason="Nothing here needs it.")
 
 
-async def _pairs(ways: _Ways, count: int, pieces: int) -> tuple[Pairs, Pairs]:
-    """The time to the first delta in milliseconds, and deltas a second."""
-    firsts, rates = Pairs(), Pairs()
+@dataclass
+class _Figures:
+    """The time to the first delta in milliseconds, deltas a second, and CPU time of each."""
+
+    firsts: Pairs = field(default_factory=Pairs)
+    rates: Pairs = field(default_factory=Pairs)
+    computed: Pairs = field(default_factory=Pairs)
+
+    def add(self, direct: "_Heard", proxied: "_Heard") -> None:
+        for heard, side in ((direct, "bare"), (proxied, "portal")):
+            getattr(self.firsts, side).append(heard.to_the_first)
+            getattr(self.rates, side).append(heard.rate)
+            getattr(self.computed, side).append(heard.computed)
+
+
+async def _pairs(ways: _Ways, count: int, pieces: int) -> _Figures:
+    figures = _Figures()
     for number in range(-WARM_UP, count):
         order = (False, True) if number % 2 else (True, False)
         heard = {proxied: await ways.flooded(pieces, proxied=proxied) for proxied in order}
         if any(one.count != pieces for one in heard.values()):
             raise Failed(f"{[one.count for one in heard.values()]} of {pieces} pieces came.")
         if number >= 0:
-            firsts.bare.append(heard[False].to_the_first)
-            firsts.portal.append(heard[True].to_the_first)
-            rates.bare.append(heard[False].rate)
-            rates.portal.append(heard[True].rate)
-    return firsts, rates
+            figures.add(heard[False], heard[True])
+    return figures
 
 
 async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
@@ -138,18 +153,21 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     try:
         async with flood() as source:
             ways = _Ways(runtime, proxy, source, work)
-            firsts, rates = await _pairs(ways, 10 if quick else 40, PIECES)
+            figures = await _pairs(ways, 10 if quick else 40, PIECES)
     finally:
         await runtime.stop()
         await proxy.close()
+    firsts, rates = figures.firsts, figures.rates
     share, added = spread(rates.ratios), spread(firsts.differences)
+    computed = spread(figures.computed.differences)
     say(f"{100 * share.middle:.0f} % of the rate, {added.middle:.1f} ms to the first delta")
     return [
         Line(
             "o",
             f"the rate of {PIECES} deltas through the proxy",
             f"{share.words(' times', 3)}; {median(rates.bare):.0f} deltas/s directly, "
-            f"{median(rates.portal):.0f}/s through the proxy; {len(rates.bare)} pairs",
+            f"{median(rates.portal):.0f}/s through the proxy; "
+            f"{computed.words(' ms', 3)} more CPU time a delta; {len(rates.bare)} pairs",
             "≥ 90 %",
             share.middle >= 0.9,
         ),

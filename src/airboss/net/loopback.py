@@ -14,6 +14,8 @@ from airboss.errors import SettingsInvalid
 
 HOST: Final = "127.0.0.1"
 _BACKLOG: Final = 512
+# Longer than the runtime keeps a connection that it does not use: it could write to one that ends.
+_IDLE_SECONDS: Final = 120
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -45,6 +47,7 @@ class LoopbackServer(uvicorn.Server):
                 log_config=None,
                 server_header=False,
                 date_header=False,
+                timeout_keep_alive=_IDLE_SECONDS,
             )
         )
         self.ready = asyncio.Event()
