@@ -167,7 +167,7 @@ USED = "taskId: build-web"
 
 
 def photograph(camera: Camera, portal: Portal) -> None:
-    camera.take("start-signed-out", "/", "Sign in to this Airboss", phone=True)
+    camera.take("start-signed-out", "/", "Sign in to Airboss", phone=True)
     camera.sign_in()
     camera.take("start-first", "/", "Start a session")
     for job in ("note", "review", "races"):

@@ -130,7 +130,7 @@ def test_a_page_that_nobody_is_signed_in_to_asks_only_whether_one_is(
 ) -> None:
     told = Asked(page, visits.portal)
     page.goto(visits.address(path))
-    expect(page.get_by_role("heading", name="Sign in to this Airboss")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to Airboss")).to_be_visible()
     page.wait_for_timeout(SETTLED_MS // 3)
     assert dict(told.answers) == {"GET /api/v1/signin": 1}
     assert told.refused == []

@@ -54,7 +54,7 @@ def test_the_bare_address_does_not_get_in_and_says_how_to(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
     page.goto(portal.url)
-    expect(page.get_by_role("heading", name="Sign in to this Airboss")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to Airboss")).to_be_visible()
     expect(page.get_by_text("airboss link")).to_be_visible()
     assert page.title() == "Sign in · Airboss"
     assert page.context.cookies() == []
@@ -68,7 +68,7 @@ def test_an_address_works_once(portal: Portal, browser: Browser) -> None:
     first.goto(address)
     expect(first.get_by_role("heading", name="Start a session")).to_be_visible()
     second.goto(address)
-    expect(second.get_by_text("This address did not let you in.")).to_be_visible()
+    expect(second.get_by_text("This sign-in link did not work.")).to_be_visible()
     assert second.url == f"{portal.url}/"
     assert second.context.cookies() == []
     quiet.check(but=REFUSED)
@@ -81,7 +81,7 @@ def test_the_test_page_shows_the_message_to_those_who_are_in(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
     page.goto(f"{portal.url}/test.html")
-    expect(page.get_by_role("heading", name="Sign in to this Airboss")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in to Airboss")).to_be_visible()
     quiet.check()
     signed_in(page, portal).goto(f"{portal.url}/test.html")
     expect(page.get_by_text("Hello, world!")).to_be_visible()

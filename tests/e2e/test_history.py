@@ -55,7 +55,7 @@ def row(page: Page, name: str) -> Locator:
 
 
 def places(page: Page) -> Locator:
-    """What was found in transcripts, as rows."""
+    """Results in transcripts, as rows."""
     return page.get_by_role("row").filter(has=page.locator("mark"))
 
 

@@ -41,7 +41,7 @@ def quietly(page: Page) -> Iterator[Page]:
 
 def barred(control: Locator, needed: str) -> None:
     expect(control).to_be_disabled()
-    expect(control).to_have_attribute("title", re.compile(f"the role {needed}: ask the owner"))
+    expect(control).to_have_attribute("title", re.compile(f"the role {needed}. Ask the owner"))
 
 
 def item_of(portal: Portal, session: str) -> str:
@@ -60,7 +60,7 @@ def test_a_viewer_reads_a_session_and_sees_why_there_is_no_more(
     page = signed_in(quietly, portal, tokens["view"])
     page.goto(f"{portal.url}/index.html?session={session}")
     composer = page.get_by_role("region", name="Message", exact=True)
-    expect(composer.get_by_role("note")).to_contain_text("Your role here is view.")
+    expect(composer.get_by_role("note")).to_contain_text("Your role is view.")
     expect(composer.get_by_label("Your message")).to_be_disabled()
     barred(composer.get_by_role("button", name="Close Session"), "operate")
     card = page.get_by_role("region", name="Permission request")
@@ -78,7 +78,7 @@ def test_a_viewer_starts_nothing(portal: Portal, quietly: Page, tokens: dict[str
     page.goto(f"{portal.url}/index.html")
     form = page.get_by_role("form", name="Start a session")
     barred(form.get_by_role("button", name="Start"), "operate")
-    expect(form.get_by_role("note")).to_contain_text("Your role here is view.")
+    expect(form.get_by_role("note")).to_contain_text("Your role is view.")
     page.goto(f"{portal.url}/jobs.html?wb={portal.work}#job=sample")
     barred(page.get_by_role("button", name="Start Job"), "operate")
     page.keyboard.press("Control+k")
@@ -105,12 +105,12 @@ def test_settings_show_who_one_is_and_what_only_owners_change(
     page = signed_in(quietly, portal, tokens["operate"])
     page.goto(f"{portal.url}/settings.html")
     access = page.get_by_role("region", name="Access")
-    expect(access).to_contain_text("You are a-operate here, with the role operate")
+    expect(access).to_contain_text("Signed in as a-operate with the role operate")
     barred(page.get_by_role("button", name="Add a rule"), "own")
     barred(page.get_by_label("File or folder to trust"), "own")
     barred(page.get_by_role("button", name="Stop Server"), "own")
     acts = page.get_by_role("region", name="Audit")
-    expect(acts.get_by_role("note")).to_contain_text("needs the role own")
+    expect(acts.get_by_role("note")).to_contain_text("you need the role own")
     expect(acts.get_by_role("row")).to_have_count(0)
 
 
@@ -121,7 +121,7 @@ def test_owners_read_the_audit_and_take_it_away(portal: Portal, quietly: Page) -
     acts = page.get_by_role("region", name="Audit")
     expect(acts.get_by_role("row").filter(has_text="Token shown added, role view")).to_have_count(1)
     with page.expect_download() as saved:
-        acts.get_by_role("button", name="Save all as JSON lines").click()
+        acts.get_by_role("button", name="Download all as JSON Lines").click()
     assert saved.value.suggested_filename == "audit.jsonl"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert json.loads(lines[0])["event"]["kind"] in ("audit.server.started", "audit.token.changed")
@@ -137,6 +137,6 @@ def test_a_role_that_is_taken_away_is_noticed_with_the_first_refusal(
     panel.get_by_role("button", name="Add a rule").click()
     portal.run("token", "change", "loser", "--role", "view")
     panel.get_by_label("Command").fill("ls")
-    panel.get_by_role("button", name="Add the rule").click()
+    panel.get_by_role("button", name="Add rule").click()
     expect(panel.get_by_role("status")).to_contain_text("This needs the role own")
     barred(panel.get_by_role("button", name="Add a rule"), "own")

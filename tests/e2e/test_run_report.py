@@ -124,7 +124,7 @@ def test_keys_go_to_the_report_and_to_a_comparison_but_never_while_somebody_type
     expect(report).to_be_focused()
     page.keyboard.press("?")
     listed = page.get_by_role("dialog", name="Keyboard shortcuts")
-    expect(listed).to_contain_text("Compare it with another run")
+    expect(listed).to_contain_text("Compare with another run")
     page.keyboard.press("c")  # what floats has its own keys
     listed.get_by_role("button", name="Close").last.click()
     page.keyboard.press("c")

@@ -70,7 +70,7 @@ def test_enter_sends_and_shift_enter_begins_a_line(person: Person) -> None:
 
 def test_enter_begins_a_line_where_this_device_says_so(person: Person) -> None:
     person.page.goto(f"{person.portal.url}/settings.html#appearance")
-    person.page.get_by_role("button", name="Begins a line").click()
+    person.page.get_by_role("button", name="Starts a new line").click()
     person.page.go_back()
     person.request.fill("say hello")
     person.request.press("Enter")

@@ -46,7 +46,7 @@ def test_the_doctor_says_how_each_thing_is_and_looks_again(settings: Page) -> No
     expect(doctor.get_by_role("listitem")).to_have_count(9)
     named = settings.get_by_text("Agent runtime", exact=True)
     runtime = doctor.get_by_role("listitem").filter(has=named)
-    expect(runtime).to_contain_text("Fine")
+    expect(runtime).to_contain_text("OK")
     expect(runtime).to_contain_text("process")
     expect(doctor.get_by_role("status").first).to_contain_text("checked")
     with settings.expect_response("**/api/v1/doctor", timeout=SLOW):
@@ -59,14 +59,14 @@ def test_the_doctor_says_how_each_thing_is_and_looks_again(settings: Page) -> No
 
 def test_a_rule_is_added_moved_and_removed(portal: Portal, settings: Page) -> None:
     panel = settings.get_by_role("region", name="Rules")
-    expect(panel).to_contain_text("There are none yet.")
+    expect(panel).to_contain_text("No rules yet.")
     for decision, command in (("allow", "git *"), ("deny", "git push*")):
         panel.get_by_role("button", name="Add a rule").click()
         form = panel.get_by_role("form", name="New rule")
         form.get_by_label("Decision").select_option(decision)
         form.get_by_label("Command").fill(command)
         expect(form).to_contain_text(f"shell {command} → {decision}")
-        form.get_by_role("button", name="Add the rule").click()
+        form.get_by_role("button", name="Add rule").click()
         expect(form).to_have_count(0)
     written = [(kept["rule"]["verdict"], kept["rule"]["command"]) for kept in rules(portal)]
     assert written == [("deny", "git push*"), ("allow", "git *")]
@@ -77,7 +77,7 @@ def test_a_rule_is_added_moved_and_removed(portal: Portal, settings: Page) -> No
 
     panel.get_by_role("button", name="Remove: shell git push* → deny").click()
     dialog = settings.get_by_role("dialog", name="Remove this rule?")
-    expect(dialog.get_by_role("button", name="Keep it")).to_be_focused()
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     settings.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert len(rules(portal)) == 2, "Esc is a no"
@@ -93,7 +93,7 @@ def test_a_rule_that_the_server_refuses_says_why(settings: Page) -> None:
     form = panel.get_by_role("form", name="New rule")
     form.get_by_label("Kind of request").select_option("url")
     form.get_by_label("Host").fill("https://not a host/")
-    form.get_by_role("button", name="Add the rule").click()
+    form.get_by_role("button", name="Add rule").click()
     expect(panel.get_by_role("status")).to_contain_text("host")
     expect(form).to_be_visible()
 
@@ -103,16 +103,16 @@ def test_a_file_is_trusted_and_no_longer(portal: Portal, settings: Page) -> None
     entry.write_text("tasks: {}\n", encoding="utf-8")
     panel = settings.get_by_role("region", name="Trusted files and folders")
     panel.get_by_label("File or folder to trust").fill(str(entry))
-    panel.get_by_role("button", name="Look at it").click()
-    dialog = settings.get_by_role("dialog", name="Trust this, as it is now?")
+    panel.get_by_role("button", name="Review").click()
+    dialog = settings.get_by_role("dialog", name="Trust this version?")
     expect(dialog).to_contain_text("tasks: {}")
     expect(dialog).to_contain_text(sha256(entry.read_bytes()).hexdigest())
-    dialog.get_by_role("button", name="Trust it").click()
+    dialog.get_by_role("button", name="Trust").click()
     row = panel.get_by_role("row").filter(has_text="airboss.yaml")
     expect(row).to_contain_text("file")
-    row.get_by_role("button", name="Trust no longer").click()
-    settings.get_by_role("dialog").get_by_role("button", name="Trust no longer").click()
-    expect(panel).to_contain_text("Nothing is trusted yet.")
+    row.get_by_role("button", name="Stop trusting").click()
+    settings.get_by_role("dialog").get_by_role("button", name="Stop trusting").click()
+    expect(panel).to_contain_text("No trusted files or folders yet.")
     assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
 
 
@@ -123,11 +123,11 @@ def test_a_file_that_changes_while_somebody_reads_it_is_not_trusted(
     entry.write_text("entry = {}\n", encoding="utf-8")
     panel = settings.get_by_role("region", name="Trusted files and folders")
     panel.get_by_label("File or folder to trust").fill(str(entry))
-    panel.get_by_role("button", name="Look at it").click()
-    dialog = settings.get_by_role("dialog", name="Trust this, as it is now?")
+    panel.get_by_role("button", name="Review").click()
+    dialog = settings.get_by_role("dialog", name="Trust this version?")
     expect(dialog).to_contain_text("entry = {}")
     entry.write_text("entry = {}  # and more\n", encoding="utf-8")
-    dialog.get_by_role("button", name="Trust it").click()
+    dialog.get_by_role("button", name="Trust").click()
     expect(panel.get_by_role("status")).to_contain_text("is not what was looked at")
     assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
 
@@ -136,8 +136,8 @@ def test_a_setting_is_changed_refused_in_words_and_reset(portal: Portal, setting
     panel = settings.get_by_role("region", name="Server settings")
     row = panel.get_by_role("listitem").filter(has=settings.get_by_text("max_tasks", exact=True))
     expect(row).to_contain_text("Maximum number of job agents running at the same time")
-    expect(row).to_contain_text("Default, nothing else sets it")
-    expect(row).to_contain_text("A change takes effect at once.")
+    expect(row).to_contain_text("Default")
+    expect(row).to_contain_text("Takes effect immediately.")
     row.get_by_role("button", name="Change max_tasks").click()
     box = row.get_by_label("New value of max_tasks")
     expect(box).to_be_focused()
@@ -150,7 +150,7 @@ def test_a_setting_is_changed_refused_in_words_and_reset(portal: Portal, setting
     expect(row).to_contain_text("24")
     expect(panel.get_by_role("status")).to_be_empty()
     row.get_by_role("button", name="Reset max_tasks").click()
-    expect(row).to_contain_text("Default, nothing else sets it")
+    expect(row).to_contain_text("Default")
 
     locked = panel.get_by_role("listitem").filter(
         has=settings.get_by_text("permissions", exact=True)
@@ -165,14 +165,14 @@ def test_a_setting_that_is_changed_elsewhere_is_another_here_at_once(
 ) -> None:
     panel = settings.get_by_role("region", name="Server settings")
     row = panel.get_by_role("listitem").filter(has=settings.get_by_text("max_tasks", exact=True))
-    expect(row).to_contain_text("Default, nothing else sets it")
+    expect(row).to_contain_text("Default")
     panel.get_by_role("button", name="Change max_sessions").click()
     panel.get_by_label("New value of max_sessions").fill("17")
     assert portal.run("settings", "set", "max_tasks", "23").returncode == 0
     expect(row).to_contain_text("Changed here by owner")
     expect(row).to_contain_text("23")
     asked(portal, "DELETE", "/api/v1/settings/max_tasks")
-    expect(row).to_contain_text("Default, nothing else sets it")
+    expect(row).to_contain_text("Default")
     written = panel.get_by_label("New value of max_sessions")
     expect(written, "what somebody writes meanwhile stays").to_have_value("17")
 
@@ -183,8 +183,8 @@ def test_what_may_delete_something_is_asked_about_first(portal: Portal, settings
     row.get_by_role("button", name="Change keep_days").click()
     row.get_by_label("New value of keep_days").fill("900")
     row.get_by_role("button", name="Save").click()
-    dialog = settings.get_by_role("dialog", name="Delete what is older or more?")
-    dialog.get_by_role("button", name="Keep it as it is").click()
+    dialog = settings.get_by_role("dialog", name="Change this setting and delete old data?")
+    dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
     kept = asked(portal, "GET", "/api/v1/settings").json()["items"]
     assert next(one["value"] for one in kept if one["name"] == "keep_days") is None
@@ -219,7 +219,9 @@ def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
     expect(settings.get_by_role("region", name="About")).to_be_in_viewport(timeout=SLOW)
     expect(settings.get_by_role("region", name="About")).to_contain_text(str(portal.data))
     expect(settings.get_by_role("region", name="Access")).to_contain_text("airboss token add")
-    expect(settings.get_by_role("region", name="Extensions")).to_contain_text("None are installed")
+    expect(settings.get_by_role("region", name="Extensions")).to_contain_text(
+        "This version does not support extensions yet."
+    )
 
 
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
@@ -228,7 +230,7 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
     def with_a_new_rule(page: Page) -> None:
         page.goto(f"{portal.url}/settings.html")
         expect(page.locator(".doc li")).to_have_count(9, timeout=SLOW)
-        page.get_by_text("Set at the start of the server only").click()
+        page.get_by_text("Only set when the server starts").click()
         page.get_by_role("button", name="Change max_tasks").click()
         calm(page).get_by_role("button", name="Add a rule").click()
 

@@ -16,7 +16,7 @@ from tests.e2e.witness import Quiet
 from tests.portal import Portal
 
 REFUSED = "status of 40"
-SIGN_IN = "Sign in to this Airboss"
+SIGN_IN = "Sign in to Airboss"
 
 
 def free_port() -> int:
@@ -117,7 +117,7 @@ def test_an_address_for_another_name_asks_before_it_replaces_a_sign_in(
     expect(question).to_contain_text("Sign in as ann instead?")
     expect(page.get_by_role("heading", name="Start a session")).to_be_visible()
     assert "code" not in page.url
-    question.get_by_role("button", name="Stay owner").click()
+    question.get_by_role("button", name="Stay signed in as owner").click()
     expect(question).to_have_count(0)
     assert role_of(page) == "own"
 
@@ -125,7 +125,7 @@ def test_an_address_for_another_name_asks_before_it_replaces_a_sign_in(
     page.goto(address)  # it was not used up
     question.get_by_role("button", name="Sign in as ann").click()
     expect(question).to_have_count(0)
-    expect(page.get_by_text("Your role here is view.").first).to_be_visible()
+    expect(page.get_by_text("Your role is view.").first).to_be_visible()
     assert role_of(page) == "view"
     quiet.check(but=REFUSED)  # what was open as the owner is closed
 
@@ -148,11 +148,11 @@ def test_settings_list_who_is_signed_in_and_end_it(portal: Portal, browser: Brow
     expect(rows.first).to_contain_text(
         re.compile(r"Chrome on Linux.*owner, from (127\.0\.0\.1|::1)")
     )
-    mine.get_by_role("button", name="End the sign-in").click()
-    mine.get_by_role("dialog").get_by_role("button", name="End it").click()
+    mine.get_by_role("button", name="Sign out: ").click()
+    mine.get_by_role("dialog").get_by_role("button", name="Sign out").click()
     expect(theirs.get_by_role("heading", name=SIGN_IN)).to_be_visible(timeout=5_000)
     expect(rows).to_have_count(1)
-    expect(theirs.get_by_text("This browser is signed in no longer.").first).to_be_visible()
+    expect(theirs.get_by_text("This browser has been signed out.").first).to_be_visible()
 
 
 class Listener(BaseHTTPRequestHandler):

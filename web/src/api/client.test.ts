@@ -20,7 +20,7 @@ test("an answer is judged by its status, and says the server's sentence", () => 
   expect(judge(500, null)).toEqual({
     kind: "failed",
     status: 500,
-    detail: "It answered with status 500.",
+    detail: "The server returned status 500. Try again.",
   });
 });
 
@@ -29,7 +29,7 @@ test("a body that is no JSON is no body", async () => {
   expect(await get("/x")).toEqual({
     kind: "failed",
     status: 502,
-    detail: "It answered with status 502.",
+    detail: "The server returned status 502. Try again.",
   });
 });
 

@@ -131,7 +131,7 @@ export function judge<Body>(status: number, body: unknown): Answer<Body> {
   return {
     kind: "failed",
     status,
-    detail: detail ?? `It answered with status ${status}.`,
+    detail: detail ?? `The server returned status ${status}. Try again.`,
     ...named,
     ...(typeof suggestion === "string" && { suggestion }),
   };
@@ -148,9 +148,12 @@ function problem(body: unknown): string | null {
 export function whyNot(answer: Exclude<Answer, { kind: "ok" }>): string {
   switch (answer.kind) {
     case "lost":
-      return "The server does not answer. Nothing was changed as far as we know; try again.";
+      return "The server is not responding. Check that it is running, then try again.";
     case "refused":
-      return answer.detail ?? "You are signed out. Open a new address from `airboss link`.";
+      return (
+        answer.detail ??
+        "You are signed out. To sign in, run `airboss link` and open the address it prints."
+      );
     case "failed":
       return answer.detail;
   }

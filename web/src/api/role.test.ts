@@ -10,7 +10,7 @@ describe("a role", () => {
 
   it("says what is missing, and who can change it", () => {
     const why = mayNot("decide", "operate");
-    expect(why).toContain("Your role here is operate.");
+    expect(why).toContain("Your role is operate.");
     expect(why).toContain("airboss token change NAME --role decide");
   });
 

@@ -8,7 +8,7 @@ export type Role = NonNullable<Status["role"]>;
 const ROLES: readonly Role[] = ["view", "operate", "decide", "own"];
 
 const MAY: Record<Role, string> = {
-  view: "look",
+  view: "view",
   operate: "start, stop and prompt",
   decide: "approve and answer",
   own: "change rules, trust and access, delete, and stop the server",
@@ -22,7 +22,7 @@ export const doubted = signal(0);
 /** Why this may not be done here, and who can change that; null where it may be. */
 export function mayNot(needed: Role, has: Role | null = role.value): string | null {
   if (has === null || ROLES.indexOf(has) >= ROLES.indexOf(needed)) return null;
-  return `Your role here is ${has}. To ${MAY[needed]}, a token needs the role ${needed}: ask the owner, or run airboss token change NAME --role ${needed}.`;
+  return `Your role is ${has}. To ${MAY[needed]}, you need the role ${needed}. Ask the owner, or run airboss token change NAME --role ${needed}.`;
 }
 
 /** For a control that this role may not use: spread last, over what else it says of itself. */

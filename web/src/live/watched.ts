@@ -74,7 +74,7 @@ export function watch<State>(source: Source<State>): Watched<State> {
       },
       caughtUp: () => compareSoon(mine),
       gone: () => {
-        trouble.value = "It was deleted, or never there.";
+        trouble.value = "It does not exist. It may have been deleted.";
       },
     });
     compareSoon(mine);

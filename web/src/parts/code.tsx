@@ -52,9 +52,9 @@ export function Code({ text, path, label, first = 1, at = null }: Props) {
       </ol>
       {shown.length < lines.length && (
         <div class="fold-more">
-          <span>{(lines.length - shown.length).toLocaleString("en")} lines folded</span>
+          <span>{(lines.length - shown.length).toLocaleString("en")} lines hidden</span>
           <button type="button" class="btn ghost sm" onClick={() => open(true)}>
-            Open full
+            Show all
           </button>
         </div>
       )}

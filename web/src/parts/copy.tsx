@@ -36,7 +36,7 @@ export function CopyButton({ text, what = "" }: { text: string; what?: string })
     const timer = setTimeout(() => say(null), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [said]);
-  const copy = async () => say((await copied(text)) ? "Copied" : "Not copied");
+  const copy = async () => say((await copied(text)) ? "Copied" : "Could not copy");
   return (
     <button type="button" class="btn ghost sm copy" onClick={() => void copy()}>
       <Icon name="copy" size="s" />

@@ -78,7 +78,7 @@ function Lines({ file, name, split }: { file: DiffFile; name: string; split: boo
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard
         tabIndex={0}
         class={split ? "split-lines" : undefined}
-        aria-label={`Lines of the change of ${visibleWhole(name)}`}
+        aria-label={`Diff of ${visibleWhole(name)}`}
       >
         {split
           ? rowsOf(lines).map(([old, now]) => (
@@ -96,9 +96,9 @@ function Lines({ file, name, split }: { file: DiffFile; name: string; split: boo
       </ol>
       {left > 0 && (
         <div class="fold-more">
-          <span>{left.toLocaleString("en")} lines folded</span>
+          <span>{left.toLocaleString("en")} lines hidden</span>
           <button type="button" class="btn ghost sm" onClick={() => show(most + 10 * MOST)}>
-            {left > 10 * MOST ? "Open more" : "Open full"}
+            {left > 10 * MOST ? "Show more" : "Show all"}
           </button>
         </div>
       )}

@@ -62,7 +62,7 @@ export function Diffs({ files, more = false }: Props) {
         <Counts added={sum("added")} removed={sum("removed")} />
         <span class="grow" />
         {wide.value && (
-          <span class="seg" role="group" aria-label="How changes are shown">
+          <span class="seg" role="group" aria-label="Diff layout">
             {[false, true].map((split) => (
               <button
                 key={String(split)}
@@ -125,7 +125,9 @@ function OneFile({ file, opens }: { file: ChangedFile; opens: boolean }) {
       {open && file.diff.trim() !== "" && (
         <Diff diff={file.diff} path={file.path} split={isSplit()} bare />
       )}
-      {open && file.cut && <p class="hint">The diff goes on. The counts are of all of it.</p>}
+      {open && file.cut && (
+        <p class="hint">Only the first part of the diff is shown. The counts cover all of it.</p>
+      )}
     </details>
   );
 }

@@ -31,7 +31,7 @@ export function Fold({ text, lines = 12, label = "Text", exact = false }: Props)
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           >
-            {open ? "Fold" : "Open full"}
+            {open ? "Show less" : "Show all"}
           </button>
         </div>
       )}
@@ -40,6 +40,6 @@ export function Fold({ text, lines = 12, label = "Text", exact = false }: Props)
 }
 
 function leftInWords(lines: number, characters: number): string {
-  if (lines > 1) return `${lines.toLocaleString("en")} lines folded`;
-  return `${characters.toLocaleString("en")} characters folded`;
+  if (lines > 1) return `${lines.toLocaleString("en")} lines hidden`;
+  return `${characters.toLocaleString("en")} characters hidden`;
 }

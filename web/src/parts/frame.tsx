@@ -48,7 +48,7 @@ export function Frame({ page, title, app = false, freshness, children }: Props) 
   return (
     <div class={app ? "app" : undefined}>
       <button type="button" class="skip" onClick={toContent}>
-        Skip to the content
+        Skip to content
       </button>
       <header class="top">
         <a class="brand" href="/index.html">

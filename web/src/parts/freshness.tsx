@@ -42,7 +42,7 @@ function words(fresh: Fresh): ComponentChildren {
     case "stale":
       return [<Icon key="i" name="broken" size="s" />, `Stale since ${clock(fresh.since)}`];
     case "unreachable":
-      return [<Icon key="i" name="broken" size="s" />, "No answer"];
+      return [<Icon key="i" name="broken" size="s" />, "No response"];
     case "complete":
       return [<Icon key="i" name="tick" size="s" />, "Complete"];
     case "preview":

@@ -27,7 +27,7 @@ export function Markdown({ text, top = 3, live = false }: Props) {
   useLayoutEffect(() => markEnd(place.current, live && drawn));
   return (
     <>
-      {long && <p class="hint">This text is too long to be drawn as markdown.</p>}
+      {long && <p class="hint">This text is too long to show as Markdown.</p>}
       {long && <Raw text={text} />}
       {!drawn && !long && <div class="prose lines">{visibleProse(text)}</div>}
       <div class="prose" ref={place} hidden={long} />

@@ -48,8 +48,8 @@ const EVERYWHERE: readonly Command[] = [
   ),
   {
     id: "enter",
-    label: "Enter: sends, or begins a line",
-    about: "In a session, on this device",
+    label: "Enter key: send or start a new line",
+    about: "In sessions, on this device",
     icon: "pencil",
     run: () => letEnterSend(!enterSends.value),
   },
@@ -67,7 +67,7 @@ const OWNERS: readonly Command[] = [
   {
     id: "stop-server",
     label: "Stop Server",
-    about: "Asks first, and says what ends",
+    about: "Asks for confirmation",
     icon: "stop",
     run: () => void stopOrSay(),
   },
@@ -153,7 +153,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         />
       </div>
       {/* the field keeps the focus, and says which one is meant */}
-      <div id={`${id}-list`} role="listbox" aria-label="What was found">
+      <div id={`${id}-list`} role="listbox" aria-label="Results">
         {groups.map(({ name, items }) => (
           // a group of options is no fieldset
           <div key={name} role="group" aria-label={name}>
@@ -172,7 +172,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </div>
-      {all.length === 0 && <p class="pad muted">Nothing is called like that.</p>}
+      {all.length === 0 && <p class="pad muted">No results.</p>}
       <p class="vh" role="status">
         {all.length} found
       </p>
@@ -238,11 +238,14 @@ async function asked(): Promise<Group[]> {
   ].sort((a, b) => b.at - a.at);
   const offered = jobs.kind === "ok" ? jobs.body.items : [];
   return [
-    { name: "Goes on", items: items.filter(({ goesOn }) => goesOn).map(({ command }) => command) },
+    {
+      name: "In progress",
+      items: items.filter(({ goesOn }) => goesOn).map(({ command }) => command),
+    },
     {
       name: "Jobs",
       items: offered.map(({ name }) =>
-        entry(`job-${name}`, name, "Preview of the job", "job", {
+        entry(`job-${name}`, name, "Preview the job", "job", {
           path: "/jobTracking.html",
           query: { jobName: name },
         }),

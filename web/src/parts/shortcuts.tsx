@@ -6,8 +6,8 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
   {
     name: "Everywhere",
     keys: [
-      [["Ctrl", "K"], "Search, or run a command"],
-      [["?"], "This list"],
+      [["Ctrl", "K"], "Search or run a command"],
+      [["?"], "Show this list"],
       [["G", "S"], "Start"],
       [["G", "J"], "Jobs"],
       [["G", "H"], "History"],
@@ -15,49 +15,49 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
       [["G", "T"], "Settings"],
       [["J"], "Next block, row or item"],
       [["K"], "Previous block, row or item"],
-      [["Esc"], "Close what floats, else leave the field"],
+      [["Esc"], "Close a menu or dialog, or leave a text field"],
     ],
   },
   {
     name: "In a session",
     keys: [
-      [["Enter"], "Send; while the agent works, queue (Ctrl+Enter where Enter begins a line)"],
-      [["Shift", "Enter"], "A new line"],
-      [["/"], "Commands, at the beginning of a request"],
-      [["@"], "Files, behind a space"],
+      [["Enter"], "Send, or queue while the agent works (Ctrl+Enter if Enter starts a new line)"],
+      [["Shift", "Enter"], "New line"],
+      [["/"], "Commands, at the start of a message"],
+      [["@"], "Files, after a space"],
       [["Ctrl", "Shift", "Enter"], "Steer now, while the agent works"],
       [["Ctrl", "."], "Stop the turn"],
       [["O"], "Open or close a block or a call"],
-      [["C"], "Copy it"],
+      [["C"], "Copy a block"],
     ],
   },
   {
-    name: "On what waits for you, while it has focus",
+    name: "On a request, while it has the focus",
     keys: [
-      [["A"], "Allow once, or go on"],
+      [["A"], "Allow once, or continue"],
       [["D"], "Deny, or stop"],
-      [["W"], "Always allow: 1 to 4 chooses what, Enter confirms"],
-      [["X"], "Of equal requests, choose the next one or leave it out"],
-      [["1"], "Choose an answer, 1 to 9"],
+      [["W"], "Always allow: 1 to 4 selects what, Enter confirms"],
+      [["X"], "Select or deselect the next of identical requests"],
+      [["1"], "Select an answer, 1 to 9"],
     ],
   },
   {
     name: "On a run",
     keys: [
-      [["R"], "Its report; ← and → go along the tabs"],
-      [["C"], "Compare it with another run"],
-      [["/"], "Find among the tasks of a wide part"],
+      [["R"], "Report; ← and → switch tabs"],
+      [["C"], "Compare with another run"],
+      [["/"], "Search the list of tasks"],
     ],
   },
   {
     name: "On the timeline's slider",
     keys: [
-      [["←"], "The event before; → the one behind it"],
-      [["Shift", "←"], "10 seconds back; with → on"],
-      [["Home"], "The beginning; End is the end, or live"],
-      [["Space"], "Play, or pause"],
-      [["]"], "Faster; [ is slower"],
-      [["Esc"], "Back to live, or to the end"],
+      [["←"], "Previous event; → next event"],
+      [["Shift", "←"], "10 seconds back; → 10 seconds forward"],
+      [["Home"], "Go to the start; End goes to the end or to live"],
+      [["Space"], "Play or pause"],
+      [["]"], "Faster; [ slower"],
+      [["Esc"], "Back to live or to the end"],
     ],
   },
   {
@@ -74,16 +74,16 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
   {
     name: "In a chart",
     keys: [
-      [["↑"], "Along the arrows; left and right to siblings"],
-      [["+"], "Zoom in; − zooms out, 0 fits"],
+      [["↑"], "Follow the arrows; ← and → go to siblings"],
+      [["+"], "Zoom in; − zooms out, 0 fits the chart"],
     ],
   },
   {
-    name: "On a bar between two parts",
+    name: "On a divider between two panels",
     keys: [
-      [["←"], "Move it; with Shift further"],
-      [["Home"], "To its limits, with End"],
-      [["Enter"], "Back to the usual size"],
+      [["←"], "Move it; hold Shift to move further"],
+      [["Home"], "To the minimum; End to the maximum"],
+      [["Enter"], "Reset to the default size"],
     ],
   },
 ];
@@ -110,7 +110,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
-      <p class="hint">No key without a modifier works while you write in a field.</p>
+      <p class="hint">Keys without a modifier do not work while you type in a text field.</p>
       <button type="button" class="btn" data-first onClick={onClose}>
         Close
       </button>

@@ -42,7 +42,9 @@ async function round(): Promise<void> {
     if (answer.kind !== "ok" && answer.kind !== "refused") return wait(answer);
     if (code === mine) code = null; // else another address was opened meanwhile
     refusal.value =
-      answer.kind === "ok" ? null : (answer.detail ?? "The server did not take this code.");
+      answer.kind === "ok"
+        ? null
+        : (answer.detail ?? "The server did not accept this sign-in link.");
   }
   const answer = await askWhetherIn();
   if (answer.kind !== "ok") return wait(answer);
@@ -57,9 +59,9 @@ async function exchange(code: string): Promise<Answer> {
   const { who, instead_of } = answer.body;
   const yes = await confirmed({
     title: `Sign in as ${visible(who ?? "")} instead?`,
-    body: `You are signed in as ${visible(instead_of)}. This address signs this browser in as ${visible(who ?? "")}, in all of its tabs.`,
+    body: `You are signed in as ${visible(instead_of)}. This link signs this browser in as ${visible(who ?? "")}, in all tabs.`,
     action: `Sign in as ${visible(who ?? "")}`,
-    keep: `Stay ${visible(instead_of)}`,
+    keep: `Stay signed in as ${visible(instead_of)}`,
     danger: false,
   });
   return yes ? signIn(code, true) : answer;
@@ -99,7 +101,7 @@ function Asking() {
   if (away.value === null) {
     return (
       <p class="gate load" aria-busy="true">
-        <Icon name="clock" /> Asking the server how things are …
+        <Icon name="clock" /> Contacting the server…
       </p>
     );
   }
@@ -115,11 +117,11 @@ function Away() {
   return (
     <Note
       kind="stale"
-      title={detail === null ? "The server does not answer." : "The server answers with an error."}
+      title={detail === null ? "The server is not responding." : "The server returned an error."}
     >
       {detail !== null && <p>{visible(detail)}</p>}
       <p>
-        Trying again every {AGAIN_MS / 1000} s. If the server was stopped, start it with{" "}
+        Retrying every {AGAIN_MS / 1000} s. If the server was stopped, start it with{" "}
         <code>airboss serve</code>.
       </p>
       <button type="button" class="btn sm" onClick={() => void knock()}>
@@ -132,29 +134,29 @@ function Away() {
 function SignedOut() {
   return (
     <div class="gate">
-      <h1>Sign in to this Airboss</h1>
+      <h1>Sign in to Airboss</h1>
       <p class="muted">To sign in, you need terminal access to the machine running Airboss.</p>
       <section class="panel stack-5" aria-label="How to sign in">
         {refusal.value !== null && (
-          <Note kind="err" title="This address did not let you in.">
-            {visible(refusal.value)} Each address works once; a fresh one takes a moment.
+          <Note kind="err" title="This sign-in link did not work.">
+            {visible(refusal.value)} Each link works once. Get a new one as described below.
           </Note>
         )}
         {refusal.value === null && endedBy.value !== null && (
-          <Note kind="info" title="This browser is signed in no longer.">
+          <Note kind="info" title="This browser has been signed out.">
             {visible(endedBy.value)}
           </Note>
         )}
         {away.value !== null && <Away />}
         <ol class="steps">
           <li>
-            <p>On the machine where Airboss runs, in a terminal:</p>
+            <p>In a terminal on the machine running Airboss, run:</p>
             <pre class="command">
               <code>airboss link</code>
             </pre>
           </li>
           <li>
-            <p>Open the address that it prints, here in this browser.</p>
+            <p>Open the address that it prints in this browser.</p>
           </li>
         </ol>
         <div class="ends">

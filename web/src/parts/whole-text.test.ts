@@ -24,12 +24,10 @@ test("the end of what is long is shown beside its beginning, and nothing is lost
 
 test("of what is folded one is told how many commands may begin in it", () => {
   expect(gapInWords("x".repeat(1_234), "command")).toBe(
-    "1,234 characters are folded, no separators among them",
+    "1,234 characters are hidden, with no separators",
   );
-  expect(gapInWords("a; b && c\nd", "command")).toBe(
-    "11 characters are folded, 3 separators among them",
-  );
-  expect(gapInWords("a; b\nc", "diff")).toBe("6 characters are folded, 1 line ends among them");
+  expect(gapInWords("a; b && c\nd", "command")).toBe("11 characters are hidden, with 3 separators");
+  expect(gapInWords("a; b\nc", "diff")).toBe("6 characters are hidden, with 1 line break");
 });
 
 test("everything that begins another command is marked, in quotes or not", () => {

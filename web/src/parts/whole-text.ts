@@ -25,10 +25,11 @@ export function folded(text: string): Shown | null {
 
 /** What is folded, in words: one sees whether there is more in it than one long word. */
 export function gapInWords(gap: string, kind: Kind): string {
-  const characters = `${gap.length.toLocaleString("en")} characters are folded`;
+  const characters = `${gap.length.toLocaleString("en")} characters are hidden`;
   const count = kind === "command" ? (gap.match(SEPARATOR) ?? []).length : linesOf(gap) - 1;
-  const what = kind === "command" ? "separators" : "line ends";
-  return `${characters}, ${count === 0 ? "no" : count.toLocaleString("en")} ${what} among them`;
+  const one = kind === "command" ? "separator" : "line break";
+  const what = count === 1 ? one : `${one}s`;
+  return `${characters}, with ${count === 0 ? "no" : count.toLocaleString("en")} ${what}`;
 }
 
 const linesOf = (text: string): number => text.split("\n").length;

@@ -13,7 +13,7 @@ export function Whole({ text, kind, label }: Props) {
   if (short === null) return <Box text={text} kind={kind} label={label} first />;
   const turn = (
     <button type="button" class="btn ghost sm" aria-expanded={open} onClick={() => unfold(!open)}>
-      {open ? "Fold" : "Open full"}
+      {open ? "Show less" : "Show all"}
     </button>
   );
   if (open) {
@@ -25,12 +25,12 @@ export function Whole({ text, kind, label }: Props) {
   }
   return (
     <div class="whole">
-      <Box text={short.head} kind={kind} label={`${label}, its beginning`} first />
+      <Box text={short.head} kind={kind} label={`${label}, beginning`} first />
       <div class="fold-more">
-        <span>{short.gap === "" ? "It goes on below" : gapInWords(short.gap, kind)}</span>
+        <span>{short.gap === "" ? "Continues below" : gapInWords(short.gap, kind)}</span>
         {turn}
       </div>
-      <Box text={short.tail} kind={kind} label={`${label}, its end`} last />
+      <Box text={short.tail} kind={kind} label={`${label}, end`} last />
     </div>
   );
 }
@@ -68,7 +68,7 @@ function Opened({ text, kind, label, children }: OpenedProps) {
     <div class="whole">
       <div class="row wrap">
         <label class="small" for={id}>
-          Search in it
+          Search
         </label>
         <input
           id={id}
@@ -123,7 +123,7 @@ function useSearch(text: string) {
   const places = useMemo(() => placesOf(text, wanted), [text, wanted]);
   const from = places[at];
   const inWords =
-    wanted === "" ? "" : places.length === 0 ? "Not in it" : `${at + 1} of ${places.length}`;
+    wanted === "" ? "" : places.length === 0 ? "No matches" : `${at + 1} of ${places.length}`;
   return {
     wanted,
     inWords,

@@ -101,7 +101,7 @@ function Image({ path, alt }: { path: string; alt: string }) {
     };
   }, [path]);
   if (trouble !== null) return <span class="trouble">{visible(trouble)}</span>;
-  if (address === null) return <span class="small muted">Image {alt}</span>;
+  if (address === null) return <span class="small muted">{alt}</span>;
   return (
     <a href={address} target="_blank" rel="noreferrer">
       <img src={address} alt={alt} />

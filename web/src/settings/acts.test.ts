@@ -15,7 +15,7 @@ describe("an act in words", () => {
       count: 12,
     } as const;
     expect(actInWords({ event })).toBe("Refused: 403 role_needed, POST /api/v1/stop, 12 times");
-    expect(actorInWords(event)).toBe("unknown, ::1, by a program");
+    expect(actorInWords(event)).toBe("unknown, ::1, from the API");
   });
 
   it("says what became of a token", () => {
@@ -27,6 +27,6 @@ describe("an act in words", () => {
       changed_at: 1,
     } as const;
     expect(actInWords({ event })).toBe("Token ci added, role operate");
-    expect(actorInWords(event)).toBe("ci, 127.0.0.1, by the command line");
+    expect(actorInWords(event)).toBe("ci, 127.0.0.1, from the command line");
   });
 });

@@ -22,7 +22,7 @@ export function actInWords({ event }: Pick<Act, "event">): string {
       return `${event.outcome}: ${event.about}`;
     case "audit.rules.changed":
       return event.change === "arranged"
-        ? "Rules put in another order"
+        ? "Rules reordered"
         : `Rule ${event.change}: ${event.text}`;
     case "audit.trust.changed":
       return `${event.change === "trusted" ? "Trusted" : "No longer trusted"}: ${event.paths.join(", ")}`;
@@ -31,27 +31,27 @@ export function actInWords({ event }: Pick<Act, "event">): string {
     case "audit.token.changed":
       return `Token ${event.token.name} ${event.change}, role ${event.token.role}`;
     case "audit.entry.installed":
-      return `Another entry in use: ${event.path ?? event.source}`;
+      return `Entry changed: ${event.path ?? event.source}`;
     case "audit.entry.written":
       return `${event.before == null ? "Entry created" : "Entry saved"}: ${event.path}`;
     case "audit.deleted":
       return `Deleted: ${event.stream}`;
     case "audit.trimmed":
-      return `Older than ${event.keep_days} days deleted here: ${event.count}`;
+      return `Deleted ${event.count} audit records older than ${event.keep_days} days`;
   }
 }
 
 const ENDS = {
-  asked: "somebody ended it",
-  replaced: "replaced by another",
-  "token-gone": "its token is gone",
-  time: "its time was over",
+  asked: "signed out",
+  replaced: "replaced by a new sign-in",
+  "token-gone": "its token was removed",
+  time: "it expired",
 } as const;
 
-const VIA = { page: "a page", cli: "the command line", api: "a program", server: "" } as const;
+const VIA = { page: "the website", cli: "the command line", api: "the API", server: "" } as const;
 
 export function actorInWords({ by }: Act["event"]): string {
   if (by.via === "server") return "the server";
   const where = by.address == null ? "" : `, ${by.address}`;
-  return `${by.who ?? "unknown"}${where}, by ${VIA[by.via]}`;
+  return `${by.who ?? "unknown"}${where}, from ${VIA[by.via]}`;
 }

@@ -20,7 +20,7 @@ export function Audit() {
     <section class="panel" id="audit" aria-labelledby="audit-title">
       <header>
         <h2 id="audit-title">Audit</h2>
-        <span class="small muted">Who did what, from where</span>
+        <span class="small muted">Who did what, and from where</span>
       </header>
       {may ? (
         <Acts />
@@ -76,11 +76,11 @@ function Acts() {
       </table>
       <div class="pad row wrap">
         <button type="button" class="btn sm" onClick={() => void read(null)}>
-          Look again
+          Refresh
         </button>
         {cursor !== null && (
           <button type="button" class="btn sm" onClick={() => void read(cursor)}>
-            Show older ones
+            Show older
           </button>
         )}
         <button
@@ -90,7 +90,7 @@ function Acts() {
           onClick={() => void saveAll([`${ADDRESS}/export`])}
         >
           <Icon name="download" size="s" />
-          Save all as JSON lines
+          Download all as JSON Lines
         </button>
       </div>
     </>

@@ -11,8 +11,8 @@ import { piecesOf } from "./remedy";
 
 const LOOKS: Record<Check["state"], { look: string; word: string; icon: IconName }> = {
   fail: { look: "failed", word: "Failed", icon: "cross" },
-  warn: { look: "you", word: "Needs you", icon: "hand" },
-  ok: { look: "ok", word: "Fine", icon: "tick" },
+  warn: { look: "you", word: "Warning", icon: "hand" },
+  ok: { look: "ok", word: "OK", icon: "tick" },
 };
 
 const NAMES: Record<string, string> = {
@@ -23,7 +23,7 @@ const NAMES: Record<string, string> = {
   providers: "Providers",
   entry: "Entry",
   exposure: "Exposure",
-  "agents-user": "The agents’ user",
+  "agents-user": "User of the agents",
   memory: "Secrets in memory",
 };
 
@@ -60,10 +60,12 @@ export function Doctor({ onNeed }: { onNeed: (count: number) => void }) {
       <header>
         <h2 id="doctor-title">Doctor</h2>
         <span class="small muted" role="status">
-          {checking && "Looking at everything anew …"}
+          {checking && "Checking…"}
           {!checking && examined !== null && (
             <>
-              {needs === 0 ? "All is well" : `${needs} of ${examined.checks.length} need something`}
+              {needs === 0
+                ? "All checks passed"
+                : `${needs} of ${examined.checks.length} need attention`}
               , checked {clock(examined.at)}
             </>
           )}
@@ -82,7 +84,7 @@ export function Doctor({ onNeed }: { onNeed: (count: number) => void }) {
       </header>
       {trouble !== null && (
         <div class="pad">
-          <Note kind="err" title="The doctor could not look.">
+          <Note kind="err" title="Could not run the doctor.">
             {visible(trouble)}
           </Note>
         </div>

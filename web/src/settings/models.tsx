@@ -10,14 +10,14 @@ import { visible } from "../words";
 // The catalog may have to wake the agent runtime first.
 const PATIENCE_MS = 40_000;
 
-const KEYS = { set: "key is set", missing: "its key is missing", none: "needs no key" };
+const KEYS = { set: "key is set", missing: "key is missing", none: "needs no key" };
 
 const PROVIDER = `[[providers]]
 name = "local"
 type = "openai"                    # openai, azure, anthropic
 base_url = "http://127.0.0.1:11434/v1"
-key_variable = "LOCAL_API_KEY"     # leave it out where no key is needed
-models = ["qwen3", "llama4"]       # asked for as local/qwen3
+key_variable = "LOCAL_API_KEY"     # leave out if no key is needed
+models = ["qwen3", "llama4"]       # used as local/qwen3
 `;
 
 export function Models({ status }: { status: Status | null }) {
@@ -39,7 +39,7 @@ export function Models({ status }: { status: Status | null }) {
       <header>
         <h2 id="models-title">Models and providers</h2>
         <span class="small muted">
-          {list === null ? "Asking for the models …" : `${list.items.length} offered`}
+          {list === null ? "Loading models…" : `${list.items.length} available`}
         </span>
       </header>
       <div class="pad stack-5">
@@ -51,13 +51,14 @@ export function Models({ status }: { status: Status | null }) {
         ))}
         {list !== null && list.items.length > 0 && <Offered models={list.items} />}
         <details>
-          <summary>Add a provider of your own</summary>
+          <summary>Add your own provider</summary>
           <p class="hint">
-            In{" "}
+            Add this to{" "}
             <code class="mono">
               {visible(status?.data_folder ?? "the data folder")}/settings.toml
             </code>
-            , then restart the server. The key stays in a variable; the file only names it.
+            , then restart the server. The key stays in an environment variable. The file contains
+            only the variable’s name.
           </p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
           <pre class="code" tabIndex={0}>
@@ -72,11 +73,13 @@ export function Models({ status }: { status: Status | null }) {
 function Sources({ status: { copilot, providers, rehearsal } }: { status: Status }) {
   const copilotWords = copilot.signed_in
     ? `signed in${copilot.login == null ? "" : ` as ${visible(copilot.login)}`}`
-    : visible(copilot.detail) || "nobody has asked yet";
+    : visible(copilot.detail) || "not checked yet";
   return (
     <dl class="facts left">
       <dt>GitHub Copilot</dt>
-      <dd>{rehearsal.on ? "not used: this server rehearses" : copilotWords}</dd>
+      <dd>
+        {rehearsal.on ? "not used, because this server uses the rehearsal model" : copilotWords}
+      </dd>
       {providers.map(({ name, type, base_url, models, key }) => (
         <>
           <dt key={`${name}-name`}>{visible(name)}</dt>
@@ -96,9 +99,9 @@ function Offered({ models }: { models: readonly OfferedModel[] }) {
       <thead>
         <tr>
           <th>Name</th>
-          <th>Asked for as</th>
-          <th>From</th>
-          <th class="right">Counts as</th>
+          <th>ID</th>
+          <th>Source</th>
+          <th class="right">Multiplier</th>
         </tr>
       </thead>
       <tbody>

@@ -46,7 +46,7 @@ export function SettingsPage() {
               {id === "doctor" && needs > 0 && (
                 <span class="count">
                   {needs}
-                  <span class="vh"> need something</span>
+                  <span class="vh"> need attention</span>
                 </span>
               )}
             </a>
@@ -64,10 +64,7 @@ export function SettingsPage() {
             <header>
               <h2 id="extensions-title">Extensions</h2>
             </header>
-            <p class="pad muted">
-              None are installed, and this version cannot load any: when one can, each will be
-              listed here with what it may do, and will run only once you trust it.
-            </p>
+            <p class="pad muted">This version does not support extensions yet.</p>
           </section>
           <Appearance />
           <About status={status} />
@@ -117,15 +114,15 @@ function Access({ status }: { status: Status | null }) {
         <h2 id="tokens-title">Access</h2>
         {status !== null && (
           <span class="small muted">
-            You are {visible(status.who)} here, with the role {status.role}
+            Signed in as {visible(status.who)} with the role {status.role}
           </span>
         )}
       </header>
       <div class="pad stack-5">
         <p class="muted">
-          Everybody and every program comes in with a token of its own, whose name stands beside
-          what they decide. Its role says what it may do: view, operate, decide or own. Tokens are
-          made, changed and taken back in a terminal on this machine:
+          Each person and each program has its own token. The token’s name is recorded with
+          everything they do, and its role says what they may do: view, operate, decide or own.
+          Manage tokens in a terminal on this machine:
         </p>
         {["airboss token add NAME --role operate", "airboss token list", "airboss link"].map(
           (command) => (
@@ -163,10 +160,10 @@ function Appearance() {
             </button>
           ))}
         </span>
-        <span class="small faint">Sizes of parts are kept as you drag them.</span>
+        <span class="small faint">Panel sizes are saved when you drag them.</span>
       </div>
       <div class="pad row wrap">
-        <span id="enter-label">Enter, in a session</span>
+        <span id="enter-label">Enter key in a session</span>
         <span class="seg" role="group" aria-labelledby="enter-label">
           {[true, false].map((sends) => (
             <button
@@ -175,12 +172,12 @@ function Appearance() {
               aria-pressed={enterSends.value === sends}
               onClick={() => letEnterSend(sends)}
             >
-              {sends ? "Sends" : "Begins a line"}
+              {sends ? "Sends" : "Starts a new line"}
             </button>
           ))}
         </span>
         <span class="small faint">
-          {enterSends.value ? "Shift+Enter begins a line." : "Ctrl+Enter sends."}
+          {enterSends.value ? "Shift+Enter starts a new line." : "Ctrl+Enter sends."}
         </span>
       </div>
     </section>
@@ -205,9 +202,9 @@ function About({ status }: { status: Status | null }) {
           <dd>{visible(status.policy)}</dd>
           <dt>Data folder</dt>
           <dd class="mono">{visible(status.data_folder)}</dd>
-          <dt>Agents may work in</dt>
+          <dt>Folders for agents</dt>
           <dd class="mono">{status.roots.map(visible).join(", ")}</dd>
-          <dt>Up since</dt>
+          <dt>Running since</dt>
           <dd>
             {fully(status.started_at)}, {span(now.value - status.started_at)}
           </dd>

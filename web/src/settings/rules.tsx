@@ -46,12 +46,11 @@ export function Rules() {
       title: "Remove this rule?",
       body: (
         <>
-          <code>{ruleInWords(rule)}</code> holds no longer, at once, also for sessions that are
-          open.
+          <code>{ruleInWords(rule)}</code> stops applying immediately, also in open sessions.
         </>
       ),
       action: "Remove",
-      keep: "Keep it",
+      keep: "Cancel",
     });
     if (yes) await change(remove(`/api/v1/rules/${id}`));
     said.current?.focus();
@@ -61,7 +60,7 @@ export function Rules() {
     <section class="panel" id="rules" aria-labelledby="rules-title" aria-busy={rules === null}>
       <header>
         <h2 id="rules-title">Rules</h2>
-        <span class="small muted">The first that matches decides</span>
+        <span class="small muted">The first match applies</span>
         <span class="grow" />
         <button
           type="button"
@@ -94,8 +93,8 @@ export function Rules() {
       {rules?.length === 0 && (
         <div class="empty">
           <p>
-            There are none yet. Without rules the policy decides. “Always allow this” on a
-            permission request writes one, and so does “Add a rule”.
+            No rules yet. Without rules, the policy decides. To add one, choose “Add a rule”, or
+            “Always allow” on a permission request.
           </p>
         </div>
       )}
@@ -109,7 +108,7 @@ export function Rules() {
               <th>Kind</th>
               <th>Pattern</th>
               <th>Decision</th>
-              <th>Where from</th>
+              <th>Source</th>
               <th>
                 <span class="vh">Remove</span>
               </th>
@@ -246,7 +245,7 @@ function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
       </div>
       <div class="field">
         <label for={`${id}-f`}>
-          Only below <span class="faint">(optional)</span>
+          Only in folder <span class="faint">(optional)</span>
         </label>
         <input
           id={`${id}-f`}
@@ -257,12 +256,12 @@ function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
         />
       </div>
       <p class="hint wide">
-        <code>*</code> stands for any letters. To allow is exact: every command of a line must
-        match. To deny and to ask is broad: one is enough.
+        <code>*</code> matches any characters. A rule that allows must match every command in a
+        line. A rule that denies or asks needs to match only one.
       </p>
       <div class="row wrap wide">
         <button type="submit" class="btn primary">
-          Add the rule
+          Add rule
         </button>
         <label class="check">
           <input
@@ -270,10 +269,10 @@ function Adding({ onAdd }: { onAdd: (draft: Draft) => Promise<void> }) {
             checked={draft.first}
             onChange={(event) => write({ ...draft, first: event.currentTarget.checked })}
           />
-          before all others
+          Put before all other rules
         </label>
         <span class="small faint">
-          It will read <code>{ruleInWords(ruleOf(draft))}</code>
+          Preview: <code>{ruleInWords(ruleOf(draft))}</code>
         </span>
       </div>
     </form>

@@ -40,12 +40,12 @@ export function ServerSettings() {
     <section class="panel" id="server" aria-labelledby="server-title" aria-busy={items === null}>
       <header>
         <h2 id="server-title">Server settings</h2>
-        <span class="small muted">For everybody who uses this server</span>
+        <span class="small muted">For everyone who uses this server</span>
       </header>
       <div class="pad stack-3">
         <p class="muted">
-          A change made here is kept in the database. It counts more than the settings file, which
-          is never written, and less than options and variables.
+          Changes made here are stored in the database. They override the settings file, which is
+          never changed. Command-line options and environment variables override them.
         </p>
         <Barred needs="own" />
         <p class={trouble === null ? "vh" : "trouble"} role="status">
@@ -55,14 +55,14 @@ export function ServerSettings() {
       <Rows settings={first} acts={acts} label="Server settings" />
       {loops.length > 0 && (
         <details class="more">
-          <summary>When an agent repeats itself ({loops.length})</summary>
-          <Rows settings={loops} acts={acts} label="When an agent repeats itself" />
+          <summary>Loop detection ({loops.length})</summary>
+          <Rows settings={loops} acts={acts} label="Loop detection" />
         </details>
       )}
       {fixed.length > 0 && (
         <details class="more">
-          <summary>Set at the start of the server only ({fixed.length})</summary>
-          <Rows settings={fixed} acts={acts} label="Set at the start of the server only" />
+          <summary>Only set when the server starts ({fixed.length})</summary>
+          <Rows settings={fixed} acts={acts} label="Only set when the server starts" />
         </details>
       )}
     </section>
@@ -71,10 +71,10 @@ export function ServerSettings() {
 
 const surely = (setting: Setting, value: Value): Promise<boolean> =>
   confirmed({
-    title: value === null ? "Reset this setting?" : "Delete what is older or more?",
-    body: `${setting.name}${value === null ? "" : ` = ${valueInWords(value)}`}: ${setting.meaning} What is deleted cannot be brought back.`,
+    title: value === null ? "Reset this setting?" : "Change this setting and delete old data?",
+    body: `${setting.name}${value === null ? "" : ` = ${valueInWords(value)}`}: ${setting.meaning} Deleted data cannot be restored.`,
     action: value === null ? "Reset" : "Change",
-    keep: "Keep it as it is",
+    keep: "Cancel",
   });
 
 function Rows(props: { settings: readonly Setting[]; acts: Acts; label: string }) {
@@ -111,10 +111,10 @@ function Row({ setting, acts }: { setting: Setting; acts: Acts }) {
           </small>
         )}
         {!same(value, in_use) && (
-          <small class="waits">Until the next start: {visible(valueInWords(in_use))}</small>
+          <small class="waits">Until the next restart: {visible(valueInWords(in_use))}</small>
         )}
         {setting.problem != null && (
-          <small class="trouble">The change is not used: {visible(setting.problem)}</small>
+          <small class="trouble">This change is not in effect: {visible(setting.problem)}</small>
         )}
         {!changeable && <small>{visible(setting.why_not)}</small>}
       </div>
@@ -162,7 +162,7 @@ function Row({ setting, acts }: { setting: Setting; acts: Acts }) {
 }
 
 function Where({ setting: { source, set_in, changed_by, changed_at } }: { setting: Setting }) {
-  if (source === "default") return <>Default, nothing else sets it</>;
+  if (source === "default") return <>Default</>;
   if (source !== "change") return <>Set in {visible(set_in)}</>;
   return (
     <>
@@ -206,13 +206,13 @@ function Changing({ setting, onSave, onLeave }: ChangingProps) {
         </select>
       )}
       {choices.length === 0 && kind === "list" && (
-        <textarea class="area mono grow" rows={3} placeholder="One in each line" {...box} />
+        <textarea class="area mono grow" rows={3} placeholder="One per line" {...box} />
       )}
       {choices.length === 0 && kind !== "list" && (
         <input
           class="input grow"
           inputMode={kind === "number" ? "decimal" : "text"}
-          placeholder="Empty: not set"
+          placeholder="Leave empty for no value"
           {...box}
         />
       )}

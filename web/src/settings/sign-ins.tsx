@@ -19,20 +19,20 @@ export function SignIns() {
 
   const end = async (one: ListedSignIn) => {
     const yes = await confirmed({
-      title: "End this sign-in?",
-      body: `${described(one)} is signed out at once. A new address from \`airboss link\` lets it in again.`,
-      action: "End it",
-      keep: "Keep it",
+      title: "Sign out this browser?",
+      body: `${described(one)} is signed out immediately. To sign it in again, open a new link from \`airboss link\`.`,
+      action: "Sign out",
+      keep: "Cancel",
     });
     if (yes) await change(remove(`${ADDRESS}/${one.id}`));
   };
 
   const endOthers = async () => {
     const yes = await confirmed({
-      title: "End all other sign-ins?",
-      body: "All other browsers in this list are signed out at once. This one stays.",
-      action: "End them",
-      keep: "Keep them",
+      title: "Sign out all other browsers?",
+      body: "All other browsers in this list are signed out immediately. This one stays signed in.",
+      action: "Sign out all",
+      keep: "Cancel",
     });
     if (yes) await change(remove(`${ADDRESS}?others=true`));
   };
@@ -52,7 +52,7 @@ export function SignIns() {
         </h3>
         {items.some((one) => !one.this) && (
           <button type="button" class="btn sm" onClick={() => void endOthers()}>
-            End all others
+            Sign out all others
           </button>
         )}
         {items.some((one) => one.this) && (
@@ -79,14 +79,14 @@ export function SignIns() {
                 {when(one.since, now.value)} until {when(one.until, now.value)}
               </td>
               <td class="muted" title={fully(one.used_at)}>
-                used {when(one.used_at, now.value)}
+                last used {when(one.used_at, now.value)}
               </td>
               <td class="right">
                 {!one.this && (
                   <button
                     type="button"
                     class="btn ghost sm icon"
-                    aria-label={`End the sign-in: ${described(one)}`}
+                    aria-label={`Sign out: ${described(one)}`}
                     onClick={() => void end(one)}
                   >
                     <Icon name="trash" size="s" />

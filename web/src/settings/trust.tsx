@@ -27,9 +27,9 @@ export function Trust() {
       return;
     }
     const yes = await confirmed({
-      title: "Trust this, as it is now?",
+      title: "Trust this version?",
       body: seen.body.files.map((file) => <Shown key={file.path} file={file} />),
-      action: "Trust it",
+      action: "Trust",
       danger: false,
       wide: true,
     });
@@ -40,15 +40,15 @@ export function Trust() {
 
   const drop = async (trusted: string) => {
     const yes = await confirmed({
-      title: "Trust this no longer?",
+      title: "Stop trusting this?",
       body: (
         <>
-          <code>{visible(trusted)}</code>: what a Python entry there gave is not used any more, at
-          once.
+          <code>{visible(trusted)}</code> is no longer trusted. What a Python entry there provides
+          stops being used immediately.
         </>
       ),
-      action: "Trust no longer",
-      keep: "Keep it",
+      action: "Stop trusting",
+      keep: "Cancel",
     });
     if (yes) await change(remove(`/api/v1/trust?${new URLSearchParams({ path: trusted })}`));
   };
@@ -60,8 +60,8 @@ export function Trust() {
       </header>
       <div class="pad stack-5">
         <p class="muted">
-          An entry in Python runs, and what an entry asks beyond the policy counts, only where you
-          trust its file. Trust ends when the file changes.
+          A Python entry runs only if you trust its file. The same goes for permissions that an
+          entry asks for beyond the policy. Trust ends when the file changes.
         </p>
         <form
           class="row wrap"
@@ -79,14 +79,14 @@ export function Trust() {
             onInput={(event) => write(event.currentTarget.value)}
           />
           <button type="submit" class="btn" disabled={path.trim() === ""} {...barred("own")}>
-            Look at it
+            Review
           </button>
         </form>
         <Barred needs="own" />
         <p class={trouble === null ? "vh" : "trouble"} role="status">
           {trouble !== null && visible(trouble)}
         </p>
-        {paths?.length === 0 && <p class="muted">Nothing is trusted yet.</p>}
+        {paths?.length === 0 && <p class="muted">No trusted files or folders yet.</p>}
       </div>
       {paths !== null && paths.length > 0 && (
         <table class="tbl rules">
@@ -100,7 +100,7 @@ export function Trust() {
                   ) : (
                     <span class="st you">
                       <Icon name="hand" />
-                      Changed since
+                      Changed
                     </span>
                   )}
                 </td>
@@ -111,7 +111,7 @@ export function Trust() {
                   <button
                     type="button"
                     class="btn ghost sm icon"
-                    aria-label={`Trust no longer: ${visible(one.path)}`}
+                    aria-label={`Stop trusting ${visible(one.path)}`}
                     {...barred("own")}
                     onClick={() => void drop(one.path)}
                   >
@@ -133,7 +133,8 @@ function Shown({ file }: { file: FileToTrust }) {
       <h3 class="mono">{visible(file.path)}</h3>
       {file.text == null ? (
         <p class="trouble">
-          Too long to be shown ({file.bytes.toLocaleString("en")} bytes): read the file itself.
+          Too long to show ({file.bytes.toLocaleString("en")} bytes). Read the file itself before
+          you trust it.
         </p>
       ) : (
         <Fold text={file.text} lines={30} label={`Content of ${visible(file.path)}`} />

@@ -36,8 +36,8 @@ export function effectInWords(effect: Setting["effect"]): string {
 }
 
 const EFFECTS = {
-  at_once: "A change takes effect at once.",
-  new_sessions: "A change holds for sessions opened or resumed from then on.",
-  within_the_hour: "A change takes effect within the hour.",
-  next_start: "A change takes effect when the server is started again.",
+  at_once: "Takes effect immediately.",
+  new_sessions: "Applies to sessions started or resumed after the change.",
+  within_the_hour: "Takes effect within an hour.",
+  next_start: "Takes effect after a restart.",
 } as const;

@@ -278,7 +278,7 @@ function PastBar({ run, player }: { run: RunDetail; player: Player }) {
       <Icon name="clock" />
       <span>
         <b>
-          <span class="desk">You are looking at the past: </span>
+          <span class="desk">You are viewing the past: </span>
           <span class="on-phone">Past: </span>
         </b>
         <span class="num">{moment}</span>

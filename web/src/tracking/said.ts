@@ -34,11 +34,7 @@ export function tellRun(event: Event): Said {
     case "run.work.started":
       return said(event.path, "Started", event.task);
     case "run.work.waiting":
-      return said(
-        event.path,
-        event.for_person ? "Waiting for you" : "Waiting",
-        `for ${event.reason}`,
-      );
+      return said(event.path, "Waiting", `for ${event.reason}`);
     case "run.work.going":
       return said(event.path, "Continued", "");
     case "run.work.retrying":
