@@ -184,7 +184,7 @@ async def test_a_second_query_waits_behind_the_first(guest: Guest) -> None:
 async def test_an_empty_query_is_refused_in_words(guest: Guest, body: str) -> None:
     session = await guest.start()
     told = await guest.seed(f"copilot/session/{session}/query", body)
-    assert told == {"error": "InvalidQuery", "message": "A request needs some text."}
+    assert told == {"error": "InvalidQuery", "message": "The message must not be empty."}
     assert (await guest.show(session))["state"] == "idle"
 
 

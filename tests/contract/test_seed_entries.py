@@ -157,7 +157,7 @@ async def test_while_a_session_is_open_nothing_is_installed(tester: Guest) -> No
     session = await tester.start()
     told = await install(tester, file)
     assert told["result"] == "Rejected"
-    assert "another entry can be installed when all that has ended" in told["error"]
+    assert "You can install another entry when that has ended" in told["error"]
     wrong = write(folder_of(tester) / "wrong.json", "{}")
     assert (await install(tester, wrong))["result"] == "InvalidateEntry"
     await tester.stop(session)

@@ -114,7 +114,7 @@ async def test_the_projects_own_entry_is_followed_and_said_to_be_bad(own_portal:
                 "about": "Build it.",
                 "model": "rehearsal",
                 "permissions": "read-only",
-                "criteria": "a condition holds; else up to 1 more time",
+                "criteria": "a condition is met; otherwise up to 1 more time",
             },
         ]
         jobs = await got(guest, "jobs")
@@ -330,11 +330,11 @@ async def test_while_a_task_of_it_runs_the_entry_stays_and_then_changes(
         assert answer.status_code == 201, answer.text
         run = answer.json()["id"]
         problem = await refused(guest, "entry/install", 409, entry=entry())
-        assert problem["detail"].startswith("Something of the present entry runs")
+        assert problem["detail"].startswith("The current entry is in use")
         write(file, entry())
         told = await until_problem(guest)
         assert told["digest"] == before["digest"]
-        assert "it is taken up when nothing of this one runs any more" in told["problem"]
+        assert "The new version is used once nothing is running" in told["problem"]
         await guest.http.post(f"/api/v1/task-runs/{run}/stop")
         after = await until(guest, problem=None)
         assert after["digest"] != before["digest"]
@@ -395,8 +395,8 @@ async def test_what_changed_since_it_was_looked_at_is_not_trusted(guest: Guest) 
     write(file, "entry = 2  # and something that nobody read")
     for path, digest in ((file, seen["digest"]), (folder, around["digest"]), (file, "")):
         problem = await refused(guest, "trust", 409, path=str(path), digest=digest)
-        assert "is not what was looked at" in problem["detail"]
-        assert "Look at it again" in problem["detail"]
+        assert "has changed since you reviewed it" in problem["detail"]
+        assert "Review it again" in problem["detail"]
     write(file, "entry = 1")
     write(folder / "airboss.yaml", "{}")
     await refused(guest, "trust", 409, path=str(folder), digest=around["digest"])
@@ -420,7 +420,7 @@ async def test_nobody_looks_into_the_servers_own_folder(guest: Guest) -> None:
     write(guest.portal.data / "mine.json", "{}")
     for path in (guest.portal.data / "mine.json", guest.portal.data):
         seen = await guest.http.get("/api/v1/trust/look", params={"path": str(path)})
-        assert (seen.status_code, "own data folder" in seen.json()["detail"]) == (422, True)
+        assert (seen.status_code, "data folder" in seen.json()["detail"]) == (422, True)
         await refused(guest, "trust", 422, path=str(path), digest=sha256(b"{}").hexdigest())
 
 
@@ -449,7 +449,7 @@ async def test_a_trusted_program_is_the_projects_entry_until_it_changes(
         write(file, "while True: pass")
         changed = await until_problem(guest)
         assert changed["digest"] == told["digest"]
-        assert "nobody has trusted it as it is now" in changed["problem"]
+        assert "nobody has trusted its current version" in changed["problem"]
 
 
 async def test_a_server_stops_in_time_while_a_program_runs_and_does_not_end(

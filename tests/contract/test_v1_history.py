@@ -150,7 +150,7 @@ async def test_a_session_of_a_run_goes_with_the_run_only(guest: JobGuest) -> Non
     assert told == (
         409,
         "conflict",
-        f"The session belongs to the run {run['id']}. Delete the run, and it goes with it.",
+        f"The session belongs to the run {run['id']}. Delete the run to delete it too.",
     )
     assert (await guest.show(session["id"]))["state"] == "closed"
     assert (await guest.http.delete(f"/api/v1/runs/{run['id']}")).status_code == 204
@@ -259,7 +259,7 @@ async def test_words_that_mean_something_to_the_index_are_only_words(guest: JobG
     assert await refused(guest, "GET", "search?text=%2A%20%22") == (
         422,
         "invalid",
-        "Say a word or a number to look for.",
+        "Enter a word or a number to search for.",
     )
     for wrong in ("", "text=", "text=" + "x" * 401, "text=a&cursor=x", "text=a&limit=101"):
         assert (await refused(guest, "GET", f"search?{wrong}"))[:2] == (422, "invalid"), wrong

@@ -93,7 +93,7 @@ async def test_one_decision_releases_the_agent_and_has_the_name_of_its_token(
     events = await guest.events(item["session"])
     assert [one["by"] for one in only("permission.decided", events)] == ["person ada"]
     late = await guest.say(item["id"], "decision", choice="deny")
-    words = "This was decided already: allow-once, by ada."
+    words = "This was already decided: allow-once, by ada."
     assert refusal(late) == (409, "conflict", words)
 
 
@@ -156,7 +156,7 @@ async def test_a_question_can_be_declined_and_an_approval_cannot(guest: AskedGue
     for verb, body in (("decline", {}), ("answer", {"answer": "yes"})):
         status, code, detail = refusal(await guest.say(approval["id"], verb, **body))
         assert (status, code) == (422, "invalid")
-        assert detail == "This is no question: it is to be allowed or denied."
+        assert detail == "This is not a question. Approve or deny it."
 
 
 async def test_what_cannot_be_decided_is_refused_in_words(guest: AskedGuest) -> None:
@@ -165,7 +165,7 @@ async def test_what_cannot_be_decided_is_refused_in_words(guest: AskedGuest) -> 
     assert refusal(nothing) == (404, "not_found", "There is no item itm_nothing.")
     item = await guest.ask("what name")
     question = await guest.say(item["id"], "decision", choice="deny")
-    assert refusal(question) == (422, "invalid", "This is a question: it needs an answer.")
+    assert refusal(question) == (422, "invalid", "This is a question. Answer it instead.")
     for verb, body in (
         ("decision", {}),
         ("decision", {"choice": "perhaps"}),
@@ -229,7 +229,7 @@ async def test_who_was_first_is_known_to_the_next_server_too(tmp_path: Path) -> 
         portal.start()
         async with AskedGuest.of(portal) as guest:
             late = await guest.say(decided["id"], "decision", choice="allow-once")
-            assert refusal(late)[2] == "This was decided already: deny, by owner."
+            assert refusal(late)[2] == "This was already decided: deny, by owner."
             answer = await guest.say(left["id"], "answer", answer="Ada")
             assert answer.status_code == 200, answer.text
             assert await guest.waiting() == []

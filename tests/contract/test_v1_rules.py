@@ -73,7 +73,7 @@ async def test_rules_are_put_in_order_and_removed(guest: Guest) -> None:
     assert await listed(guest) == [c, b]
     answer = await guest.http.put("/api/v1/rules/order", json=order)
     assert answer.status_code == 409
-    assert answer.json()["detail"].startswith("The order must name every rule once.")
+    assert answer.json()["detail"].startswith("The order must list every rule once.")
 
 
 async def test_what_cannot_be_a_rule_is_refused_in_words(guest: Guest) -> None:

@@ -165,7 +165,7 @@ def test_a_failed_run_says_why_in_the_checks_own_words_and_what_to_do(
     told = report(portal, broken)
     assert told["outcome"] == {
         "head": "hopeless failed.",
-        "text": "After 2 attempts its check still does not hold, and no retry is left. "
+        "text": "Its check failed 2 times, and no retries are left. "
         "review and build-web were not run.",
     }
     assert told["words"]["text"] == WORDS
@@ -212,7 +212,7 @@ def test_two_runs_part_at_the_first_step_whose_outcome_or_changes_differ(
     reset(portal)
     other = ran(portal, "ship", INPUT)  # its tests pass in the first round
     told = show(portal, f"/api/v1/run-comparison?a={ship}&b={other}")
-    assert told["head"] == "They parted at tests-pass · round 1."
+    assert told["head"] == "They differ from tests-pass · round 1 on."
     assert told["same"] == {"input": True, "model": True, "definition": True, "folder": True}
     steps = {step["name"]: step for step in told["steps"]}
     assert steps["build-server"]["differs"] == "none"

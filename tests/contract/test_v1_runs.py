@@ -167,13 +167,13 @@ async def test_what_cannot_be_started_is_refused_in_words(guest: JobGuest) -> No
     assert await start(guest, job="input") == (
         422,
         "invalid",
-        "The job input needs some input: say what it is to do.",
+        "The job input needs input. Tell it what to do.",
     )
     assert (await start(guest, job="input", input=" \n"))[:2] == (422, "invalid")
     assert await start(guest, job="yes", input="more") == (
         422,
         "invalid",
-        "The job yes takes no input. Start it without.",
+        "The job yes takes no input. Start it without input.",
     )
     for cwd in ("work", "/no/such/folder", "/etc", "a\0b"):
         assert (await start(guest, job="yes", cwd=cwd))[0] == 422, cwd

@@ -102,7 +102,7 @@ async def test_what_failed_or_was_stopped_is_retried_as_a_task_run_of_its_own(
     first = await guest.over(await guest.run("input", input="this"))
     assert (first["state"], await refused(guest, first["id"])) == (
         "succeeded",
-        "The run is succeeded; only one that failed or was stopped is retried.",
+        "The run is succeeded. You can retry only a run that failed or was stopped.",
     )
     failed = await guest.over(await guest.run("no"))
     again = await retried(guest, failed["id"])
@@ -130,7 +130,7 @@ async def test_a_retry_is_refused_where_it_cannot_be(guest: TaskGuest) -> None:
     jobs = JobGuest(guest.http, guest.portal)
     ended = await jobs.over((await jobs.run("job"))["id"])
     assert await refused(guest, ended["works"][0]["task_run"]) == (
-        f"The task belongs to the run {ended['id']}. Retry that."
+        f"The task belongs to the run {ended['id']}. Retry the run instead."
     )
     await asked(guest, "POST", "task-runs/tsk_nobody/retry", 404)
 

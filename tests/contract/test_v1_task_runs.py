@@ -116,12 +116,12 @@ async def test_what_cannot_be_started_is_refused_in_words(
     }
     for cwd, code in folders.items():
         assert (await start(tasker, task="plan", cwd=cwd))[:2] == (422, code)
-    needs = "The task input needs some input: say what it is to do."
+    needs = "The task input needs input. Tell it what to do."
     assert await start(tasker, task="input") == (422, "invalid", needs)
     assert await start(tasker, task="input", input=" \n") == (422, "invalid", needs)
-    takes = "The task plan takes no input. Start it without."
+    takes = "The task plan takes no input. Start it without input."
     assert await start(tasker, task="plan", input="this") == (422, "invalid", takes)
-    keeps = "A session keeps its model and its folder: give neither with a session."
+    keeps = "A session keeps its model and its folder. With a session, send neither."
     for more in ({"model": "coder"}, {"cwd": str(tasker.portal.work)}):
         told = await start(tasker, task="plan", session=session, **more)
         assert told == (422, "invalid", keeps)

@@ -98,7 +98,7 @@ async def test_a_deadline_counts_while_no_server_runs_and_while_no_agent_does(
         async with Waited.of(portal) as guest:
             assert await guest.waiting() == []
             answer = await guest.say(item["id"], "decision", choice="allow-once")
-            assert refusal(answer)[2] == "This came too late: nobody had decided in time."
+            assert refusal(answer)[2] == "Too late: the time limit for this decision has passed."
             view = await guest.show(item["session"])
             assert (view["state"], view["items"]) == ("interrupted", [])
 

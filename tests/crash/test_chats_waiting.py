@@ -133,7 +133,7 @@ async def test_of_many_decisions_the_first_counts(before: Before, after: Waited)
     assert sorted(one.result() for one in said) == [200, 409, 409, 409]
     events = await after.ended(item["session"])
     answer = await after.say(item["id"], "decision", choice="deny")
-    assert refusal(answer)[2] == "This was decided already: allow-once, by owner."
+    assert refusal(answer)[2] == "This was already decided: allow-once, by owner."
     assert after.done.count("twice") == 1
     assert len(of_kind("item.settled", events)) == 1
 

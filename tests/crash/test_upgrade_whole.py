@@ -106,7 +106,7 @@ async def test_lone_tasks_are_read_and_listed_and_the_open_ones_have_ended(
     for view in (hold, ask, lent):
         shown = await guest.show_run(view["id"])
         assert shown["state"] == "crashed"
-        assert shown["reason"] == "The server ended while this task ran."
+        assert shown["reason"] == "The server stopped while this task was running."
         assert shown["sessions"] == []
         assert {one["state"] for one in await guest.opened_by(view["id"])} <= {"closed"}
     items = (await jobs.http.get("/api/v1/inbox")).json()["items"]

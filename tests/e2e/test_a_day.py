@@ -180,7 +180,7 @@ def compare_two_runs(portal: Portal, page: Page) -> None:
     for place in range(2):
         boxes.nth(place).check()
     page.get_by_role("link", name="Compare").click()
-    expect(page.locator(".verdict")).to_contain_text("They parted at mend")
+    expect(page.locator(".verdict")).to_contain_text("They differ from mend")
     expect(page.get_by_role("region", name="Outcome of each task")).to_contain_text("review")
 
 

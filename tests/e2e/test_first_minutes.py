@@ -150,7 +150,7 @@ def test_an_entry_that_cannot_be_used_is_told_of_and_the_last_good_one_stays(
         expect(page.get_by_role("alert")).to_contain_text(
             "airboss.yaml has 1 error, so its last valid version is in use.", timeout=15_000
         )
-        expect(page.get_by_role("alert")).to_contain_text("What it held when it was last good")
+        expect(page.get_by_role("alert")).to_contain_text("The last valid version is in use")
         page.goto(f"{portal.url}/jobs.html?wb={portal.work}")
         expect(page.get_by_role("alert")).to_contain_text(
             "airboss.yaml has 1 error, so its last valid version is in use."

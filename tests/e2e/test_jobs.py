@@ -229,7 +229,7 @@ def test_an_answer_that_is_lost_starts_nothing_twice(
 def test_a_job_that_needs_input_says_so(jobs: Page, quiet: Quiet) -> None:
     job(jobs, "Tell").click()
     jobs.get_by_role("button", name="Start Job: Tell a tale").click()
-    expect(jobs.get_by_role("alert")).to_contain_text("needs some input: say what it is to do")
+    expect(jobs.get_by_role("alert")).to_contain_text("needs input. Tell it what to do")
     quiet.said.clear()  # Chromium tells of every 422
 
 

@@ -46,7 +46,7 @@ def test_a_failed_run_opens_on_its_report_with_the_failed_node_selected(
     assert "#" not in page.url
     report = page.locator(".report")
     expect(report.get_by_role("region", name="Outcome")).to_contain_text(
-        "hopeless failed. After 2 attempts its check still does not hold, and no retry is left. "
+        "hopeless failed. Its check failed 2 times, and no retries are left. "
         "review and build-web were not run."
     )
     words = report.get_by_role("region", name="What the failed check said")
@@ -253,7 +253,7 @@ def test_two_runs_are_chosen_in_the_history_and_compared(
     boxes.nth(1).check()
     page.get_by_role("link", name="Compare").click()
     page.wait_for_url(f"{portal.url}/compare.html?a={ship}&b={again}")
-    expect(page.locator(".verdict")).to_contain_text("They parted at tests-pass · round 1.")
+    expect(page.locator(".verdict")).to_contain_text("They differ from tests-pass · round 1 on.")
     outcome = page.get_by_role("region", name="Outcome of each task")
     expect(outcome.locator("tr.part")).to_contain_text("613 passed.")
     expect(outcome.locator("tr.part .tf")).to_have_text(["false", "true"])
@@ -266,7 +266,7 @@ def test_two_runs_are_chosen_in_the_history_and_compared(
     page.get_by_role("link", name="Choose another run").click()
     page.get_by_role("searchbox", name="Search runs").fill("broken")
     page.get_by_role("link", name="broken").click()
-    expect(page.locator(".verdict")).to_contain_text("They parted at")
+    expect(page.locator(".verdict")).to_contain_text("They differ from")
     quiet.check()
 
 

@@ -128,7 +128,7 @@ def test_a_file_that_changes_while_somebody_reads_it_is_not_trusted(
     expect(dialog).to_contain_text("entry = {}")
     entry.write_text("entry = {}  # and more\n", encoding="utf-8")
     dialog.get_by_role("button", name="Trust").click()
-    expect(panel.get_by_role("status")).to_contain_text("is not what was looked at")
+    expect(panel.get_by_role("status")).to_contain_text("has changed since you reviewed it")
     assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
 
 

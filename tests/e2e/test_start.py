@@ -148,7 +148,7 @@ def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
 def test_a_folder_that_agents_may_not_work_in_says_where_they_may(
     portal: Portal, start: Page, quiet: Quiet
 ) -> None:
-    for path, words in (("harbor", "written in full"), ("/tmp", str(portal.work))):  # noqa: S108
+    for path, words in (("harbor", "must be an absolute path"), ("/tmp", str(portal.work))):  # noqa: S108
         folder(start).fill(path)
         button(start).click()
         expect(start.get_by_role("alert")).to_contain_text(words)

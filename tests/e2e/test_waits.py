@@ -77,8 +77,8 @@ def test_what_waits_is_named_in_every_list(portal: Portal, page: Page) -> None:
     lines = portal.run("sessions").stdout.splitlines()
     waits = {line.split("\t")[0]: line.split("\t")[-1] for line in lines}
     assert (waits[first], waits[second]) == (own, behind)
-    assert f"Waits for    {behind}\n" in portal.run("show", run).stdout
-    assert f"Waits for    {own}\n" in portal.run("show", first).stdout
+    assert f"Waiting for  {behind}\n" in portal.run("show", run).stdout
+    assert f"Waiting for  {own}\n" in portal.run("show", first).stdout
 
     # The pages.
     signed_in(page, portal).goto(f"{portal.url}/history.html")

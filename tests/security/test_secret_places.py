@@ -74,7 +74,7 @@ async def test_nothing_of_it_reaches_an_agent_by_itself(tmp_path: Path, policy: 
 async def test_no_session_works_in_such_a_place(tmp_path: Path) -> None:
     async with above(tmp_path, "ask") as house:
         for folder in ("data", "data/copilot-home", "work/way", "work/../data"):
-            with pytest.raises(WorkingDirectoryNotAllowed, match="secrets are kept"):
+            with pytest.raises(WorkingDirectoryNotAllowed, match="contains secrets"):
                 await house.sessions.start("rehearsal", str(tmp_path / folder), ME)
         assert await house.sessions.start("rehearsal", str(tmp_path / "work"), ME)
 

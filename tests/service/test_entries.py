@@ -81,7 +81,9 @@ async def test_of_two_the_first_counts_and_the_other_is_mentioned(repo: Repo) ->
     async with repo.served() as entries:
         found = await used(entries)
         assert (found.path, task_of(found)) == (first, "first")
-        assert found.problem == (f"The first of several entries counts; passed over: {other}.")
+        assert found.problem == (
+            f"There are several entries. The first one is used; ignored: {other}."
+        )
 
 
 async def test_the_file_that_was_chosen_goes_before_the_projects_own(repo: Repo) -> None:
@@ -166,7 +168,7 @@ async def test_what_is_no_entry_does_not_prevent_the_start(repo: Repo, make: Any
         assert found.source == "built-in"
         assert found.problem is not None
         assert found.problem.startswith(f"The entry cannot be used: {file}: ")
-        assert found.problem.endswith("The built-in entry is used.")
+        assert found.problem.endswith("The built-in jobs are in use.")
 
 
 async def test_a_file_with_mistakes_is_told_with_all_of_them(repo: Repo) -> None:
@@ -175,8 +177,8 @@ async def test_a_file_with_mistakes_is_told_with_all_of_them(repo: Repo) -> None
         found = await used(entries)
         assert found.source == "built-in"
         assert found.problem == (
-            f"The entry {file} has 2 mistakes, the first: line 1: entry.grid: Should exist. "
-            "The built-in entry is used."
+            f"The entry {file} has 2 errors, the first: line 1: entry.grid: Should exist. "
+            "The built-in jobs are in use."
         )
         assert [str(told) for told in found.violations] == [
             "entry.grid: Should exist.",
@@ -224,8 +226,8 @@ async def test_a_changed_file_is_taken_up_and_a_bad_one_is_not(repo: Repo) -> No
         third = await used(entries)
         assert task_of(third) == "second"
         assert third.problem is not None
-        assert f"The entry {file} has 4 mistakes" in third.problem
-        assert third.problem.endswith("What it held when it was last good is used.")
+        assert f"The entry {file} has 4 errors" in third.problem
+        assert third.problem.endswith("The last valid version is in use.")
         assert len(third.violations) == 4
         repo.write(named("fourth"))
         fourth = await used(entries)
@@ -241,7 +243,7 @@ async def test_a_file_that_vanished_leaves_what_it_held(repo: Repo) -> None:
         found = await used(entries)
         assert (task_of(found), found.source) == ("first", "file")
         assert found.problem == (
-            f"The entry {file} is gone. What it held when it was last good is used."
+            f"The entry {file} no longer exists. The last valid version is in use."
         )
         assert await used(entries) is found
         repo.write(named("second"), "airboss.yml")
@@ -274,7 +276,7 @@ async def test_nothing_changes_while_something_of_it_runs(repo: Repo) -> None:
         busy = await used(entries)
         assert (busy.digest, task_of(busy)) == (first.digest, "first")
         assert busy.problem == (
-            "The entry's file has changed; it is taken up when nothing of this one runs any more."
+            "The entry file has changed. The new version is used once nothing is running."
         )
         repo.busy = False
         free = await used(entries)
@@ -304,7 +306,7 @@ async def test_a_restart_with_a_bad_file_uses_what_was_last_good(repo: Repo) -> 
             found = await used(entries)
             assert (found.digest, found.entry, found.source) == (good.digest, good.entry, "file")
             assert found.problem is not None
-            assert found.problem.endswith("What it held when it was last good is used.")
+            assert found.problem.endswith("The last valid version is in use.")
 
 
 async def test_an_entry_that_was_used_is_found_by_its_digest_after_a_restart(repo: Repo) -> None:
@@ -379,7 +381,7 @@ async def test_the_tasks_are_told_in_a_few_words(repo: Repo) -> None:
             True,
         )
         assert task.about == "Build $user-input."
-        assert task.criteria == "job_boolean_true is called; else up to 2 more times"
+        assert task.criteria == "job_boolean_true is called; otherwise up to 2 more times"
 
 
 async def test_a_name_that_is_no_text_does_not_prevent_the_start(repo: Repo) -> None:

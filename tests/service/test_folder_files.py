@@ -80,9 +80,9 @@ def test_what_is_no_text_no_file_or_not_there_is_refused_in_words(folder: Path) 
     (folder / "image").write_bytes(b"\x89PNG\0\0")
     os.mkfifo(folder / "pipe")
     for path, why in (
-        ("image", "no text"),
-        ("pipe", "no file"),
-        ("src", "no file"),
+        ("image", "not a text file"),
+        ("pipe", "not a readable file"),
+        ("src", "not a readable file"),
         ("\0", "path"),
     ):
         with pytest.raises(Invalid, match=why):

@@ -55,7 +55,7 @@ def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
 def test_a_path_is_checked_for_being_absolute_then_there_then_allowed(tmp_path: Path) -> None:
     folders = Folders.around(tmp_path, (tmp_path / "root",), tmp_path)
     for text in (".", "root", "~/x", "C:\\x"):
-        with pytest.raises(WorkingDirectoryNotAbsolute, match="written in full"):
+        with pytest.raises(WorkingDirectoryNotAbsolute, match="must be an absolute path"):
             folders.check(text)
     for text in ("/not/there", "/nul\0byte", "/" + "x" * 5000, "/\ud800"):
         with pytest.raises(WorkingDirectoryMissing):
@@ -67,7 +67,7 @@ def test_who_mistyped_a_path_is_told_how_far_it_was_right(tmp_path: Path) -> Non
     with pytest.raises(WorkingDirectoryMissing) as told:
         folders.check(str(tmp_path / "wrong" / "still"))
     wrong = tmp_path / "wrong" / "still"
-    assert str(told.value) == f"The folder {wrong} does not exist. {tmp_path} does."
+    assert str(told.value) == f"The folder {wrong} does not exist. {tmp_path} exists."
 
 
 def test_who_mistyped_a_name_is_told_the_one_that_is_there(tmp_path: Path) -> None:

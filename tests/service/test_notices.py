@@ -222,7 +222,7 @@ async def test_a_refusal_is_final_and_nobody_follows_it_elsewhere(
         await desk.until_done()
         await asyncio.sleep(0.2)
         assert len(receiver.got) == 1
-    told = f"The notice {item}.arrived by webhook is given up: 127.0.0.1 answered with {status}"
+    told = f"The notice {item}.arrived by webhook failed: 127.0.0.1 returned status {status}"
     assert told in caplog.text
 
 
@@ -238,7 +238,7 @@ async def test_it_is_given_up_after_the_last_wait(
         await desk.until_done()
         await asyncio.sleep(0.3)
         assert len(receiver.got) == 1 + len(QUICK)
-    assert "is given up: 127.0.0.1 answered with 503" in caplog.text
+    assert "failed: 127.0.0.1 returned status 503" in caplog.text
     assert SECRET not in caplog.text
     assert WebhookChannel("http://x", SECRET).waits == (1, 5, 30, 120, 600)
     assert SECRET not in repr(WebhookChannel("http://x", SECRET))
@@ -367,7 +367,7 @@ async def test_a_command_that_hangs_is_ended_with_its_children(
         return not any(is_alive(pid) for pid in pids)
 
     await until(are_gone)
-    assert "sh was ended after 3 s" in caplog.text
+    assert "sh timed out after 3 s" in caplog.text
 
 
 def is_alive(pid: int) -> bool:
@@ -380,8 +380,8 @@ def is_alive(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("/nowhere/notify",), "/nowhere/notify cannot be run"),
-        ((sys.executable, "-c", "raise SystemExit(3)"), "ended with 3"),
+        (("/nowhere/notify",), "could not run /nowhere/notify"),
+        ((sys.executable, "-c", "raise SystemExit(3)"), "exited with code 3"),
         ((sys.executable, "-c", "print('x' * 1_000_000)"), ""),
     ],
 )
@@ -393,5 +393,5 @@ async def test_a_command_that_fails_is_told_once_and_holds_nobody(
         await desk.ask()
         await desk.ask()
         await desk.until_done("command")
-    assert caplog.text.count("is given up") == (2 if told else 0)
+    assert caplog.text.count("by command failed:") == (2 if told else 0)
     assert told in caplog.text

@@ -144,4 +144,4 @@ def test_a_webhook_without_a_secret_is_refused_before_anything_is_served(tmp_pat
     portal = Portal(tmp_path)
     done = portal.run("serve", "--port", "0", "--webhook", "https://example.com/hook")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: A webhook is signed, and its secret has at least 16")
+    assert done.stderr.startswith("error: A webhook needs a secret of at least 16")

@@ -70,7 +70,7 @@ async def test_what_is_not_there_cannot_be_removed_or_put_in_order(tmp_path: Pat
         with pytest.raises(NotFound, match="There is no rule rul_x"):
             await rules.remove("rul_x", ME)
         for ids in ([], ["rul_x"], [kept.id, kept.id], [kept.id, "rul_x"]):
-            with pytest.raises(Conflict, match="must name every rule once"):
+            with pytest.raises(Conflict, match="must list every rule once"):
                 await rules.arrange(ids, ME)
         assert rules.current == (kept,)
 
@@ -81,7 +81,7 @@ async def test_there_is_an_end_to_rules(tmp_path: Path, monkeypatch: pytest.Monk
     async with opened(tmp_path) as rules:
         await rules.add(deny("a"), ME)
         await rules.add(deny("b"), ME)
-        with pytest.raises(TooMuch, match="2 rules already"):
+        with pytest.raises(TooMuch, match="limit of 2 rules"):
             await rules.add(deny("c"), ME)
         await rules.add(deny("a"), ME)
         assert commands(rules) == "ab"
@@ -90,7 +90,7 @@ async def test_there_is_an_end_to_rules(tmp_path: Path, monkeypatch: pytest.Monk
 async def test_a_secret_is_not_kept_in_a_rule(tmp_path: Path) -> None:
     async with opened(tmp_path) as rules:
         for text in ("curl -H a-secret-value", f"x ghp_{'a' * 30}"):
-            with pytest.raises(Invalid, match="a secret in this rule"):
+            with pytest.raises(Invalid, match="contains a secret"):
                 await rules.add(deny(text), ME)
         assert rules.current == ()
 
@@ -98,27 +98,27 @@ async def test_a_secret_is_not_kept_in_a_rule(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ({}, "names the kind of request"),
-        ({"command": "ls"}, "names the kind of request"),
-        ({"tool": "x", "path": "/x"}, "names the kind of request"),
-        ({"folder": "/x"}, "names the kind of request"),
+        ({}, "must name the kind of request"),
+        ({"command": "ls"}, "must name the kind of request"),
+        ({"tool": "x", "path": "/x"}, "must name the kind of request"),
+        ({"folder": "/x"}, "must name the kind of request"),
         ({"wish": "teleport"}, "no kind of request teleport. Use custom-tool, hook"),
         ({"wish": "extension-management"}, "no kind of request extension-management"),
-        ({"wish": "shell", "path": "/x"}, "touches: name the command"),
-        ({"wish": "shell", "command": "x", "host": "x"}, "touches: name the command"),
-        ({"wish": "shell", "tool": "x"}, "shell has no tool: tool goes with custom-tool"),
-        ({"wish": "write", "command": "x"}, "write has no command: command goes with shell"),
+        ({"wish": "shell", "path": "/x"}, "Name the command"),
+        ({"wish": "shell", "command": "x", "host": "x"}, "Name the command"),
+        ({"wish": "shell", "tool": "x"}, "shell has no tool. Use tool with custom-tool"),
+        ({"wish": "write", "command": "x"}, "write has no command. Use command with shell"),
         ({"wish": "url", "path": "/x"}, "url has no path"),
-        ({"wish": "read", "path": "../x"}, "should not go back"),
-        ({"wish": "read", "path": "/x/*/../y"}, "should not go back"),
-        ({"wish": "read", "path": ""}, "path: should be 1 to 4096 letters"),
-        ({"wish": "read", "path": "a\0"}, "path: should be 1 to"),
-        ({"wish": "read", "path": "a" * 4097}, "path: should be 1 to"),
+        ({"wish": "read", "path": "../x"}, "should not contain"),
+        ({"wish": "read", "path": "/x/*/../y"}, "should not contain"),
+        ({"wish": "read", "path": ""}, "path: should have 1 to 4096 characters"),
+        ({"wish": "read", "path": "a\0"}, "path: should have 1 to"),
+        ({"wish": "read", "path": "a" * 4097}, "path: should have 1 to"),
         ({"wish": "url", "host": "a*.com"}, "host: should be a name"),
         ({"wish": "url", "host": "*.*"}, "host: should be a name"),
         ({"wish": "url", "host": "https://a.com"}, "host: should be a name"),
         ({"wish": "url", "host": "127.1"}, "host: should be a name"),
-        ({"wish": "read", "folder": "x"}, "folder: should be written in full"),
+        ({"wish": "read", "folder": "x"}, "folder: should be an absolute path"),
     ],
 )
 def test_a_rule_that_would_allow_too_much_or_nothing_is_refused(

@@ -219,7 +219,7 @@ async def test_what_is_asked_of_no_session_or_without_words_is_refused(house: Ho
     with pytest.raises(NotFound):
         await house.sessions.prompt("ses_x", "hello", ME)
     session = (await house.start()).id
-    with pytest.raises(Invalid, match="some text"):
+    with pytest.raises(Invalid, match="must not be empty"):
         await house.sessions.prompt(session, " \n", ME)
     await house.sessions.close(session, ME)
     with pytest.raises(Conflict, match="The session is closed"):

@@ -248,7 +248,7 @@ async def test_a_turn_of_its_own_that_a_person_aborts_fails_the_task(tasks: Task
 async def test_while_a_task_runs_the_entry_stays(tasks: TaskHouse) -> None:
     await tasks.install({"it": task("Take a moment.")})
     run = (await tasks.begin()).id
-    with pytest.raises(Conflict, match="Something of the present entry runs"):
+    with pytest.raises(Conflict, match="The current entry is in use"):
         await tasks.install({"other": task("Do it.")})
     digest = (await tasks.ended(run)).view.entry
     await tasks.install({"other": task("Do it.")})

@@ -139,7 +139,7 @@ async def test_a_task_that_finds_no_room_for_a_session_fails_and_says_so(tmp_pat
         taken = await house.lend()
         story = await house.perform(task("Do it.", criteria=criteria(retries=2)))
         assert story.view.state == "failed"
-        assert (story.view.reason or "").startswith("1 sessions are open, as many as this server")
+        assert (story.view.reason or "").startswith("The limit of 1 open sessions is reached")
         assert story.only(TaskSessionStarted) == []
         await house.sessions.close(taken, ME)
         again = await house.perform(task("Do it.", criteria=criteria(**SEVERAL)))

@@ -351,7 +351,7 @@ async def test_a_task_that_the_entry_does_not_have_is_not_found(tasks: TaskHouse
 async def test_input_must_fit_the_task(tasks: TaskHouse) -> None:
     await tasks.install({"takes": task("Do $user-input."), "takes none": task("Do it.")})
     for text in ("", " \n"):
-        with pytest.raises(Invalid, match="The task takes needs some input"):
+        with pytest.raises(Invalid, match="The task takes needs input"):
             await tasks.begin("takes", text)
     with pytest.raises(Invalid, match="The task takes none takes no input"):
         await tasks.begin("takes none", "this")

@@ -24,8 +24,8 @@ async def test_a_program_runs_only_when_it_is_trusted_as_it_is(repo: Repo) -> No
         found = await used(entries)
         assert found.source == "built-in"
         assert found.problem == (
-            f"{file} is a Python program, and nobody has trusted it as it is now. "
-            f"Read it, then say `airboss trust {file}`. The built-in entry is used."
+            f"{file} is a Python program, and nobody has trusted its current version. "
+            f"Read it, then run `airboss trust {file}`. The built-in jobs are in use."
         )
         await trusted(entries, str(file))
         found = await used(entries)
@@ -34,7 +34,7 @@ async def test_a_program_runs_only_when_it_is_trusted_as_it_is(repo: Repo) -> No
         changed = await used(entries)
         assert changed.digest == found.digest
         assert changed.problem is not None
-        assert "nobody has trusted it as it is now" in changed.problem
+        assert "nobody has trusted its current version" in changed.problem
         assert not (repo.root / "trace").exists()
     async with repo.served() as entries:
         again = await used(entries)

@@ -198,7 +198,7 @@ def _forget_cookie_key(folder: DataFolder) -> None:
     try:
         (folder.path / "cookie-key").unlink(missing_ok=True)
     except OSError as error:
-        _log.warning("The unused file cookie-key cannot be deleted: %s", error)
+        _log.warning("Could not delete the unused file cookie-key: %s", error)
 
 
 def _stamp(file: Path) -> object:

@@ -67,7 +67,7 @@ class Audit:
         try:
             await self._writer.commit(self._clean(event))
         except StoreUnavailable as error:
-            _log.error("%s was not written to the audit: %s", event.kind, error)
+            _log.error("Could not write %s to the audit log: %s", event.kind, error)
 
     async def stopped(self) -> None:
         """Once: whoever asks first is the one who stopped it."""
@@ -92,7 +92,7 @@ class Audit:
                     await self._writer.commit(self._clean(event), origin=f"token {change.id}")
                 await asyncio.to_thread(self.changes.forget, said[-1].id)
             except (Conflict, StoreUnavailable) as error:
-                _log.error("Changes of tokens were not written to the audit: %s", error)
+                _log.error("Could not write changes of tokens to the audit log: %s", error)
 
     async def trim(self, keep_days: float, before: int) -> int:
         """Deletes what is older; that it did is written first."""

@@ -44,7 +44,7 @@ class Deadlines:
             except StoreUnavailable:  # the log has said that by itself
                 continue
             except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
-                _log.exception("What nobody decided in time could not be settled")
+                _log.exception("Could not settle items whose time limit has passed")
 
     async def look(self) -> None:
         now = self.now()

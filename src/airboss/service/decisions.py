@@ -27,7 +27,7 @@ from airboss.service.sessions import Sessions
 
 _MOST_WORDS: Final = 2_000
 _LONGEST_ABOUT: Final = 400
-_NO_QUESTION: Final = "This is no question: it is to be allowed or denied."
+_NO_QUESTION: Final = "This is not a question. Approve or deny it."
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Decisions:
         found = await self._find(item)
         match found.asked:
             case QuestionAsked():
-                raise Invalid("This is a question: it needs an answer.")
+                raise Invalid("This is a question. Answer it instead.")
             case LimitReached():
                 outcome = "deny" if choice == "deny" else "go-on"
                 return await self._settle(
@@ -56,7 +56,7 @@ class Decisions:
                 )
             case ApprovalAsked() as asked:
                 if choice not in asked.choices:
-                    raise Invalid(f"Here one can say {' or '.join(asked.choices)}.")
+                    raise Invalid(f"Choose one of: {' or '.join(asked.choices)}.")
                 clean = self.redactor.text(words.strip())[:_MOST_WORDS] or None
                 settled = ItemSettled(item=found.id, outcome=choice, who=who, answer=clean)
                 if choice != "allow-always" or asked.rule is None:
@@ -161,8 +161,8 @@ def _conflict(settled: ItemSettled | None) -> Conflict:
     if settled is None or settled.outcome == "cancelled":
         return Conflict((settled and settled.reason) or NOT_WAITED_FOR)
     if settled.outcome == "timeout":
-        return Conflict("This came too late: nobody had decided in time.")
-    return Conflict(f"This was decided already: {settled.outcome}, by {settled.who}.")
+        return Conflict("Too late: the time limit for this decision has passed.")
+    return Conflict(f"This was already decided: {settled.outcome}, by {settled.who}.")
 
 
 def _meant(asked: ApprovalAsked, rule: Rule, option: str | None) -> tuple[Rule, bool]:
@@ -173,7 +173,7 @@ def _meant(asked: ApprovalAsked, rule: Rule, option: str | None) -> tuple[Rule, 
     for one in offered:
         if one.id == option:
             return one.rule, one.until == "session"
-    raise Invalid(f"Here “always” can mean {', '.join(one.id for one in offered)}.")
+    raise Invalid(f"For “always”, choose one of: {', '.join(one.id for one in offered)}.")
 
 
 def _about(asked: Asked) -> str:

@@ -55,7 +55,7 @@ class Digests:
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         if state.head != seq:
-            raise Invalid(f"{seq} is no event of {stream}, or a delta's: take one that is none.")
+            raise Invalid(f"{seq} is not an event of {stream}, or is a delta. Use another event.")
         self.asked += 1
         self.differences += have is not None and have != digest
         return Compared(seq, digest, None if have is None else have == digest)
@@ -78,7 +78,7 @@ class Digests:
             raise NotFound(_WORDS[kind], stream)
         last = view.seq if view else 0
         if seq > last:
-            raise Conflict(f"{stream} has not come to {seq}: its last event is {last}.")
+            raise Conflict(f"{stream} has not reached {seq} yet: its last event is {last}.")
         return view
 
 

@@ -38,11 +38,11 @@ _LOOK_SECONDS = 0.5
 # A program may take its time; whoever asks meanwhile gets the entry from before.
 _PATIENCE_SECONDS = 2.0
 _WATCH_SECONDS = 2.0
-_LATER = "The entry's file has changed; it is taken up when nothing of this one runs any more."
-_RUNS = "Something of the present entry runs"
-_NOT_YET = "The project's entry is still being read; until then the built-in one is used."
-_USES_LAST = "What it held when it was last good is used."
-_USES_BUILTIN = "The built-in entry is used."
+_LATER = "The entry file has changed. The new version is used once nothing is running."
+_RUNS = "The current entry is in use"
+_NOT_YET = "The project's entry is still being read. Until then, the built-in one is used."
+_USES_LAST = "The last valid version is in use."
+_USES_BUILTIN = "The built-in jobs are in use."
 
 
 def _never() -> bool:
@@ -185,8 +185,8 @@ class Entries:
         await self._keep_if_possible(made)
         busy = self.is_busy_for_install if source == "test" else self.is_busy
         if busy():  # asked last, without a wait until it is done
-            what = "A session is open, or a task or job runs" if source == "test" else _RUNS
-            raise Conflict(f"{what}: another entry can be installed when all that has ended.")
+            what = "A session is open, or a task or job is running" if source == "test" else _RUNS
+            raise Conflict(f"{what}. You can install another entry when that has ended.")
         self._pinned = True
         self._put(made)
         return made
@@ -210,7 +210,7 @@ class Entries:
 
     def _not_ours(self, path: Path) -> None:
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.settings.data)):
-            raise Invalid(f"{path} lies in the server's own data folder, where no entry is.")
+            raise Invalid(f"{path} is in the server's data folder, which cannot have entries.")
 
     # Following the file.
 
@@ -267,7 +267,7 @@ class Entries:
                     raise SettingsInvalid(reading.trouble)
                 return _with_mistakes(await self._builtin(*notes, _USES_BUILTIN), reading)
         if (present := self._installed) and _is_left_without_file(present, files):
-            gone = self.files.said(f"The entry {present.path} is gone.")
+            gone = self.files.said(f"The entry {present.path} no longer exists.")
             return present.with_notes([*notes, gone, _USES_LAST])
         return await self._builtin(*notes, *([_USES_BUILTIN] if notes else []))
 
@@ -275,7 +275,9 @@ class Entries:
         if not files:
             return []
         names = ", ".join(str(file) for file in files)
-        return [self.files.said(f"The first of several entries counts; passed over: {names}.")]
+        return [
+            self.files.said(f"There are several entries. The first one is used; ignored: {names}.")
+        ]
 
     async def _good(self, file: Path, reading: FileReading) -> Installed:
         if reading.entry is None:

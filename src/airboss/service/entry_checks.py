@@ -148,7 +148,7 @@ class EntryChecks:
         roots = self.entries.folders.roots
         if not await in_thread(lambda: _is_inside(path, roots)):
             allowed = ", ".join(str(root) for root in roots)
-            raise Invalid(f"{path} lies outside of where agents may work ({allowed}).")
+            raise Invalid(f"{path} is outside the folders where agents may work ({allowed}).")
         return await self.entries.files.read(path, quotes=await self.entries.may_quote(path))
 
     async def install_for_test(self, text: str) -> InstallResult:
@@ -177,7 +177,7 @@ class EntryChecks:
         path = whole_path(text)
         folder = self.entries.settings.test_folder or self.entries.folders.repo_root / "tests"
         if not _is_inside(path, (folder,)):
-            raise Invalid(f"{path} does not lie in the test folder {folder}.")
+            raise Invalid(f"{path} is not in the test folder {folder}.")
         real = Path(os.path.realpath(path))
         if real.suffix.lower() != ".json":
             raise Invalid(f"{path} is not a .json file.")

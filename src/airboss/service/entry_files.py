@@ -94,8 +94,8 @@ class EntryFiles:
 
     def _untrusted(self, path: Path, digest: str) -> FileReading:
         trouble = (
-            f"{path} is a Python program, and nobody has trusted it as it is now. "
-            f"Read it, then say `airboss trust {shlex.quote(str(path))}`."
+            f"{path} is a Python program, and nobody has trusted its current version. "
+            f"Read it, then run `airboss trust {shlex.quote(str(path))}`."
         )
         return FileReading(path, None, digest, False, self.said(trouble), needs_trust=True)
 
@@ -103,7 +103,7 @@ class EntryFiles:
         self, found: FileReading, recorded: "tuple[Violation, ...]", count: int
     ) -> FileReading:
         line = f"line {recorded[0].line}: " if recorded[0].line is not None else ""
-        many = "a mistake" if count == 1 else f"{count} mistakes, the first"
+        many = "an error" if count == 1 else f"{count} errors, the first"
         trouble = f"The entry {found.path} has {many}: {line}{recorded[0]}"
         said = self.said(trouble)
         return FileReading(

@@ -71,12 +71,12 @@ class FolderFiles:
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise Invalid(f"{path} is no file that can be read.")
+                raise Invalid(f"{path} is not a readable file.")
             data = self._content(handle, path, found)
         finally:
             os.close(handle)
         if b"\0" in data[:_BEGINNING]:
-            raise Invalid(f"{path} is no text, so it cannot be shown.")
+            raise Invalid(f"{path} is not a text file, so it cannot be shown.")
         return TextFile(
             path=str(real.relative_to(self._real)),
             text=self.redactor.text(data.decode("utf-8", "replace")),
@@ -91,7 +91,7 @@ class FolderFiles:
         except OSError:
             is_same = False
         if not is_same:
-            raise Invalid(f"{path} is another file by now. Try again.")
+            raise Invalid(f"{path} was replaced by another file. Try again.")
         with os.fdopen(os.dup(handle), "rb") as file:
             return file.read(MOST_BYTES)
 
@@ -124,9 +124,9 @@ class FolderFiles:
         except (OSError, ValueError):
             raise Invalid("This is no usable path.") from None
         if not real.is_relative_to(folder):
-            raise Invalid(f"{path} lies outside of the session's folder, {folder}.")
+            raise Invalid(f"{path} is outside the session's folder, {folder}.")
         if is_secret(real.relative_to(folder)) or self._is_protected(real):
-            raise Invalid(f"{path} may hold secrets, so it is not shown here.")
+            raise Invalid(f"{path} may contain secrets, so it is not shown.")
         return real
 
     def _is_protected(self, real: Path) -> bool:

@@ -42,25 +42,25 @@ class Folders:
         path = Path(text.strip()) if text and text.strip() else self.repo_root
         if not path.is_absolute():
             raise WorkingDirectoryNotAbsolute(
-                f"A working directory is written in full, beginning at the root; {path} is not."
+                f"The working directory must be an absolute path; {path} is not."
             )
         try:
             real = Path(os.path.realpath(path))
             exists = real.is_dir()
         except (OSError, ValueError):  # too long, or with a NUL
-            raise WorkingDirectoryMissing(f"This is no usable path: {str(path)!r}.") from None
+            raise WorkingDirectoryMissing(f"This is not a valid path: {str(path)!r}.") from None
         if not exists:
             raise self._missing(path)
         if not self._is_allowed(real):
             allowed = ", ".join(str(root) for root in self.roots)
             raise WorkingDirectoryNotAllowed(
-                f"The folder {path} lies outside of where agents may work ({allowed}). "
-                "Start Airboss with --root DIR to allow another."
+                f"The folder {path} is outside the folders where agents may work ({allowed}). "
+                "To allow it, start Airboss with --root DIR."
             )
         if place := self._is_protected(real):
             raise WorkingDirectoryNotAllowed(
-                f"The folder {path} lies in {place}, where secrets are kept. "
-                "Agents do not work there: choose a folder elsewhere."
+                f"The folder {path} is in {place}, which contains secrets. "
+                "Agents cannot work there. Choose another folder."
             )
         return real
 
@@ -78,7 +78,7 @@ class Folders:
             return WorkingDirectoryMissing(said)
         meant = _corrected(there, path.relative_to(there).parts)
         if meant is None or not self._is_allowed(Path(os.path.realpath(meant))):
-            return WorkingDirectoryMissing(f"{said} {there} does.")
+            return WorkingDirectoryMissing(f"{said} {there} exists.")
         return WorkingDirectoryMissing(f"{said} Did you mean {meant}?", str(meant))
 
     def _is_allowed(self, real: Path) -> bool:

@@ -79,7 +79,7 @@ class History:
         plain = text.replace("\0", " ")  # an end of a text, to the index
         words = [word for word in plain.split() if any(letter.isalnum() for letter in word)]
         if not words:
-            raise Invalid("Say a word or a number to look for.")
+            raise Invalid("Enter a word or a number to search for.")
         found = await self.index.page(words, _place(cursor), limit, where)
         items = [_hit(one, found.owners[one.stream]) for one in found.items]
         return HitPage(items=items, next_cursor=str(found.next_id) if found.next_id else None)
@@ -99,13 +99,15 @@ class History:
     async def _must_be_its_own(self, view: SessionView) -> None:
         if view.run is not None and await self.log.view(view.run) is not None:
             raise Conflict(
-                f"The session belongs to the run {view.run}. Delete the run, and it goes with it."
+                f"The session belongs to the run {view.run}. Delete the run to delete it too."
             )
         if view.task is None:
             return
         task = await self.log.view(view.task)
         if task is not None and task.is_open:
-            raise Conflict(f"The session belongs to the task run {view.task}. Stop that first.")
+            raise Conflict(
+                f"The session belongs to the task run {view.task}. Stop the task run first."
+            )
 
 
 def _place(cursor: str | None) -> int:

@@ -208,7 +208,9 @@ def _criteria(task: "Task") -> str:
         return ""
     parts = [f"{tool} is called" for tool in after.tool_executed or ()]
     if after.condition:
-        parts.append("a condition holds")
+        parts.append("a condition is met")
     times = after.failure_action.retry_times
-    again = "" if not times else f"; else up to {times} more {'time' if times == 1 else 'times'}"
+    again = (
+        "" if not times else f"; otherwise up to {times} more {'time' if times == 1 else 'times'}"
+    )
     return f"{' and '.join(parts) or 'none'}{again}"

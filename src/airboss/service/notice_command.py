@@ -56,18 +56,18 @@ class CommandChannel:
                 **_APART,
             )
         except (OSError, ValueError) as error:
-            raise NotSent(f"{self.words[0]} cannot be run: {error}", final=True) from error
+            raise NotSent(f"could not run {self.words[0]}: {error}", final=True) from error
         try:
             async with asyncio.timeout(self.seconds):
                 said = await _talk(process, notice.body)
         except TimeoutError:
-            text = f"{self.words[0]} was ended after {self.seconds:g} s"
+            text = f"{self.words[0]} timed out after {self.seconds:g} s"
             raise NotSent(text, final=True) from None
         finally:
             await asyncio.shield(_end(process))
         _log.debug("%s said: %s", self.words[0], said.decode("utf-8", "replace"))
         if process.returncode:
-            text = f"{self.words[0]} ended with {process.returncode}"
+            text = f"{self.words[0]} exited with code {process.returncode}"
             raise NotSent(text, final=True)
 
 

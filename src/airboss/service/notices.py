@@ -110,7 +110,7 @@ class Notices:
             except* StoreUnavailable:  # the log has said that by itself
                 pass
             except* Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
-                _log.exception("Notices by %s are interrupted", channel.name)
+                _log.exception("Sending notices by %s was interrupted", channel.name)
             await asyncio.sleep(0 if self.log.is_closing else _AFTER_TROUBLE_SECONDS)
 
     async def _serve(self, channel: Channel) -> None:
@@ -152,9 +152,13 @@ class Notices:
             if trouble is None:
                 break
             is_last = trouble.final or attempts >= len(channel.waits)
-            said = (notice.delivery, channel.name, "given up" if is_last else "tried again")
+            said = (
+                notice.delivery,
+                channel.name,
+                "failed" if is_last else "failed and will be retried",
+            )
             level = logging.WARNING if is_last else logging.INFO
-            _log.log(level, "The notice %s by %s is %s: %s", *said, trouble)
+            _log.log(level, "The notice %s by %s %s: %s", *said, trouble)
             if is_last:
                 break
             with contextlib.suppress(StoreUnavailable):  # then it is tried once more than that
@@ -172,7 +176,7 @@ async def _sent(channel: Channel, notice: Notice) -> NotSent | None:
         return trouble
     except Exception as error:  # noqa: BLE001 - a border: the others are told all the same
         _log.exception("The notice %s by %s failed", notice.delivery, channel.name)
-        return NotSent(f"a fault of ours: {type(error).__name__}")
+        return NotSent(f"internal error: {type(error).__name__}")
     return None
 
 
@@ -248,9 +252,9 @@ def take_secret(settings: Settings, environ: MutableMapping[str, str]) -> str | 
     secret = given or _read_secret(settings)
     if len(secret) < _SHORTEST_SECRET:
         raise SettingsInvalid(
-            f"A webhook is signed, and its secret has at least {_SHORTEST_SECRET} characters. Set "
-            f"{SECRET_VARIABLE}, or name a file with webhook_secret_file in the settings; "
-            "`openssl rand -hex 32` prints a good one."
+            f"A webhook needs a secret of at least {_SHORTEST_SECRET} characters. Set "
+            f"{SECRET_VARIABLE}, or webhook_secret_file in the settings. "
+            "To create a secret, run `openssl rand -hex 32`."
         )
     return secret
 
@@ -261,4 +265,4 @@ def _read_secret(settings: Settings) -> str:
     try:
         return settings.webhook_secret_file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsInvalid(f"webhook_secret_file cannot be read: {error}") from error
+        raise SettingsInvalid(f"Could not read webhook_secret_file: {error}") from error

@@ -83,7 +83,7 @@ class OpenSessions:
             raise RuntimeUnavailable("The server is stopping.")
         if len(self._open) + self._coming >= self.max_sessions:
             raise TooMuch(
-                f"{self.max_sessions} sessions are open, as many as this server allows. "
+                f"The limit of {self.max_sessions} open sessions is reached. "
                 "Close one, or raise max_sessions in the settings."
             )
         self._coming += 1

@@ -15,7 +15,7 @@ from airboss.store.views import ALL, PageEnd, ViewIndex, Wanted
 
 # When the last one of a page was made, in milliseconds, and its id.
 CURSOR: Final = r"^[0-9]{1,16}\.[a-z]{3}_[0-9a-z]{1,40}$"
-_NOT_OURS = "This cursor is not one of ours. Begin again without it."
+_NOT_OURS = "This cursor is not valid. Start again without it."
 
 AnyView = TypeVar("AnyView", SessionView, TaskRunView, RunView)
 

@@ -64,19 +64,17 @@ def _why(facts: RunFacts, failed: FailedTask) -> str:
     if check is None or failed.work.unasked:
         return facts.view.reason or ""
     if check.field.startswith("availability"):
-        return "What it needs before it begins does not hold."
+        return "Its availability condition is not met."
     if failed.attempts > 1:
-        return (
-            f"After {failed.attempts} attempts its check still does not hold, and no retry is left."
-        )
-    return "Its check does not hold, and it has no retry."
+        return f"Its check failed {failed.attempts} times, and no retries are left."
+    return "Its check failed, and it has no retries."
 
 
 def _canceled(facts: RunFacts, lines: Sequence[TaskLine]) -> OutcomeSentence:
     cut = [line.name for line in lines if line.state == "canceled"]
     done = sum(1 for line in lines if line.state == "succeeded")
-    worked = f"{named(cut)} {'was' if len(cut) == 1 else 'were'} at work. " if cut else ""
-    text = f"{worked}{done} of {tasks(len(lines))} had succeeded, and are kept."
+    worked = f"{named(cut)} {'was' if len(cut) == 1 else 'were'} running. " if cut else ""
+    text = f"{worked}{done} of {tasks(len(lines))} had succeeded and are kept."
     return OutcomeSentence(head=facts.view.reason or "Stopped.", text=text)
 
 
@@ -84,12 +82,12 @@ def _going(facts: RunFacts, lines: Sequence[TaskLine]) -> OutcomeSentence:
     done = sum(1 for line in lines if line.state in ("succeeded", "failed"))
     at_work = [facts.name_of(work.task_run) for work in facts.view.running]
     for_person = [facts.name_of(work.task_run) for work in facts.view.running if work.for_person]
-    count = f"{done} of {tasks(len(lines))} have ended."
+    count = f"{done} of {tasks(len(lines))} finished."
     if for_person:
         return OutcomeSentence(head=f"Waiting for you: {named(for_person)}.", text=count)
     if facts.view.waits_for:
         return OutcomeSentence(head=f"Waiting for {facts.view.waits_for}.", text=count)
-    head = f"Working on {named(at_work)}." if at_work else "Beginning."
+    head = f"Working on {named(at_work)}." if at_work else "Starting."
     return OutcomeSentence(head=head, text=count)
 
 
@@ -106,24 +104,26 @@ def next_steps(
     """What a person may do now, what helps most first."""
     if facts.view.is_open:
         return (
-            [NextStep(act="decide", words="The agent asks; nothing goes on before you decide.")]
+            [NextStep(act="decide", words="The agent is waiting for your decision.")]
             if facts.view.state == "waiting-for-person"
             else []
         )
-    again = NextStep(act="run-again", words="A new run from the start, with the same input.")
+    again = NextStep(act="run-again", words="Start a new run with the same input.")
     if facts.view.state == "succeeded":
-        compared = NextStep(act="compare", words="Beside another run: where they parted, and how.")
+        compared = NextStep(
+            act="compare", words="Compare it with another run to see where they differ."
+        )
         return [again, compared]
     kept = sum(1 for line in lines if line.state == "succeeded")
-    begins = f"{facts.name(failed.work)} begins again." if failed else "What was cut off is done."
+    begins = f"{facts.name(failed.work)} runs again." if failed else "What was stopped runs again."
     stays = {0: "", 1: " The task that succeeded is kept."}.get(
         kept, f" The {tasks(kept)} that succeeded are kept."
     )
-    retry = NextStep(act="retry", words=f"This run goes on: {begins}{stays}")
+    retry = NextStep(act="retry", words=f"Continue this run: {begins}{stays}")
     steps = [retry]
     sent = [one for one in failed.story.attempts if one.mission.kind == "prompt"] if failed else []
     if sent:
-        words = f"What attempt #{len(sent)} did, said and was told."
+        words = f"Read the whole conversation of attempt #{len(sent)}."
         steps.append(NextStep(act="open-session", words=words, session=sent[-1].session))
     return [*steps, again]
 

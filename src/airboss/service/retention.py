@@ -65,10 +65,10 @@ class Retention:
             except StoreUnavailable:  # the log has said that by itself
                 count = 0
             except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told
-                _log.exception("What is old could not be deleted")
+                _log.exception("Could not delete old data")
                 count = 0
             if count:
-                _log.info("%d ended runs, tasks and sessions were deleted", count)
+                _log.info("Deleted %d finished runs, tasks and sessions", count)
             await asyncio.sleep(self.every_seconds)
 
     async def tidy(self) -> int:

@@ -53,19 +53,19 @@ class Rules:
         """At the end, or at this place (0 is the first). One that holds already, word for word, is
         not written twice unless it is to stand elsewhere."""
         if any(self.redactor.count(text) for text in _words(rule).values()):
-            raise Invalid("There is a secret in this rule. Put * in its place.")
+            raise Invalid("This rule contains a secret. Replace it with *.")
         settled = await asyncio.to_thread(settle, rule)
         async with self._changing:
             same = next((kept for kept in self.current if kept.rule == settled), None)
             if same and place is None:
                 return same
             if len(self.current) >= MOST_RULES:
-                raise TooMuch(f"There are {MOST_RULES} rules already. Remove some of them first.")
+                raise TooMuch(f"The limit of {MOST_RULES} rules is reached. Remove some first.")
             at = len(self.current) if place is None else min(place, len(self.current))
             kept = KeptRule(id=new_rule_id(), rule=settled, who=who, made_at=now_ms())
             await self.store.add(kept, at)
             self.current = (*self.current[:at], kept, *self.current[at:])
-        _log.info("%s made the rule %s: %s", who, kept.id, rule_text(settled))
+        _log.info("%s added the rule %s: %s", who, kept.id, rule_text(settled))
         await self._record(who, "added", kept)
         return kept
 
@@ -85,10 +85,10 @@ class Rules:
         async with self._changing:
             known = {kept.id: kept for kept in self.current}
             if sorted(ids) != sorted(known):
-                raise Conflict("The order must name every rule once. Read the rules again first.")
+                raise Conflict("The order must list every rule once. Load the rules again first.")
             await self.store.arrange([RuleId(rule) for rule in ids])
             self.current = tuple(known[RuleId(rule)] for rule in ids)
-        _log.info("%s put the rules in another order", who)
+        _log.info("%s reordered the rules", who)
         if self.audit:
             await self.audit.write(RulesChanged(by=actor(who), change="arranged"))
         return self.current
@@ -114,13 +114,13 @@ def settle(rule: Rule) -> Rule:
     named = _words(rule)
     wrong = next((name for name, text in named.items() if not _is_usable(text)), None)
     if wrong:
-        raise Invalid(f"{wrong}: should be 1 to {LONGEST_WORDS} letters.")
+        raise Invalid(f"{wrong}: should have 1 to {LONGEST_WORDS} characters.")
     _check_kind(rule)
     for name, kinds in _HAVE.items():
         if name in named and rule.wish is not None and rule.wish not in kinds:
             raise Invalid(
-                f"A request of the kind {rule.wish} has no {name}: "
-                f"{name} goes with {', '.join(sorted(kinds))}."
+                f"A request of the kind {rule.wish} has no {name}. "
+                f"Use {name} with {', '.join(sorted(kinds))}."
             )
     return rule.model_copy(
         update={
@@ -146,14 +146,16 @@ def _check_kind(rule: Rule) -> None:
     if rule.verdict != "allow":
         return
     if rule.wish is None and (rule.tool is None or rule.command or rule.path or rule.host):
-        raise Invalid("A rule that allows names the kind of request, or nothing but a tool.")
+        raise Invalid("A rule that allows must name the kind of request, or only a tool.")
     if rule.wish == "shell" and (rule.path or rule.host):
-        raise Invalid("Nobody knows which files and hosts a command touches: name the command.")
+        raise Invalid(
+            "The files and hosts that a command uses are not known. Name the command instead."
+        )
 
 
 def _settled_path(pattern: str) -> str:
     if ".." in pattern.replace("\\", "/").split("/"):
-        raise Invalid("path: should not go back with “..”.")
+        raise Invalid("path: should not contain “..”.")
     fixed = fixed_part(pattern)
     whole = len(fixed) == len(pattern)
     folder = fixed if whole else fixed[: fixed.rfind("/") + 1]
@@ -176,5 +178,5 @@ def _settled_host(pattern: str) -> str:
 
 def _settled_folder(folder: str) -> str:
     if not os.path.isabs(folder):
-        raise Invalid("folder: should be written in full, beginning at the root.")
+        raise Invalid("folder: should be an absolute path.")
     return os.path.realpath(folder)

@@ -19,8 +19,8 @@ _KINDS: Final = ("tool.started", "tool.ended")
 _MOST_SESSIONS: Final = 500
 _MOST_FILES: Final = 2_000
 _LONGEST_DIFF: Final = 200_000
-_GOES_ON: Final = "While the run goes on, only what agents edited by their tools is known."
-_NO_GIT: Final = "The folder is not in git: only what agents edited by their tools is known."
+_GOES_ON: Final = "While the run continues, only edits by the agents' tools are shown."
+_NO_GIT: Final = "The folder is not in git, so only edits by the agents' tools are shown."
 
 
 @dataclass
@@ -89,7 +89,7 @@ async def diff_of_run(log: EventLog, facts: RunFacts, redactor: Redactor) -> Run
         try:
             found = await asyncio.to_thread(list_differences, *trees)
         except NotKept as error:
-            trees, note = None, f"The kept files cannot be read: {error}"
+            trees, note = None, f"Could not read the stored files: {error}"
         else:
             summary = _from_trees(found, edits, editors, facts)
             return RunDiff(summary, edits, trees, redactor)
@@ -109,7 +109,7 @@ def _why_edits(facts: RunFacts) -> str:
     if facts.view.is_open:
         return _GOES_ON
     said = [kept.reason for kept in facts.trees.values() if kept.reason]
-    return f"The folder's files could not be kept: {said[0]}" if said else _NO_GIT
+    return f"Could not store the files of the folder: {said[0]}" if said else _NO_GIT
 
 
 def _editors(facts: RunFacts, edits: RunEdits) -> dict[str, tuple[str, ...]]:
@@ -143,7 +143,7 @@ def _from_trees(
     # The tree is of the folder alone: what was edited elsewhere is known by the edits.
     files += [_edited(one, editors) for one in edits.whole.files if one.path.startswith("/")]
     left_out = max(kept.left_out for kept in facts.trees.values())
-    note = f"{left_out} files are too large, and not looked at." if left_out else ""
+    note = f"{left_out} files are too large and were not compared." if left_out else ""
     return _summed("trees", files, note, more=len(files) > _MOST_FILES)
 
 

@@ -113,11 +113,11 @@ def _words(parted: ComparedStep | None, same: Mapping[str, bool]) -> tuple[str, 
     elif unlike:
         said.append(f"{named(unlike).capitalize()} differ.")
     if parted is None:
-        return "They went alike.", " ".join(["No step came out differently.", *said])
+        return "No differences.", " ".join(["Every step had the same outcome.", *said])
     how = [_said("A", parted.a), _said("B", parted.b)]
     if parted.differs == "changes":
-        how.insert(0, "It ended alike, but changed files in another way.")
-    return f"They parted at {parted.name}.", " ".join([*how, *said])
+        how.insert(0, "The outcome is the same, but the changed files differ.")
+    return f"They differ from {parted.name} on.", " ".join([*how, *said])
 
 
 def _said(letter: str, step: StepOutcome | None) -> str:

@@ -222,8 +222,8 @@ def _line(
 
 def _said_nothing(work: WorkRecord) -> str:
     if work.ended_at is None:
-        return f"Waits for {work.waits_for}." if work.waits_for else ""
-    return "Was stopped." if work.state == "canceled" else "Ended without a word."
+        return f"Waiting for {work.waits_for}." if work.waits_for else ""
+    return "Was stopped." if work.state == "canceled" else "Ended without a message."
 
 
 def _answer(work: WorkRecord) -> bool | None:
@@ -255,7 +255,7 @@ def _why_unrun(facts: RunFacts, place: "WorkPlace") -> tuple[LineState, str]:
     if facts.culprit is not None:
         verb = "could not be asked" if facts.culprit.unasked else "failed"
         return "not-run", f"Not run, because {facts.name(facts.culprit)} {verb}."
-    return "not-run", "Not run: the run ended before."
+    return "not-run", "Not run, because the run had ended."
 
 
 def _said_by(facts: RunFacts, decider: "Decider") -> bool | None:

@@ -28,9 +28,9 @@ class NewRun:
 def must_fit(request: NewRun, *, takes_input: bool) -> None:
     given = bool(request.user_input.strip())
     if takes_input and not given:
-        raise Invalid(f"The job {request.job} needs some input: say what it is to do.")
+        raise Invalid(f"The job {request.job} needs input. Tell it what to do.")
     if given and not takes_input:
-        raise Invalid(f"The job {request.job} takes no input. Start it without.")
+        raise Invalid(f"The job {request.job} takes no input. Start it without input.")
 
 
 def title_of(request: NewRun, user_input: str) -> str:

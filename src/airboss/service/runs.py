@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from airboss.engine.run_executor import RunExecutor
 
 _STORY_PAGE = 1000
-_RESUMED = "A new server goes on with it."
+_RESUMED = "Resumed after a restart of the server."
 # What comes back after a restart asks for its slot within this time.
 _COMING_BACK_SECONDS = 0.5
 # A new server has taken up all that an earlier one left within this time.
 _TAKEN_UP_SECONDS = 10
 _LOOK_SECONDS = 0.05
-_GIVEN_UP = "It was given up while nothing could be written down."
+_GIVEN_UP = "It was stopped because nothing could be written to disk."
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Runs:
             if view is None or view.is_over:
                 return
             if asyncio.get_running_loop().time() > until:
-                raise Conflict("This server has not taken the task up yet. Try again in a moment.")
+                raise Conflict("The server has not resumed this task yet. Try again in a moment.")
             await asyncio.sleep(_LOOK_SECONDS)
 
     @property
@@ -249,7 +249,7 @@ class Runs:
     async def _retried(self, view: RunView, who: str) -> RunRetried:
         if view.state not in ("failed", "canceled"):
             raise Conflict(
-                f"The run is {view.state}; only one that failed or was stopped is retried."
+                f"The run is {view.state}. You can retry only a run that failed or was stopped."
             )
         story = await self.story(view)
         redo = await self._culprits(view, story)

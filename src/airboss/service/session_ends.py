@@ -35,7 +35,7 @@ from airboss.model.views import OPEN_STATES, SessionView, View
 from airboss.service.unanswered_items import NOTHING_PENDING, unanswered_items_of
 from airboss.store.views import PageEnd, ViewIndex
 
-_RESTARTED: Final = "The server ended while this session was open."
+_RESTARTED: Final = "The server stopped while this session was open."
 _BEFORE_END: Final = "The session was interrupted before this tool ended."
 
 
@@ -47,7 +47,7 @@ def session_of(view: View | None, name: str) -> SessionView:
 
 async def give_up(writer: Writer, redactor: Redactor, error: BaseException) -> None:
     """It could not be opened."""
-    reason = str(error) if isinstance(error, AirbossError) else "The start was cut off."
+    reason = str(error) if isinstance(error, AirbossError) else "The start was interrupted."
     with contextlib.suppress(StoreUnavailable):  # the next server finds it unfinished
         clean = excerpt(redactor, reason, MOST_OF_A_REASON)
         await writer.commit(SessionClosed(reason=clean, who="airboss"))

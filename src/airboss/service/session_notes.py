@@ -18,10 +18,10 @@ def noted(
     if title is not None:
         name = " ".join(visible_line(redactor.text(title)).split())[:LONGEST_NAME]
         if not name:
-            raise Invalid("A name has at least one letter.")
+            raise Invalid("The name must not be empty.")
         said.append(SessionRenamed(title=name, who=who))
     if pinned is not None:
         said.append(SessionPinned(pinned=pinned, who=who))
     if not said:
-        raise Invalid("Say a title, or whether it is pinned.")
+        raise Invalid("Send `title`, `pinned`, or both.")
     return said

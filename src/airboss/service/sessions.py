@@ -167,7 +167,7 @@ class Sessions(OpenSessions):
     async def _to_be_asked(self, session: str, text: str) -> Conversation:
         talk = await self._talk(session)
         if not text.strip():
-            raise Invalid("A request needs some text.")
+            raise Invalid("The message must not be empty.")
         await asyncio.to_thread(self.folders.check, str(talk.cwd))
         return talk
 
@@ -224,7 +224,9 @@ class Sessions(OpenSessions):
                 return view
             # Opening, and nobody opens it: somebody decided, and it is resumed for that.
             if view.state not in ("interrupted", "opening"):
-                raise Conflict(f"The session is {view.state}; only interrupted ones are resumed.")
+                raise Conflict(
+                    f"The session is {view.state}. You can resume only an interrupted session."
+                )
             try:
                 await self._resume(session, who, policy)
             except AirbossError as error:

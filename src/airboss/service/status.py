@@ -209,23 +209,26 @@ class ServerStatus:
             native=located.native,
             pid=pid,
             restarts=max(0, self.runtime.starts - 1),
-            detail="" if pid else "It starts when the first session does.",
+            detail="" if pid else "It starts with the first session.",
         )
 
     def _copilot(self) -> CopilotState:
         identity, said = self.catalog.identity, self._sign_in
         if identity.token:
             problem = self.catalog.problem
-            detail = problem or f"The token in {identity.how} is used, session by session."
+            detail = problem or f"Each session uses the token in {identity.how}."
             return CopilotState(
                 signed_in=problem is None, how=identity.how, login=None, detail=detail
             )
         if said is None:
             return CopilotState(
-                signed_in=None, how="cli", login=None, detail="The runtime was not asked yet."
+                signed_in=None,
+                how="cli",
+                login=None,
+                detail="Not known until the runtime has started.",
             )
         how = "cli" if said.signed_in else "none"
-        detail = said.message or "No token is set and nobody is signed in."
+        detail = said.message or "No token is set, and nobody is signed in."
         return CopilotState(signed_in=said.signed_in, how=how, login=said.login, detail=detail)
 
     async def learn_who_is_signed_in(self) -> None:
@@ -266,15 +269,15 @@ class ServerStatus:
         free = (await asyncio.to_thread(shutil.disk_usage, self.settings.data)).free
         found = f"{self.settings.data}, {free // (1024 * 1024):,} MB free"
         if not await asyncio.to_thread(DataFolder(self.settings.data).database.exists):
-            remedy = "Stop the server, put the folder back, and start again."
-            detail = "The database is not in the data folder any more."
+            remedy = "Stop the server, restore the folder, and start it again."
+            detail = "The database is no longer in the data folder."
             return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if self.log.trouble:
-            remedy = "Free some space or fix the folder's permissions; it goes on by itself."
+            remedy = "Free up disk space or fix the folder's permissions. No restart is needed."
             detail = str(self.log.trouble)
             return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if free < _LITTLE_SPACE:
-            return Check(id="store", state="warn", summary=found, remedy="Free some space.")
+            return Check(id="store", state="warn", summary=found, remedy="Free up disk space.")
         return Check(id="store", state="ok", summary=found)
 
     async def _check_runtime(self) -> Check:
@@ -282,7 +285,7 @@ class ServerStatus:
         kind = "native" if said.located.native else "single-file"
         summary = f"{said.version}, protocol {said.protocol}, {kind}, process {said.pid}"
         if said.version != CLI_VERSION:
-            detail = f"{said.located.path} is not the version this Airboss is tested with."
+            detail = f"{said.located.path} is not the version that Airboss is tested with."
             remedy = f"Run `airboss setup` to install {CLI_VERSION}."
             return Check(id="runtime", state="warn", summary=summary, detail=detail, remedy=remedy)
         return Check(id="runtime", state="ok", summary=summary)
@@ -303,7 +306,7 @@ class ServerStatus:
         offers = await self.catalog.offers()
         if not offers:
             remedy = "Sign in to Copilot, add a provider, or start with --rehearsal FILE."
-            return Check(id="models", state="fail", summary="There are none.", remedy=remedy)
+            return Check(id="models", state="fail", summary="No models available.", remedy=remedy)
         sources = sorted({offer.source for offer in offers})
         return Check(id="models", state="ok", summary=f"{len(offers)} from {', '.join(sources)}")
 
@@ -325,10 +328,12 @@ class ServerStatus:
     async def _check_entry(self) -> Check:
         used = await self._entry()
         if used is None:
-            return Check(id="entry", state="ok", summary="None is installed yet (test mode).")
+            return Check(id="entry", state="ok", summary="No entry is installed yet (test mode).")
         summary = f"{used.path or used.source}, tasks: {used.tasks}, jobs: {used.jobs}"
         if used.problem:
-            remedy = "`airboss entry` shows the one in use, `airboss check FILE` what is wrong."
+            remedy = (
+                "To see the entry in use: `airboss entry`. To see all errors: `airboss check FILE`."
+            )
             detail = used.problem
             return Check(id="entry", state="warn", summary=summary, detail=detail, remedy=remedy)
         return Check(id="entry", state="ok", summary=summary)
@@ -337,13 +342,13 @@ class ServerStatus:
         settings = self.settings
         summary = f"Listens on {settings.host}"
         if settings.no_token:
-            remedy = "Start without --no-token: every program on this machine can use agents now."
+            remedy = "Any program on this machine can use the agents. Start without --no-token."
             return Check(id="exposure", state="warn", summary=f"{summary}, no token", remedy=remedy)
-        return Check(id="exposure", state="ok", summary=f"{summary}, a token is needed")
+        return Check(id="exposure", state="ok", summary=f"{summary}, a token is required")
 
     async def _check_user(self) -> Check:
-        summary = "Agents run as the user of this server and may read what that user may."
-        remedy = "Run `airboss serve` as a user of its own to keep agents from your files."
+        summary = "Agents run as the user of this server and can read what that user can read."
+        remedy = "To keep agents away from your files, run `airboss serve` as a separate user."
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         state = "warn" if is_root else "ok"
         return Check(id="agents-user", state=state, summary=summary, remedy=remedy)

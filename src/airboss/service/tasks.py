@@ -30,7 +30,7 @@ from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.store.views import ALL, ViewIndex, Wanted
 
-_ENDED = "The server ended while this task ran."
+_ENDED = "The server stopped while this task was running."
 
 
 @dataclass(frozen=True)
@@ -140,20 +140,18 @@ class TaskRuns:
         """The same task with the same input in the same place, as it was in the entry then."""
         view = await self.show(run)
         if view.run is not None:
-            raise Conflict(f"The task belongs to the run {view.run}. Retry that.")
+            raise Conflict(f"The task belongs to the run {view.run}. Retry the run instead.")
         if view.own_run is None:
-            raise Conflict("An earlier version ran this task. Start it anew.")
+            raise Conflict("This task was run by an earlier version. Start a new one instead.")
         if view.session is not None and not self.sessions.is_open(view.session):
-            raise Conflict(
-                "The session that the task worked in is not open. Open it, or start the task anew."
-            )
+            raise Conflict("The session of this task is not open. Resume it, or start a new task.")
         return await self.show(await self.runs.retry_lone(view.own_run, who))
 
     async def delete(self, run: str) -> None:
         """For good, with its sessions. The tries of one task go together."""
         view = await self.show(run)
         if view.run is not None:
-            raise Conflict(f"The task belongs to the run {view.run}. Delete that.")
+            raise Conflict(f"The task belongs to the run {view.run}. Delete the run instead.")
         if view.is_open:
             raise Conflict("The task has not ended. Stop it first.")
         if view.own_run is not None:
@@ -201,11 +199,11 @@ class TaskRuns:
 def _must_fit(request: NewTaskRun, *, takes_input: bool) -> None:
     given = bool(request.user_input.strip())
     if takes_input and not given:
-        raise Invalid(f"The task {request.task} needs some input: say what it is to do.")
+        raise Invalid(f"The task {request.task} needs input. Tell it what to do.")
     if given and not takes_input:
-        raise Invalid(f"The task {request.task} takes no input. Start it without.")
+        raise Invalid(f"The task {request.task} takes no input. Start it without input.")
     if request.session is not None and (request.model is not None or request.cwd is not None):
-        raise Invalid("A session keeps its model and its folder: give neither with a session.")
+        raise Invalid("A session keeps its model and its folder. With a session, send neither.")
 
 
 def _task_run(view: View | None, run: str) -> TaskRunView:

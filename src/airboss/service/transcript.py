@@ -76,7 +76,7 @@ def _passage(at: int, event: Event, calls: dict[str, ToolStarted]) -> Passage | 
                 said = f"{said}, {left_out_words(event.left_out)}"
             return Passage("tool", at, said, brought, _pretty(call.arguments) if call else "")
         case AsideAnswered():
-            return Passage("note", at, f"{event.who} asked beside the work", _aside(event))
+            return Passage("note", at, f"{event.who} asked a side question", _aside(event))
         case ApprovalAsked():
             title = f"asked for permission: {event.title}"
             return Passage("tool", at, title, "", _subject(event.subject))
@@ -95,7 +95,7 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
         case LimitReached():
             return "a limit was reached"
         case PromptDropped():
-            return f"a request was dropped: {event.reason}"
+            return f"a message was not delivered: {event.reason}"
         case TurnEnded() if event.outcome != "done":
             return f"the turn ended: {event.outcome}"
         case SessionError():

@@ -67,8 +67,8 @@ class Trust:
         seen = await asyncio.to_thread(_look, path)
         if seen.digest != digest:
             raise Conflict(
-                f"{path} is not what was looked at: it has changed since, or the digest is of "
-                "something else. Look at it again, then trust it."
+                f"{path} has changed since you reviewed it, or the digest is of another file. "
+                "Review it again, then trust it."
             )
         rows = _rows(seen, who)
         await self.store.add(rows)
@@ -116,7 +116,7 @@ class Trust:
 def whole_path(text: str) -> Path:
     path = Path(text.strip())
     if not path.is_absolute() or "\0" in text:
-        raise Invalid("A path is written in full here, beginning at the root.")
+        raise Invalid("The path must be absolute.")
     return path
 
 
@@ -136,7 +136,7 @@ def _look(path: Path) -> Look:
     is_folder = path.is_dir()
     files = own_entries(Path(os.path.realpath(path))) if is_folder else [path]
     if not files:
-        raise Invalid(f"There is no entry in {path} that could be trusted.")
+        raise Invalid(f"{path} contains no entry to trust.")
     wrong = next((file for file in files if file.suffix.lower() not in SUFFIXES), None)
     if wrong:
         raise Invalid(f"{wrong}: should be a .yaml, .json or .py file, or a folder.")

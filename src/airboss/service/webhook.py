@@ -16,7 +16,7 @@ from airboss.service.notices import Notice, NotSent
 
 WAITS: Final = (1.0, 5.0, 30.0, 120.0, 600.0)
 SECONDS: Final = 10.0
-_ALLOW: Final = "If it is meant to be reached, set webhook_private = true in the settings"
+_ALLOW: Final = "To allow it, set webhook_private = true in the settings"
 # What says “not now”; every other refusal stays one.
 _LATER: Final = (408, 429)
 
@@ -43,7 +43,7 @@ class WebhookChannel:
             raise NotSent(f"{self._host} did not answer within {self.seconds:g} s") from None
         if not 200 <= status < 300:
             final = status < 500 and status not in _LATER
-            raise NotSent(f"{self._host} answered with {status}", final=final)
+            raise NotSent(f"{self._host} returned status {status}", final=final)
 
     async def _post(self, notice: Notice) -> int:
         async with guarded_client(Egress(self.allows_private), self.seconds) as client:
@@ -59,7 +59,7 @@ class WebhookChannel:
                 raise NotSent(str(error)) from error
             except httpx2.TransportError as error:
                 why = str(error) or type(error).__name__
-                raise NotSent(f"{self._host} cannot be reached: {why}") from error
+                raise NotSent(f"could not connect to {self._host}: {why}") from error
             await answer.aclose()  # nobody reads what it says
             return answer.status_code
 

@@ -71,12 +71,12 @@ def test_the_entry_in_use_is_shown_with_its_tasks_and_jobs(project: Portal) -> N
 def test_a_problem_of_the_entry_is_said_with_every_mistake(project: Portal) -> None:
     (project.work / "airboss.yaml").write_text(TEN_MISTAKES, encoding="utf-8")
     said = until(lambda: project.run("entry").stderr, "problem: ")
-    assert "has 10 mistakes, the first: line 1: entry.models.driving: Should exist." in said
-    assert "What it held when it was last good is used." in said
+    assert "has 10 errors, the first: line 1: entry.models.driving: Should exist." in said
+    assert "The last valid version is in use." in said
     assert (
         'line 6: entry.tasks["design"].model.category: "codin" is not a valid model key. ' in said
     )
-    assert "last good is used" in project.run("status").stdout
+    assert "last valid version" in project.run("status").stdout
 
 
 def test_trust_is_given_listed_and_taken_back(project: Portal) -> None:
@@ -109,7 +109,7 @@ def test_only_what_was_read_is_trusted_where_its_digest_is_given(project: Portal
     file.write_text(f"{VALID}\n# changed\n", encoding="utf-8")
     done = project.run("trust", "airboss.yaml", "--digest", read)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is not what was looked at" in done.stderr
+    assert "has changed since you reviewed it" in done.stderr
     file.write_text(VALID, encoding="utf-8")
     done = project.run("trust", "airboss.yaml", "--digest", sha256(file.read_bytes()).hexdigest())
     assert (done.returncode, done.stdout) == (0, f"Trusted in its current form: {file}\n")

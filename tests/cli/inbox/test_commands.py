@@ -89,7 +89,7 @@ def test_approving_releases_the_agent_and_who_comes_later_is_told_so(asking: Por
     assert "error" not in ended(asking, item)
     assert made.exists()
     done = asking.run("deny", item["id"])
-    words = "error: This was decided already: allow-once, by owner.\n"
+    words = "error: This was already decided: allow-once, by owner.\n"
     assert (done.returncode, done.stderr) == (1, words)
 
 
@@ -167,7 +167,7 @@ def test_a_question_is_declined_and_an_approval_is_not(asking: Portal) -> None:
     approval = ask(asking, "touch it")
     done = asking.run("decline", approval["id"])
     assert done.returncode == 1
-    assert "it is to be allowed or denied" in done.stderr
+    assert "This is not a question" in done.stderr
 
 
 def test_what_does_not_exist_is_refused(asking: Portal) -> None:

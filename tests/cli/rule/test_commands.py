@@ -40,5 +40,5 @@ def test_a_rule_that_would_allow_too_much_is_refused_in_words(portal: Portal) ->
     done = portal.run("rules", "add", "allow", "--command", "ls")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: A rule that allows names the kind of request, or nothing but a tool.\n"
+        "error: A rule that allows must name the kind of request, or only a tool.\n"
     )

@@ -121,10 +121,10 @@ def test_the_input_is_a_text_a_file_or_what_comes_in(stage: Portal) -> None:
     ("words", "text"),
     [
         (["run", "nothing"], "There is no job nothing. Jobs: two, broken, "),
-        (["run", "input"], "needs some input"),
+        (["run", "input"], "needs input"),
         (["run", "two", "--input", "x"], "takes no input"),
         (["run", "input", "--input", "@nowhere"], "Could not read"),
-        (["run", "two", "--cwd", "/"], "outside of where agents may work"),
+        (["run", "two", "--cwd", "/"], "outside the folders where agents may work"),
         (["show", "run_nobody"], "There is no run run_nobody."),
         (["show", "tsk_nobody"], "There is no task run tsk_nobody."),
         (["show", "ses_nobody"], "There is no session ses_nobody."),
@@ -261,7 +261,7 @@ def test_a_restart_of_the_server_is_survived(own_stage: Portal, drawn: bool) -> 
         own_stage.start()
         assert run.end(40) == 0
         lines = lines_of(run.told())
-    assert "0:00 A new server goes on with it." in lines
+    assert "0:00 Resumed after a restart of the server." in lines
     assert lines.count("0:00 first started (tsk).") == 1
     assert lines[-1].startswith("0:00 The run succeeded:")
 
@@ -312,7 +312,7 @@ def test_a_retry_does_the_failed_part_again(stage: Portal) -> None:
     assert re.search(r"└ ✓ mend  succeeded · 0:0\d · tsk_\w+ · before tsk_\w+ · ", shown)
     refused = stage.run("retry", run)
     assert refused.returncode == 2
-    assert "only one that failed or was stopped is retried" in refused.stderr
+    assert "only a run that failed or was stopped" in refused.stderr
 
 
 def test_again_is_a_new_run(stage: Portal) -> None:

@@ -194,7 +194,7 @@ def test_a_retry_takes_the_place_of_what_failed_and_its_cost_counts() -> None:
     teller.end("0.0", False, requests=1, input_tokens=1000, output_tokens=10, cost=0.5)
     teller.say("run.ended", outcome="failed", reason="A task failed.")
     teller.say("run.retried", time=2, who="owner")
-    teller.say("run.resumed", reason="A new server goes on with it.")
+    teller.say("run.resumed", reason="Resumed after a restart of the server.")
     teller.begin("0.0", "plan", "tsk_b")
     teller.end("0.0", True, requests=2, input_tokens=3000, output_tokens=5, cost=0.25)
     usage = "3 requests, 4,000 tokens in, 15 out, cost 0.75"

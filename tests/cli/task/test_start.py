@@ -256,8 +256,8 @@ def test_an_open_session_can_be_lent_and_stays_open(portal: Portal) -> None:
     [
         (["lok"], 'There is no task lok. Did you mean "look"?'),
         (["something"], "There is no task something. See: airboss tasks"),
-        (["greet"], "The task greet needs some input: say what it is to do."),
-        (["look", "--input", "x"], "The task look takes no input. Start it without."),
+        (["greet"], "The task greet needs input. Tell it what to do."),
+        (["look", "--input", "x"], "The task look takes no input. Start it without input."),
         (
             ["greet", "--input", "@none"],
             "Could not read the input none: No such file or directory.",
@@ -417,7 +417,7 @@ def test_what_has_not_failed_is_not_retried_and_what_has_ended_is_deleted(
     until_ended(portal, run)
     refused = portal.run("task", "retry", run)
     assert refused.returncode == 2
-    assert "succeeded; only one that failed or was stopped is retried" in refused.stderr
+    assert "succeeded. You can retry only a run that failed or was stopped" in refused.stderr
     assert portal.run("delete", run, "--yes").returncode == 0
     assert portal.run("task", "show", run).stderr == f"error: There is no task run {run}.\n"
 
