@@ -17,12 +17,21 @@ import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { type Diagnostic, forEachDiagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, Prec, RangeSetBuilder } from "@codemirror/state";
+import {
+  Compartment,
+  EditorState,
+  type Extension,
+  Prec,
+  RangeSet,
+  StateField,
+} from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
   drawSelection,
   EditorView,
+  GutterMarker,
+  gutterLineClass,
   highlightActiveLine,
   highlightActiveLineGutter,
   hoverTooltip,
@@ -328,27 +337,31 @@ const values = ViewPlugin.fromClass(
 
 const BAD = Decoration.line({ class: "bad" });
 
-/** The lines with an error on them are tinted. */
-const badLines = ViewPlugin.fromClass(
-  class {
-    decorations: DecorationSet;
+class BadNumber extends GutterMarker {
+  override elementClass = "bad";
+}
 
-    constructor(view: EditorView) {
-      this.decorations = tinted(view);
-    }
+const BAD_NUMBER = new BadNumber();
 
-    update({ view, docChanged, viewportChanged, transactions }: ViewUpdate): void {
-      if (docChanged || viewportChanged || transactions.some(({ effects }) => effects.length > 0))
-        this.decorations = tinted(view);
-    }
-  },
-  { decorations: (plugin) => plugin.decorations },
-);
+type Tinted = { lines: DecorationSet; numbers: RangeSet<GutterMarker> };
 
-function tinted({ state }: EditorView): DecorationSet {
-  const lines = new Set<number>();
-  forEachDiagnostic(state, (_diagnostic, from) => lines.add(state.doc.lineAt(from).from));
-  const builder = new RangeSetBuilder<Decoration>();
-  for (const from of [...lines].sort((a, b) => a - b)) builder.add(from, from, BAD);
-  return builder.finish();
+/** The lines with an error on them are tinted, with their numbers. */
+const badLines = StateField.define<Tinted>({
+  create: tinted,
+  update: (old, { docChanged, effects, state }) =>
+    docChanged || effects.length > 0 ? tinted(state) : old,
+  provide: (field) => [
+    EditorView.decorations.from(field, ({ lines }) => lines),
+    gutterLineClass.from(field, ({ numbers }) => numbers),
+  ],
+});
+
+function tinted(state: EditorState): Tinted {
+  const starts = new Set<number>();
+  forEachDiagnostic(state, (_diagnostic, from) => starts.add(state.doc.lineAt(from).from));
+  const inOrder = [...starts].sort((a, b) => a - b);
+  return {
+    lines: Decoration.set(inOrder.map((from) => BAD.range(from))),
+    numbers: RangeSet.of(inOrder.map((from) => BAD_NUMBER.range(from))),
+  };
 }

@@ -111,7 +111,8 @@ function Examples({ examples, onChoose }: ExamplesProps) {
   return (
     <details class="menu-of examples" ref={menu}>
       <summary class="btn sm ghost">
-        Start from an example
+        <span class="desk">Start from an example</span>
+        <span class="phone-only">Examples</span>
         <Icon name="down" size="s" />
       </summary>
       <div class="floating">

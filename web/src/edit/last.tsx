@@ -55,7 +55,7 @@ export function LastRehearsal({ rehearsals, text }: { rehearsals: Rehearsals; te
                   {visible(task.name)}
                   <span class="vh">, {task.state}</span>
                 </span>
-                <span class="num">{taskInWords(task)}</span>
+                <span class="num">{taskInWords(task, last.told.state !== "running")}</span>
               </li>
             ))}
           </ul>

@@ -5,10 +5,16 @@ const task = { name: "fix-tests", state: "succeeded", rounds: 1, requests: 1, se
 
 describe("a rehearsed task", () => {
   it("tells its rounds only where there were several", () => {
-    expect(taskInWords(task)).toBe("1 request, 0.4 s");
-    expect(taskInWords({ ...task, rounds: 2, requests: 3, seconds: 1.1 })).toBe(
+    expect(taskInWords(task, true)).toBe("1 request, 0.4 s");
+    expect(taskInWords({ ...task, rounds: 2, requests: 3, seconds: 1.1 }, true)).toBe(
       "2 rounds, 3 requests, 1.1 s",
     );
+  });
+
+  it("says so where it has not begun, or never did", () => {
+    const waiting = { ...task, state: "waiting", requests: 0, seconds: 0 };
+    expect(taskInWords(waiting, false)).toBe("waiting");
+    expect(taskInWords(waiting, true)).toBe("did not run");
   });
 });
 

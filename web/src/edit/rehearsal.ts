@@ -77,7 +77,9 @@ export class Rehearsals {
 }
 
 /** `2 rounds, 3 requests, 1.1 s`. One round is not worth a word. */
-export function taskInWords({ rounds, requests, seconds }: RehearsedTask): string {
+export function taskInWords(task: RehearsedTask, isOver: boolean): string {
+  const { state, rounds, requests, seconds } = task;
+  if (state === "waiting") return isOver ? "did not run" : "waiting";
   return [
     rounds > 1 ? counted(rounds, "round") : "",
     counted(requests, "request"),
