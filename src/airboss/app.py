@@ -360,7 +360,7 @@ def _secrets(
     webhook_secret: str | None,
 ) -> tuple[str, ...]:
     """Every value that must never be seen: in a log, an event, or an agent's environment."""
-    keys = [os.environ.get(provider.key_variable or "", "") for provider in settings.providers]
+    keys = [os.environ.get(name, "").strip() for name in _key_variables(settings)]
     tokens = [os.environ.get(name, "") for name in TOKEN_VARIABLES]
     known = [access.token or "", identity.token or "", *keys, *tokens, webhook_secret or ""]
     if rehearsal:

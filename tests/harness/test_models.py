@@ -43,7 +43,7 @@ def catalog(
     providers: tuple[Provider, ...] = (),
     rehearsal: RehearsalSource | None = None,
 ) -> Catalog:
-    environ = {"HOUSE_KEY": "k1"}
+    environ = {"HOUSE_KEY": "k1\n"}
     return Catalog(Identity("GH_TOKEN", "gho_x"), providers, environ, copilot.ask, rehearsal)
 
 

@@ -317,6 +317,20 @@ async def test_a_provider_that_is_down_or_unknown_is_told_by_its_name() -> None:
         assert said(answer).startswith("The provider away cannot be reached: nowhere.invalid was")
 
 
+async def test_a_key_that_cannot_be_sent_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
+    async with proxied() as house:
+        key = {"Authorization": f"Bearer {KEY}\nmore"}
+        lent = await house.proxy.lend(Upstream("odd", house.provider.url(), key, True))
+        answer = await house.http.get(f"{lent.url}/models")
+        assert (answer.status_code, said(answer)) == (
+            400,
+            "The provider odd cannot be reached: its key cannot be sent. "
+            "Check the variable that holds it.",
+        )
+        assert KEY not in caplog.text + str(lent.trouble)
+        assert house.provider.got == []
+
+
 async def test_a_provider_that_says_nothing_is_given_up() -> None:
     async def nothing(wire: Wire) -> None:
         await wire.reader.read()

@@ -172,7 +172,9 @@ class Catalog:
         return None
 
     def _key(self, provider: Provider) -> str | None:
-        return self.environ.get(provider.key_variable) if provider.key_variable else None
+        """Without the end of a line, which files of keys often have."""
+        found = self.environ.get(provider.key_variable) if provider.key_variable else None
+        return found and found.strip()
 
     async def default(self) -> str:
         offers = await self.offers()

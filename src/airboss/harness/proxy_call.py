@@ -127,7 +127,8 @@ class ProxyCall:
         try:
             answer = await self.client.send(request, stream=True)
         except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
-            status = _LASTING if isinstance(error, AddressBlocked) else _PASSING
+            is_lasting = isinstance(error, AddressBlocked | httpx2.LocalProtocolError)
+            status = _LASTING if is_lasting else _PASSING
             raise ProxyRefused(status, self._in_words(error)) from error
         try:
             await self._pass_back(answer)
@@ -244,6 +245,8 @@ class ProxyCall:
         match error:
             case AddressBlocked(is_private=True):
                 return f"{cannot}: {error}. {_ALLOW}"
+            case httpx2.LocalProtocolError():  # it repeats what was to be sent
+                return f"{cannot}: its key cannot be sent. Check the variable that holds it."
             case httpx2.ReadTimeout():
                 seconds = self.limits.answer_seconds
                 return f"{self._whole_who} did not answer within {seconds:g} s."
