@@ -46,6 +46,7 @@ from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.notices import Channel, Notices, take_secret
 from airboss.service.refused import Refusals
+from airboss.service.rehearsals import Rehearsals
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
 from airboss.service.run_report import RunReports
@@ -172,6 +173,9 @@ async def opened_services(
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
         )
+        rehearsals = Rehearsals(entries.files, settings, folder.owner_id())
+        stack.push_async_callback(rehearsals.close)
+        rehearsals.sweep()
         records = RunRecords(log)
         runs = Runs(
             records=records,
@@ -267,6 +271,7 @@ async def opened_services(
             entries=entries,
             entry_checks=EntryChecks(entries),
             entry_editor=EntryEditor(entries, audit),
+            rehearsals=rehearsals,
             history=History(log, sessions, SearchIndex(database)),
             status=status,
             settings=changes,

@@ -33,6 +33,7 @@ from airboss.http.v1 import (
     folder_files,
     history,
     inbox,
+    rehearsals,
     rules,
     run_reports,
     runs,
@@ -61,7 +62,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     said = [
-        *(status, sessions, folder_files, entries, entry_file, drafts),
+        *(status, sessions, folder_files, entries, entry_file, drafts, rehearsals),
         *(task_runs, run_reports, runs, trust, rules, settings, inbox),
     ]
     v1 = [*said, feed, history, digests, exports, audit]

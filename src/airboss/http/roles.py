@@ -36,6 +36,7 @@ _V1: Final[_Table] = {
         *("read_events", "follow_events", "session_digest", "export_session"),
         *("show_entry", "show_entry_mistakes", "list_tasks", "list_jobs", "list_trusted"),
         *("show_entry_file", "show_entry_schema", "list_entry_examples"),
+        "show_rehearsal",
         *("list_rules", "list_settings"),
         *("list_task_runs", "show_task_run", "read_task_events", "follow_task_events"),
         *("list_runs", "show_run", "show_job_of_run", "read_run_events", "follow_run_events"),
@@ -63,7 +64,7 @@ _V1: Final[_Table] = {
             "run_again",
             "change_run",
         ),
-        *("check_entry", "check_draft"),
+        *("check_entry", "check_draft", "start_rehearsal", "cancel_rehearsal"),
     ),
     "decide": ("decide", "answer", "decline"),
     "own": (

@@ -22,6 +22,7 @@ from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
 from airboss.service.refused import Refusals
+from airboss.service.rehearsals import Rehearsals
 from airboss.service.rules import Rules
 from airboss.service.run_report import RunReports
 from airboss.service.runs import Runs
@@ -49,6 +50,7 @@ class Services:
     entries: Entries
     entry_checks: EntryChecks
     entry_editor: EntryEditor
+    rehearsals: Rehearsals
     history: History
     status: ServerStatus
     settings: SettingChanges
