@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { taskInWords, whyNotRehearse } from "./rehearsal";
+import type { RehearsedTask } from "./wire";
 
-const task = { name: "fix-tests", state: "succeeded", rounds: 1, requests: 1, seconds: 0.42 };
+const task: RehearsedTask = {
+  name: "fix-tests",
+  state: "succeeded",
+  rounds: 1,
+  requests: 1,
+  seconds: 0.42,
+};
 
 describe("a rehearsed task", () => {
   it("tells its rounds only where there were several", () => {
@@ -12,7 +19,7 @@ describe("a rehearsed task", () => {
   });
 
   it("says so where it has not begun, or never did", () => {
-    const waiting = { ...task, state: "waiting", requests: 0, seconds: 0 };
+    const waiting: RehearsedTask = { ...task, state: "waiting", requests: 0, seconds: 0 };
     expect(taskInWords(waiting, false)).toBe("waiting");
     expect(taskInWords(waiting, true)).toBe("did not run");
   });

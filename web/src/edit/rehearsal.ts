@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { get, post, remove, whyNot } from "../api/client";
 import { counted } from "./problems";
-import type { Rehearsal, RehearsedTask } from "./wire";
+import type { Rehearsal, RehearsalStarted, RehearsedTask } from "./wire";
 
 export type Asked = {
   text: string;
@@ -13,11 +13,14 @@ export type Asked = {
   script: string | null;
 };
 
+/** All that is shown of it. */
+export type Told = Omit<Rehearsal, "digest">;
+
 const FOLLOW_MS = 350;
 
 export class Rehearsals {
   /** The last one, and the text that it played. */
-  readonly last = signal<{ told: Rehearsal; text: string } | null>(null);
+  readonly last = signal<{ told: Told; text: string } | null>(null);
   readonly isStarting = signal(false);
   readonly trouble = signal<string | null>(null);
 
@@ -36,7 +39,7 @@ export class Rehearsals {
       ...(input === null ? {} : { input }),
       ...(script === null ? {} : { script }),
     };
-    const answer = await post<{ id: string }>("/api/v1/rehearsals", body, {}, 30_000);
+    const answer = await post<RehearsalStarted>("/api/v1/rehearsals", body, {}, 30_000);
     this.isStarting.value = false;
     if (answer.kind !== "ok") {
       this.trouble.value = whyNot(answer);
