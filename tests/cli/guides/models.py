@@ -8,6 +8,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import httpx2
 import yaml
@@ -71,11 +72,13 @@ def providers(visit: Visit, settings: str) -> None:
 
 def models_of_an_entry(visit: Visit, shown: str) -> None:
     """The page shows the models alone; an entry has more around them."""
-    entry = {**yaml.safe_load(shown), "promptVariables": {}, "tasks": {}, "jobs": {}, "grid": []}
+    entry: dict[str, Any] = yaml.safe_load(shown)
+    models: dict[str, str] = entry["models"]
+    entry |= {"promptVariables": {}, "tasks": {}, "jobs": {}, "grid": []}
     visit.write("airboss.yaml", yaml.safe_dump(entry))
     visit.said("airboss check")
     offered = visit.said("airboss models")
-    assert all(model in offered for model in entry["models"].values())
+    assert all(model in offered for model in models.values())
 
 
 def refused_script(visit: Visit, shown: str) -> None:

@@ -76,7 +76,8 @@ def _answer(line: socket.socket) -> None:
         if not Path("/proc/self/fd").exists() or not can_be_forked(environ):
             print(0, file=heard, flush=True)
             return
-        streams = Streams(*(f"/proc/{asked['pid']}/fd/{number}" for number in range(3)))
+        said, out, wrong = (f"/proc/{asked['pid']}/fd/{number}" for number in range(3))
+        streams = Streams(said, out, wrong)
         child = the_nursery().fork(tuple(asked["words"]), environ, Path(asked["cwd"]), streams)
         print(child.pid, file=heard, flush=True)
         print(child.wait(300), file=heard, flush=True)

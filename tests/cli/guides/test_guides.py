@@ -67,7 +67,7 @@ def test_what_cannot_be_done_is_noticed(page: str, wrong: str, tmp_path: Path) -
 
 
 def test_what_is_prepared_for_nothing_is_noticed() -> None:
-    guide = Guide(codes={"false": 1}, names={"ID": "x"}, shown={"[Unit]": lambda *_: None})
+    guide = Guide(codes={"false": 1}, names={"ID": "x"}, shown={"[Unit]": lambda _, __: None})
     assert sorted(guide.unused("```sh\ntrue\n```\n")) == ["ID", "[Unit]", "false"]
 
 
