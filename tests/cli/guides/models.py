@@ -107,7 +107,7 @@ GUIDES = {
     "docs/use-your-own-provider.md": Guide(
         is_served=False,
         names={"…": "a-key"},
-        shown={"[[providers]]": providers, "models:": models_of_an_entry},
+        shown={'[[providers]]\nname = "local"': providers, "models:": models_of_an_entry},
     ),
     "docs/rehearsal.md": Guide(
         is_served=False,
