@@ -155,7 +155,7 @@ async def ends_unasked(guest: JobGuest, view: Told, name: str, why: str) -> None
     assert view["state"] == "failed"
     work = view["works"][-1]
     assert (work["task"], work["state"], work["unasked"]) == (name, "failed", True)
-    assert view["reason"].startswith(f"The condition {name} could not be asked: ")
+    assert view["reason"].startswith(f"The condition {name} could not be checked: ")
     assert why in view["reason"]
     told = await guest.run_events(view["id"])
     assert kinds(told)[-4:] == ["run.work.stopped", "run.error", "run.ending", "run.ended"]
@@ -243,14 +243,14 @@ async def test_an_availability_that_could_not_be_asked_fails_its_task(
 
 
 def is_unavailable(shown: Told, why: str) -> None:
-    assert shown["reason"].startswith("availability.condition could not be asked: ")
+    assert shown["reason"].startswith("availability.condition could not be checked: ")
     assert why in shown["reason"]
     assert (shown["unasked"], shown["retries"]) == (True, 0)
     [check] = shown["checks"]
     assert (check["field"], check["holds"]) == ("availability.condition", False)
     assert check["unasked"]
     said = [one["text"] for one in shown["decisions"]]
-    unasked = "[AVAILABILITY] availability.condition could not be asked.\n"
+    unasked = "[AVAILABILITY] availability.condition could not be checked.\n"
     assert [one.startswith(unasked) for one in said].count(True) == 1
     assert not any("does not hold" in one or "job_prerequisite" in one for one in said)
     assert not any(one["mission"]["kind"] == "prompt" for one in shown["attempts"])
@@ -269,13 +269,13 @@ async def test_criteria_that_could_not_be_asked_cost_a_retry_then_the_task(
 
 
 def is_unjudged(shown: Told, why: str) -> None:
-    assert shown["reason"].startswith("After 1 retry: criteria.condition could not be asked: ")
+    assert shown["reason"].startswith("After 1 retry: criteria.condition could not be checked: ")
     assert why in shown["reason"]
     assert (shown["unasked"], shown["retries"]) == (True, 1)
     checks = [(one["round"], one["holds"], one["unasked"]) for one in shown["checks"]]
     assert checks == [(0, False, True), (1, False, True)]
     said = [one["text"] for one in shown["decisions"]]
-    assert "[DECISION] Retry 1 of 1, since the last round could not be asked." in said
+    assert "[DECISION] Retry 1 of 1, since the last round could not be completed." in said
     prompts = [one for one in shown["attempts"] if one["mission"]["kind"] == "prompt"]
     assert [one["mission"]["round"] for one in prompts] == [0, 1]
 

@@ -119,7 +119,7 @@ async def test_five_crashes_in_a_row_exhaust_a_condition(house: TaskHouse) -> No
     for number in range(5):
         await kill_in(house, run, number + 1)
     story = await house.ended(run)
-    exhausted = "availability.condition could not be asked: 5 crashes in a row, the last: "
+    exhausted = "availability.condition could not be checked: 5 crashes in a row, the last: "
     assert (story.view.reason or "").startswith(exhausted + DEAD)
     assert story.prompts == []
 
@@ -223,7 +223,7 @@ async def test_a_runtime_that_dies_while_sessions_open_is_a_crash(house: TaskHou
     finally:
         house.sessions.open_session = opened
     assert story.view.state == "failed"
-    exhausted = "availability.condition could not be asked: 5 crashes in a row, the last: "
+    exhausted = "availability.condition could not be checked: 5 crashes in a row, the last: "
     assert (story.view.reason or "").startswith(exhausted + DEAD)
     assert story.places == []
     assert len(crashes(story)) == 5

@@ -66,6 +66,6 @@ def test_a_condition_that_could_not_be_asked_is_told_apart_from_a_no(
     expect(node.locator(".mkx")).to_have_count(1)
     page.get_by_role("tab", name="Report").click()
     outcome = page.get_by_role("region", name="Outcome")
-    expect(outcome).to_contain_text("lost could not be asked.")
+    expect(outcome).to_contain_text("lost could not be checked.")
     expect(outcome).to_contain_text("nobody")
     expect(page.get_by_role("button", name="Retry the failed part").first).to_be_enabled()

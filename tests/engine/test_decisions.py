@@ -45,8 +45,8 @@ def test_a_check_that_fails_says_the_field_what_it_holds_and_why() -> None:
     said = decisions.checked(check).text
     assert said == "[CRITERIA] criteria.condition does not hold.\nIt says: Is it?\nReason: No."
     unasked = check.model_copy(update={"unasked": True, "content": ""})
-    assert "could not be asked.\nIt says: nothing" in decisions.checked(unasked).text
-    assert decisions.unmet(unasked) == "criteria.condition could not be asked: No."
+    assert "could not be checked.\nIt says: nothing" in decisions.checked(unasked).text
+    assert decisions.unmet(unasked) == "criteria.condition could not be checked: No."
     held = check.model_copy(update={"holds": True})
     assert decisions.checked(held).text == "[CRITERIA] criteria.condition holds: No."
 
@@ -54,7 +54,7 @@ def test_a_check_that_fails_says_the_field_what_it_holds_and_why() -> None:
 def test_a_retry_says_what_it_is_for() -> None:
     retry = TaskRetrying(retry=1, of=2, reason="x", unasked=True)
     assert decisions.retrying(retry).text == (
-        "[DECISION] Retry 1 of 2, since the last round could not be asked."
+        "[DECISION] Retry 1 of 2, since the last round could not be completed."
     )
     assert decisions.retry_spent(retry, "It crashed.").text.endswith("is spent: It crashed.")
     assert [decisions.counted_retries(count) for count in (1, 2)] == ["1 retry", "2 retries"]

@@ -411,7 +411,7 @@ async def test_a_condition_that_could_not_be_asked_ends_the_run(
     engine: Engine, shop: Workshop, work: Work, path: str
 ) -> None:
     ended = await run(engine, shop, work)
-    why = "The condition mute could not be asked: Nobody is there."
+    why = "The condition mute could not be checked: Nobody is there."
     assert ("", "crash", f"{path}: {why}") in shop.diary.read("run_1")
     assert [line for line in ended if "good" not in line][-1] == f"{path} failed"
     await nothing_more(shop)

@@ -47,13 +47,13 @@ BEFORE: dict[str, list[Done]] = {
     "criteria": [yes(), done()],
 }
 # What a failure of each mission comes to, in words, behind what the check of a condition says.
-MISSED = {kind: f"{kind}.condition could not be asked: " for kind in ("availability", "criteria")}
+MISSED = {kind: f"{kind}.condition could not be checked: " for kind in ("availability", "criteria")}
 
 
 def checked(kind: str, why: str) -> list[str]:
     if kind == "prompt":
         return []
-    told = f"{kind}.condition could not be asked.\nIt says: {GIVEN[kind]}\nReason: {why}"
+    told = f"{kind}.condition could not be checked.\nIt says: {GIVEN[kind]}\nReason: {why}"
     return [f"[{kind.upper()}] {told}"]
 
 
@@ -217,7 +217,7 @@ def test_an_exhausted_prompt_costs_only_its_retry() -> None:
         "[SESSION CRASHED] Driving session ses_5: gone",
         "closes ses_5, failed",
         f"[DECISION] Retry 1 of 2 is spent: {reason}",
-        "[DECISION] Retry 2 of 2, since the last round could not be asked.",
+        "[DECISION] Retry 2 of 2, since the last round could not be completed.",
         "opens ses_6 on coder, driving",
         "[SESSION STARTED] Driving session ses_6 on coder.",
         "[OPERATION] Sends the prompt, retry 2 of 2.",
@@ -233,7 +233,9 @@ def test_an_exhausted_condition_costs_only_its_retry() -> None:
     found = done((DOCUMENT, "a.md"))
     played = play(plan(criteria=asked), *(done(), no()), *(found, *[CRASH] * 5), *(done(), yes()))
     assert checked("criteria", "5 crashes in a row, the last: gone")[0] in played.said
-    assert played.said.count("[DECISION] Retry 2 of 2, since the last round could not be asked.")
+    assert played.said.count(
+        "[DECISION] Retry 2 of 2, since the last round could not be completed."
+    )
     # The tools were checked in the retry that was spent: none was missing then.
     assert [text for text in played.prompts if AGAIN not in text] == [
         "Build it.",
@@ -379,7 +381,7 @@ def test_driving_retries_go_over_the_list_in_rounds(
     assert played.texts == [READY, *[AGAIN + READY] * (len(order) - 1)]
     crashes = "1 crash" if len(order) == 1 else f"{len(order)} crashes in a row"
     assert played.verdict.reason == (
-        f"availability.condition could not be asked: {crashes}, the last: gone"
+        f"availability.condition could not be checked: {crashes}, the last: gone"
     )
 
 
@@ -389,7 +391,7 @@ def test_driving_retries_begin_anew_with_each_condition() -> None:
     assert played.opened == ["A", "B", "coder", "A", "B", "coder", "coder", "A", "B"]
     assert "[OPERATION] Asks criteria.condition again, attempt 2 of 2." in played.said
     assert played.verdict.reason == (
-        "After 1 retry: criteria.condition could not be asked: 2 crashes in a row, the last: gone"
+        "After 1 retry: criteria.condition could not be checked: 2 crashes in a row, the last: gone"
     )
 
 
@@ -410,7 +412,7 @@ def test_without_any_try_a_condition_is_exhausted_at_once(budgets: list[tuple[st
     made = full(same=False, retries=3, driving_retries=driving(*budgets))
     played = play(made)
     why = "drivingSessionRetries allows no try."
-    failed = f"[TASK FAILED] availability.condition could not be asked: {why}"
+    failed = f"[TASK FAILED] availability.condition could not be checked: {why}"
     assert played.story == [*checked("availability", why), failed]
 
 
@@ -418,7 +420,7 @@ def test_without_any_try_each_round_of_the_criteria_is_unasked() -> None:
     asked = criteria(condition=GOOD, same=False, retries=1)
     played = play(plan(criteria=asked, driving_retries=driving(("A", 0))), done(), done())
     why = "drivingSessionRetries allows no try."
-    reason = f"criteria.condition could not be asked: {why}"
+    reason = f"criteria.condition could not be checked: {why}"
     assert played.story[-3:] == [
         "closes ses_2, succeeded",
         *checked("criteria", why),
@@ -459,7 +461,7 @@ def test_a_refusal_of_the_criteria_costs_a_retry(same: bool | None) -> None:
     assert played.verdict == Verdict(succeeded=True, reason="The criteria hold after 1 retry.")
     [retry] = played.retried
     assert (retry.reason, retry.unasked) == (f"{MISSED['criteria']}No such model.", True)
-    assert "[DECISION] Retry 1 of 2, since the last round could not be asked." in played.said
+    assert "[DECISION] Retry 1 of 2, since the last round could not be completed." in played.said
     # The session that was refused is not the one that gets the prompt.
     assert played.opened == (["coder"] if same is None else ["driver", "coder"] * 2 + ["driver"])
 

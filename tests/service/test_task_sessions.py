@@ -138,7 +138,7 @@ async def test_driving_retries_that_are_spent_fail_the_task(tasks: TaskHouse) ->
         "availability 0.3 reviewer",
     ]
     reason = (
-        f"availability.condition could not be asked: 3 crashes in a row, the last: {NO_RESPONSE}"
+        f"availability.condition could not be checked: 3 crashes in a row, the last: {NO_RESPONSE}"
     )
     assert story.view.reason == reason
 
@@ -249,7 +249,7 @@ async def test_a_driving_model_that_is_not_offered_costs_the_retries(tasks: Task
     models = {"driving": "nobody", "coding": "coder"}
     story = await tasks.perform(task("Do it.", criteria=after, **CODER), models=models)
     assert story.missions == ["prompt 0.1 coder", "prompt 1.1 coder"]
-    reason = "After 1 retry: criteria.condition could not be asked: No model nobody is offered."
+    reason = "After 1 retry: criteria.condition could not be checked: No model nobody is offered."
     assert (story.view.reason or "").startswith(reason)
 
 

@@ -77,7 +77,7 @@ def prerequisite_failed(argument: str) -> TaskDecided:
 
 
 def retrying(retry: TaskRetrying) -> TaskDecided:
-    why = ", since the last round could not be asked" if retry.unasked else ""
+    why = ", since the last round could not be completed" if retry.unasked else ""
     return TaskDecided(text=f"[DECISION] Retry {retry.retry} of {retry.of}{why}.")
 
 
@@ -90,7 +90,7 @@ def ended(reason: str, *, succeeded: bool) -> TaskDecided:
 
 
 def exhausted(kind: MissionKind, crashes: int, last: str) -> str:
-    """Of a condition this is the reason that stands behind `could not be asked`."""
+    """Of a condition this is the reason that stands behind `could not be checked`."""
     counted = "1 crash" if crashes == 1 else f"{crashes} crashes in a row"
     if kind == "prompt":
         return f"The prompt is exhausted after {counted}, the last: {last}"
@@ -106,7 +106,7 @@ def unmet(check: TaskChecked) -> str:
 
 
 def _outcome(check: TaskChecked) -> str:
-    return "could not be asked" if check.unasked else "does not hold"
+    return "could not be checked" if check.unasked else "does not hold"
 
 
 def counted_retries(retries: int) -> str:

@@ -266,7 +266,7 @@ class Engine:
         verdict = await self._executor.run_task(run, task)
         if verdict.unasked and task.decides:
             name = task.ref.task_id
-            raise ConditionUnasked(f"The condition {name} could not be asked: {verdict.reason}")
+            raise ConditionUnasked(f"The condition {name} could not be checked: {verdict.reason}")
         return verdict.succeeded
 
     async def _surely(self, chore: Coroutine[Any, Any, None], name: str) -> None:

@@ -54,7 +54,7 @@ def _failed(
     place = facts.place_of.get(failed.work.work)
     name = place.name if place else failed.work.task
     where = f" in round {number}" if number > 1 else ""
-    what = "could not be asked" if failed.work.unasked else "failed"
+    what = "could not be checked" if failed.work.unasked else "failed"
     said = [_why(facts, failed), not_run(lines)]
     return OutcomeSentence(head=f"{name} {what}{where}.", text=" ".join(filter(None, said)))
 

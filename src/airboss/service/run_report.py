@@ -253,7 +253,7 @@ def _why_unrun(facts: RunFacts, place: "WorkPlace") -> tuple[LineState, str]:
     if facts.view.is_open:
         return "not-yet", "Not yet."
     if facts.culprit is not None:
-        verb = "could not be asked" if facts.culprit.unasked else "failed"
+        verb = "could not be checked" if facts.culprit.unasked else "failed"
         return "not-run", f"Not run, because {facts.name(facts.culprit)} {verb}."
     return "not-run", "Not run, because the run had ended."
 

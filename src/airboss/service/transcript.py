@@ -107,7 +107,7 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
         case TaskDecided():
             return event.text
         case TaskChecked():
-            outcome = "could not be asked" if event.unasked else "does not hold"
+            outcome = "could not be checked" if event.unasked else "does not hold"
             return f"{event.field}: {'holds' if event.holds else outcome}: {event.reason}"
         case TaskEnded() | RunEnded():
             return f"{event.outcome}: {event.reason}"

@@ -56,7 +56,7 @@ def _work_words(kind: str, work: RunWork) -> str:
             return f"{name} is retried: {work.attempt}."
         case "run.work.stopped":
             words = usage_words(work.usage.model_dump())
-            came = "could not be asked" if work.unasked else work.state
+            came = "could not be checked" if work.unasked else work.state
             if work.is_condition:
                 came = f"answered {'true' if came == 'succeeded' else 'false'}"
             said = f"{name} {came} after {duration(work.seconds(0))}"

@@ -271,7 +271,7 @@ class Tree:
         if work.is_condition and work.state in ("succeeded", "failed"):
             said.append(_bool(work.state == "succeeded"))
         elif work.unasked:
-            said.append("could not be asked")
+            said.append("could not be checked")
         elif self.has_ids:
             said.append(state_words(work.state))
         said.append(duration(work.seconds(now)))
