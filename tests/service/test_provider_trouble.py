@@ -133,7 +133,7 @@ async def turn(house: House, name: str, text: str = "hello", *, turns: int = 1) 
     session = (await house.sessions.start(f"{name}/m", str(house.work), ME)).id
     for number in range(turns):
         await house.sessions.prompt(session, text, ME)
-        async with asyncio.timeout(60), house.sessions.follow(session, 0) as follower:
+        async with asyncio.timeout(120), house.sessions.follow(session, 0) as follower:
             while (await house.sessions.show(session)).turns <= number or (
                 await house.sessions.show(session)
             ).state != "idle":
@@ -145,7 +145,7 @@ async def turn(house: House, name: str, text: str = "hello", *, turns: int = 1) 
     return session, " ".join(errors)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 async def test_every_trouble_of_a_provider_is_the_reason_of_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -94,7 +94,7 @@ async def test_a_provider_without_a_key_gets_none_and_no_cloud_is_asked_for_one(
     async with providing(_refuse) as upstream:
         given = ("azure", {"type": "azure", "path": "", "key_variable": None}, upstream.port)
         async with house_in(tmp_path, providers=(_provider(*given),)) as house:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(40):
                 await _asked(house, "azure")
     assert upstream.got
     assert all(_key(got) == {} for got in upstream.got)
