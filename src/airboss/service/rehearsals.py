@@ -35,15 +35,15 @@ MOST_INPUT: Final = 100_000
 # Together with all else less than the time in which a server has ended.
 _CLOSING_SECONDS: Final = 1.5
 
-RehearsalState = Literal["running", "succeeded", "failed", "canceled"]
+PlayState = Literal["running", "succeeded", "failed", "canceled"]
 
 
-class Rehearsal(Frozen):
+class RehearsedJob(Frozen):
     """A job that is played, or was. `digest` is the SHA-256 of the draft's text."""
 
     id: str
     job: Words
-    state: RehearsalState
+    state: PlayState
     started_at: int
     ended_at: int | None = None
     reason: Words | None = None
@@ -66,7 +66,7 @@ class NewRehearsal:
 class _Played:
     """How it goes, and what plays it."""
 
-    shown: Rehearsal
+    shown: RehearsedJob
     task: "asyncio.Task[None] | None" = None
     is_canceled: bool = False
 
@@ -82,12 +82,12 @@ class Rehearsals:
     _played: dict[str, _Played] = field(default_factory=dict[str, _Played])
     _background: Background = field(default_factory=lambda: Background("rehearsal"))
 
-    async def start(self, asked: NewRehearsal) -> Rehearsal:
+    async def start(self, asked: NewRehearsal) -> RehearsedJob:
         self._must_have_room()
         entry, script = await self._checked(asked)
         plan = await in_thread(lambda: self._planned(asked, entry, script))
         self._must_have_room()  # somebody else may have come meanwhile
-        begun = Rehearsal(
+        begun = RehearsedJob(
             id=new_id("reh"),
             job=asked.job,
             state="running",
@@ -101,10 +101,10 @@ class Rehearsals:
         played.task = self._background.start(self._play(played, plan), begun.id)
         return begun
 
-    def show(self, name: str) -> Rehearsal:
+    def show(self, name: str) -> RehearsedJob:
         return self._find(name).shown
 
-    async def cancel(self, name: str) -> Rehearsal:
+    async def cancel(self, name: str) -> RehearsedJob:
         """When this answers, nothing of it runs. One that has ended stays as it is."""
         played = self._find(name)
         if played.task and not played.task.done():
@@ -196,7 +196,7 @@ class Rehearsals:
         def progress(tasks: tuple[RehearsedTask, ...]) -> None:
             played.shown = played.shown.model_copy(update={"tasks": tasks})
 
-        state: RehearsalState = "failed"
+        state: PlayState = "failed"
         reason: str | None = None
         try:
             async with asyncio.timeout(self.most_seconds):

@@ -979,18 +979,6 @@ export type RecordedEvent = {
   "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
 };
 
-/** A job that is played, or was. `digest` is the SHA-256 of the draft's text. */
-export type Rehearsal = {
-  "id": string;
-  "job": string;
-  "state": "running" | "succeeded" | "failed" | "canceled";
-  "started_at": number;
-  "ended_at"?: number | null;
-  "reason"?: string | null;
-  "tasks": readonly (RehearsedTask)[];
-  "digest": string;
-};
-
 /** It is being played; ask for it by its id. */
 export type RehearsalStarted = {
   "id": string;
@@ -1001,6 +989,18 @@ export type RehearsalState = {
   "on": boolean;
   "builtin": boolean;
   "script"?: string | null;
+};
+
+/** A job that is played, or was. `digest` is the SHA-256 of the draft's text. */
+export type RehearsedJob = {
+  "id": string;
+  "job": string;
+  "state": "running" | "succeeded" | "failed" | "canceled";
+  "started_at": number;
+  "ended_at"?: number | null;
+  "reason"?: string | null;
+  "tasks": readonly (RehearsedTask)[];
+  "digest": string;
 };
 
 /** A task of the job. `rounds` counts how often its prompt was worked on; before the first it is `waiting`. `requests` are those to the model, and `seconds` is the time at work. */

@@ -10,7 +10,7 @@ from airboss.http.roles import Router
 from airboss.http.services import Use
 from airboss.http.v1.large_bodies import body_of, read_by_hand
 from airboss.http.v1.streams import RequestBody
-from airboss.service.rehearsals import MOST_INPUT, NewRehearsal, Rehearsal
+from airboss.service.rehearsals import MOST_INPUT, NewRehearsal, RehearsedJob
 
 router = Router(prefix="/api/v1/rehearsals", tags=["entry"])
 
@@ -54,12 +54,12 @@ async def start_rehearsal(request: Request, use: Use, response: Response) -> Reh
 
 
 @router.get("/{rehearsal}")
-async def show_rehearsal(rehearsal: str, use: Use) -> Rehearsal:
+async def show_rehearsal(rehearsal: str, use: Use) -> RehearsedJob:
     """How it goes, or how it went. The last twenty are known, until the server ends."""
     return use.rehearsals.show(rehearsal)
 
 
 @router.delete("/{rehearsal}")
-async def cancel_rehearsal(rehearsal: str, use: Use) -> Rehearsal:
+async def cancel_rehearsal(rehearsal: str, use: Use) -> RehearsedJob:
     """Ends it; when this answers, nothing of it is left. One that has ended stays as it is."""
     return await use.rehearsals.cancel(rehearsal)
