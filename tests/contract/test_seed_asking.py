@@ -85,7 +85,7 @@ async def test_a_query_that_is_none_of_the_choices_is_refused_and_the_question_s
     assert (asked["choices"], asked["allowFreeform"]) == (["Red", "Blue"], False)
     assert await sent(guest, session, "green") == {
         "error": "InvalidAnswer",
-        "message": "“green” is none of the choices: 1 Red, 2 Blue.",
+        "message": "“green” is not one of the choices: 1 Red, 2 Blue.",
     }
     assert (await sent(guest, session, "  "))["error"] == "InvalidAnswer"
     assert [item["id"] for item in await guest.waiting(session=session)] == [asked["itemId"]]

@@ -54,7 +54,7 @@ async def test_what_waits_is_listed_oldest_first_and_by_what_it_is(guest: AskedG
     asked = approval["asked"]
     command = f"touch {guest.portal.work}/made.txt"
     assert (asked["kind"], asked["subject"]["command"]) == ("approval.asked", command)
-    assert (asked["severity"], asked["risk"]) == ("low", "Makes folders or empty files.")
+    assert (asked["severity"], asked["risk"]) == ("low", "Creates folders or empty files.")
     assert asked["choices"] == ["allow-once", "allow-always", "deny"]
     assert [one["id"] for one in asked["options"]] == ["exact", "program", "session"]
     assert question["asked"]["choices"] == ["Red", "Blue"]
@@ -126,7 +126,7 @@ async def test_an_answer_that_is_none_is_refused_and_the_question_stays_open(
     """ASK-4, ASK-9."""
     item = await guest.ask("which colour")
     wrong = await guest.say(item["id"], "answer", answer="green")
-    words = "“green” is none of the choices: 1 Red, 2 Blue."
+    words = "“green” is not one of the choices: 1 Red, 2 Blue."
     assert refusal(wrong) == (422, "invalid_answer", words)
     assert await guest.waiting() == [item]
     answer = await guest.say(item["id"], "answer", answer=" blue ")
@@ -152,7 +152,7 @@ async def test_a_question_can_be_declined_and_an_approval_cannot(guest: AskedGue
     assert (await guest.say(question["id"], "decline")).json()["outcome"] == "declined"
     await guest.until(question["session"], "idle")
     ended = only("tool.ended", await guest.events(question["session"]))[0]
-    assert ended["result"]["content"].startswith("The person does not want to answer.")
+    assert ended["result"]["content"].startswith("The person declined to answer.")
     for verb, body in (("decline", {}), ("answer", {"answer": "yes"})):
         status, code, detail = refusal(await guest.say(approval["id"], verb, **body))
         assert (status, code) == (422, "invalid")
@@ -176,7 +176,7 @@ async def test_what_cannot_be_decided_is_refused_in_words(guest: AskedGuest) -> 
         assert (await guest.say(item["id"], verb, **body)).status_code == 422
     await guest.do(item["session"], "abort")
     gone = await guest.say(item["id"], "answer", answer="Ada")
-    words = "Nobody waits for this any more: whoever asked went on or was stopped."
+    words = "This is no longer needed: the agent continued or was stopped."
     assert refusal(gone) == (409, "conflict", words)
 
 

@@ -121,7 +121,7 @@ async def test_a_message_that_is_not_to_wait_is_refused_and_changes_nothing(gues
     status, words = await call(guest, "POST", f"{session}/prompts", body)
     assert (status, words) == (
         409,
-        "The agent works, and the request was not to wait. It was not accepted.",
+        "The agent is working, so the message was not accepted (`delivery` is `refuse`).",
     )
     assert await queue(guest, session) == []
     assert len(only("prompt.accepted", await guest.events(session))) == 1
@@ -179,7 +179,7 @@ async def test_the_queue_is_listed_changed_reordered_and_emptied(guest: Guest) -
         (names[0], None),
     ]
     reasons = {event["reason"] for event in only("prompt.dropped", events)}
-    assert reasons == {"Taken out of the queue by owner."}
+    assert reasons == {"Removed from the queue by owner."}
     assert SECRET not in json.dumps(events)
 
 
@@ -203,7 +203,7 @@ async def test_what_steers_is_changed_or_dropped_until_the_agent_reads_it(guest:
     status, words = await call(guest, "PATCH", f"{session}/queue/{one}", {"position": 1})
     assert (status, words) == (
         409,
-        "The request is on its way into the running turn, before all that wait.",
+        "The message is already being added to the running turn.",
     )
     assert (await call(guest, "PATCH", f"{session}/queue/{one}", {"text": "number 77"}))[0] == 200
     assert (await call(guest, "DELETE", f"{session}/queue/{two}"))[0] == 200
@@ -218,7 +218,7 @@ async def test_what_was_delivered_cannot_be_changed_any_more(guest: Guest) -> No
     session = await guest.open()
     prompt = (await send(guest, session, "take your time", "queue"))["prompt"]
     await guest.follow_to(session, "message.delta")
-    words = "No such request waits: it was delivered to the agent, or dropped."
+    words = "This message is no longer queued: it was delivered to the agent, or removed."
     for method, body in (("PATCH", {"text": "greet"}), ("DELETE", None)):
         assert await call(guest, method, f"{session}/queue/{prompt}", body) == (409, words)
     body = {"text": " "}
@@ -272,7 +272,7 @@ async def test_a_question_that_cannot_be_answered_is_refused_in_words(guest: Gue
     session = await guest.open()
     await guest.turn(session, "greet")
     status, words = await call(guest, "POST", f"{session}/asides", {"question": "silence"})
-    assert (status, words) == (503, "The model gave no answer to the question.")
+    assert (status, words) == (503, "The model did not answer the question.")
     status, words = await call(guest, "POST", f"{session}/asides", {"question": "unlucky"})
     assert status == 503
     assert "400" in words
@@ -293,8 +293,8 @@ async def test_a_question_before_any_request_is_refused_at_once(guest: Guest) ->
     assert time.monotonic() - began < 2
     assert told[0] == 409
     assert told[1] == (
-        "Nothing was asked in this session yet, so there is no history to answer from. "
-        "Send a request first, or send this question as one."
+        "This session has no history yet to answer from. "
+        "Send a message first, or send this question as a message."
     )
     assert only("aside.answered", await guest.events(session)) == []
     await guest.turn(session, "greet")
@@ -326,7 +326,7 @@ async def test_what_a_task_asked_for_is_the_tasks(tasker: TaskGuest) -> None:
     status, told = await call(tasker, "GET", f"{session}/queue")
     assert [item["task"] for item in told["items"]] == [run, None]
     prompt = told["items"][0]["prompt"]
-    words = "A task asked for this; it is changed by stopping the task."
+    words = "This message belongs to a task. To remove it, stop the task."
     for method, body in (
         ("PATCH", {"text": "greet"}),
         ("PATCH", {"position": 1}),

@@ -251,7 +251,7 @@ async def test_what_is_not_asked_again_is_withdrawn_and_says_why(
     events = await after.follow_to(item["session"], "item.settled")
     settled = events[-1]["event"]
     assert (settled["item"], settled["outcome"]) == (item["id"], "cancelled")
-    assert settled["reason"] == "The agent was resumed, and does not ask for this any more."
+    assert settled["reason"] == "The agent was resumed and no longer asks for this."
     answer = await after.say(item["id"], "decision", choice="allow-once")
     assert refusal(answer)[2] == settled["reason"]
     new = await after.first(session=item["session"])

@@ -69,7 +69,7 @@ def test_an_item_appears_by_itself_is_counted_and_is_allowed(portal: Portal, inb
     expect(nav.get_by_role("link", name="Inbox 1")).to_have_attribute("aria-current", "page")
     expect(card).to_contain_text(re.compile(r"Waiting since \d\d:\d\d"))
     expect(card).not_to_contain_text("automatically")
-    expect(card.locator(".risk")).to_have_text("Low riskMakes folders or empty files.")
+    expect(card.locator(".risk")).to_have_text("Low riskCreates folders or empty files.")
     expect(card.get_by_role("link", name="touch it")).to_be_visible()
     expect(card.get_by_role("button", name="Allow once")).not_to_be_focused()
     card.get_by_role("button", name="Allow once").click()

@@ -73,7 +73,7 @@ def test_what_waits_is_named_in_every_list(portal: Portal, page: Page) -> None:
 
     # The terminal.
     [told] = portal.run("runs").stdout.splitlines()
-    assert f"waits for {behind}" in told.split("\t")
+    assert f"waiting for {behind}" in told.split("\t")
     lines = portal.run("sessions").stdout.splitlines()
     waits = {line.split("\t")[0]: line.split("\t")[-1] for line in lines}
     assert (waits[first], waits[second]) == (own, behind)

@@ -131,7 +131,7 @@ async def test_a_fault_of_ours_ends_one_turn_and_the_next_request_works(
         patch.setattr(house.agents[0], "send", stumble)
         asked = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
         report = await asked.report()
-    fault = Failure("LookupError", "A fault in Airboss: Out of the blue.")
+    fault = Failure("LookupError", "A bug in Airboss: Out of the blue.")
     assert report == TurnReport("failed", fault)
     again = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
     assert (await again.report()).outcome == "done"

@@ -189,7 +189,7 @@ async def test_whatever_fails_blocks(trial: Trial, who: str, check: Any) -> None
     gate = trial.gate(**{lists[who]: [check]})
     answer = await gate.before(USE)
     assert isinstance(answer, Veto)
-    assert trial.vetoed == (who, f"A {who} failed, so it is a no.")
+    assert trial.vetoed == (who, f"A {who} failed, so the call is refused.")
 
 
 @pytest.mark.parametrize("odd", ["allow", True, 1, {"block": False}, Pass(), GateRefusal(3)])  # pyright: ignore[reportArgumentType]
@@ -235,7 +235,7 @@ async def test_a_hook_that_hangs_blocks_when_its_time_is_up(trial: Trial) -> Non
     gate = trial.gate(hooks=[hang], hook_seconds=0.05)
     async with asyncio.timeout(10):
         assert isinstance(await gate.before(USE), Veto)
-    assert trial.vetoed == ("hook", "A hook did not answer within 0.05 s, so it is a no.")
+    assert trial.vetoed == ("hook", "A hook did not answer within 0.05 s, so the call is refused.")
     over.set()
 
 

@@ -71,7 +71,7 @@ async def test_words_and_places_can_be_changed_while_it_waits(
     await prompts.change(THIRD, None, 9, "ada")
     moved = [event for event in await story(log) if isinstance(event, PromptMoved)]
     assert [one.before for one in moved] == [FIRST, None]
-    with pytest.raises(Invalid, match="some text"):
+    with pytest.raises(Invalid, match="must not be empty"):
         await prompts.change(FIRST, " ", None, "ada")
 
 
@@ -79,9 +79,9 @@ async def test_what_is_gone_or_a_tasks_own_is_not_changed(
     state: SessionState, prompts: Prompts
 ) -> None:
     await prompts.accept("for a task", "task tsk_1", TASK, FIRST)
-    with pytest.raises(Conflict, match="stopping the task"):
+    with pytest.raises(Conflict, match="stop the task"):
         await prompts.drop(FIRST, "ada")
-    with pytest.raises(Conflict, match="No such request waits"):
+    with pytest.raises(Conflict, match="This message is no longer queued"):
         await prompts.drop(SECOND, "ada")
 
 
@@ -95,8 +95,8 @@ async def test_people_clear_what_people_asked(
     assert list(state.queue) == [SECOND]
     dropped = [event for event in await story(log) if isinstance(event, PromptDropped)]
     assert [(one.prompt, one.reason) for one in dropped] == [
-        (FIRST, "Taken out of the queue by ada."),
-        (THIRD, "Taken out of the queue by ada."),
+        (FIRST, "Removed from the queue by ada."),
+        (THIRD, "Removed from the queue by ada."),
     ]
 
 

@@ -99,7 +99,7 @@ def test_the_reason_names_the_place(home: Path) -> None:
     assert isinstance(answer, PermissionAnswer)
     place = home / "share/data"
     assert answer.reason == (
-        f"The policy read-only allows reading, but not in {place}, where secrets lie."
+        f"The policy read-only allows reading, but not in {place}, which contains secrets."
     )
 
 

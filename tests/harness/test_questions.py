@@ -154,6 +154,6 @@ def test_the_agent_is_told_what_came_of_it() -> None:
 
     assert told("answered", "Red") == "The person chose: Red"
     assert told("answered", "Any", was_words=True) == "The person answered: Any"
-    assert "does not want to answer" in told("declined")
+    assert "declined to answer" in told("declined")
     assert "in time" in told("timeout")
     assert "withdrawn" in told("cancelled")

@@ -77,7 +77,7 @@ def test_each_has_a_sentence_that_says_what_could_be_lost() -> None:
     force = risk_of(request("shell", command="git push --force"), CWD)
     assert force.sentence == "Overwrites commits on the remote. Others can lose work."
     clean = risk_of(request("shell", command="git clean -fdx"), CWD)
-    assert "Git cannot bring them back" in clean.sentence
+    assert "Git cannot restore them" in clean.sentence
 
 
 def test_a_change_counts_by_where_it_is() -> None:

@@ -271,7 +271,7 @@ async def test_a_fault_in_one_event_stops_no_other(tmp_path: Path) -> None:
     async with log_in(tmp_path) as log:
         writer, other = await log.writer(STREAM), await log.writer("ses_other")
         await say_around_a_fault(writer, other)
-        with pytest.raises(StoreUnavailable, match="fault in Airboss") as refused:
+        with pytest.raises(StoreUnavailable, match="bug in Airboss") as refused:
             await writer.commit(SessionReady(), FAULT)
         assert str(log.trouble) == str(refused.value)
         assert "ZeroDivisionError" in str(log.trouble)

@@ -90,7 +90,7 @@ async def test_a_question_that_is_open_when_the_runtime_hangs_ends_with_words(
     process = psutil.Process(running.pid)
     assert await soon(lambda: process.status() == psutil.STATUS_STOPPED)
     began = time.monotonic()
-    with pytest.raises(RuntimeUnavailable, match="hangs"):
+    with pytest.raises(RuntimeUnavailable, match="stopped responding"):
         await running.ask(running.client.get_status())
     assert time.monotonic() - began < 2
     assert (await flight.runtime.status()).starts == 2
@@ -230,7 +230,7 @@ async def test_a_service_that_cannot_be_reached_is_told_with_what_to_look_at(
         ("COPILOT_API_URL", "COPILOT_DEBUG_GITHUB_API_URL"), "http://127.0.0.1:9"
     )
     runtime = Runtime(replace(plan, environ={**plan.environ, **nowhere}, home=tmp_path / "other"))
-    with pytest.raises(RuntimeUnavailable, match="cannot be reached"):
+    with pytest.raises(RuntimeUnavailable, match="Could not connect"):
         await runtime.list_models("made-up-token")
     await runtime.stop()
 

@@ -59,7 +59,7 @@ def test_without_npm_it_says_what_to_install(
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("npm error code ENOTFOUND", "cannot be reached"),
+        ("npm error code ENOTFOUND", "Could not connect"),
         ("npm error code ETARGET", "does not offer"),
         ("npm error code ENOSPC", "disk is full"),
         ("npm error something else", "something else"),

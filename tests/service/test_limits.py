@@ -280,7 +280,7 @@ async def test_an_agent_that_is_silent_for_too_long_is_asked_about_until_it_spea
     item, _ = await house.item()  # as long again, and nobody has decided
     await house.until(session, "idle", turns=1)
     assert await waiting(house, 0) == []
-    with pytest.raises(Conflict, match="Nobody waits"):
+    with pytest.raises(Conflict, match="no longer needed"):
         await house.go_on(item)
 
 

@@ -174,7 +174,7 @@ async def test_a_file_that_is_no_database_is_refused_in_words(
 ) -> None:
     path = tmp_path / "airboss.sqlite"
     await anyio.Path(path).write_bytes(content)
-    with pytest.raises(StoreUnavailable, match="It is damaged: stop the server, put a backup"):
+    with pytest.raises(StoreUnavailable, match="It is damaged: stop the server, restore a backup"):
         await Database(path).open()
     assert await anyio.Path(path).read_bytes() == content
 

@@ -51,7 +51,7 @@ def test_the_second_holder_hears_who_has_the_folder(folder: DataFolder) -> None:
         folder.hold()
     assert str(refused.value) == (
         f"The data folder {folder.path} is in use by the server with process id 4321 at "
-        "http://127.0.0.1:8888. Stop that one first, or give this one a folder of its own with "
+        "http://127.0.0.1:8888. Stop that server first, or use another folder with "
         "--data."
     )
     assert folder.note() == NOTE

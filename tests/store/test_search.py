@@ -257,7 +257,7 @@ async def test_looking_ends_in_bounded_time(
     await write(database, [message("ses_a", n, f"word{n} " * 50) for n in range(1, 3000)])
     monkeypatch.setattr(search, "_SECONDS", -1.0)
     monkeypatch.setattr(search, "_STEPS", 1)
-    with pytest.raises(TooMuch, match="Say one more word"):
+    with pytest.raises(TooMuch, match="Add a word"):
         await look(database, "word", "w", "wo")
     monkeypatch.setattr(search, "_SECONDS", 60.0)
     assert len((await look(database, "word1")).items) == 50

@@ -46,7 +46,7 @@ def test_the_owners_token_is_readable_by_its_owner_only(folder: DataFolder) -> N
 
 def test_an_empty_token_file_is_not_an_open_door(folder: DataFolder) -> None:
     folder.token.write_text("\n", encoding="utf-8")
-    with pytest.raises(SettingsInvalid, match="holds no usable token"):
+    with pytest.raises(SettingsInvalid, match="contains no valid token"):
         keep_owner_token(folder)
 
 
@@ -90,7 +90,7 @@ def test_a_folder_that_no_server_used_yet_can_have_tokens(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["", "A", "a b", "-a", "a.b", "a\n", "../x", "ü", "x" * 41])
 def test_a_name_is_a_plain_word(folder: DataFolder, name: str) -> None:
-    with pytest.raises(Invalid, match="cannot name a token"):
+    with pytest.raises(Invalid, match="is not a valid token name"):
         NamedTokens(folder).add(name)
 
 
@@ -142,10 +142,10 @@ def test_a_token_has_the_role_operate_unless_another_is_said(folder: DataFolder)
 
 def test_an_end_that_has_passed_is_refused(folder: DataFolder) -> None:
     tokens = NamedTokens(folder)
-    with pytest.raises(Invalid, match="passed already"):
+    with pytest.raises(Invalid, match="is in the past"):
         tokens.add("ci", until=1)
     tokens.add("ci")
-    with pytest.raises(Invalid, match="passed already"):
+    with pytest.raises(Invalid, match="is in the past"):
         tokens.change("ci", until=1)
     with pytest.raises(NotFound):
         tokens.change("nobody", role="view")

@@ -35,7 +35,7 @@ _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "url": ("url",),
 }
 ONCE: Final[tuple[Choice, ...]] = ("allow-once", "deny")
-_CLOSED: Final = "Nobody can decide any more."
+_CLOSED: Final = "The session is closed, so nobody can decide."
 
 
 def approval_of(
@@ -108,7 +108,7 @@ def answer_of(settled: ItemSettled) -> PermissionAnswer:
             words = f": {settled.answer}" if settled.answer else "."
             return PermissionAnswer(False, f"{settled.who} denied it{words}")
         case "timeout":
-            return PermissionAnswer(False, "Nobody decided in time, so it is refused.")
+            return PermissionAnswer(False, "Nobody decided in time, so it is denied.")
         case _:
             return PermissionAnswer(False, _CLOSED)
 

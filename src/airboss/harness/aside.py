@@ -8,8 +8,8 @@ from airboss.model.excerpt import excerpt
 # Whoever waits for an answer sits in front of it.
 _ANSWER_SECONDS = 60.0
 _NO_HISTORY = (
-    "Nothing was asked in this session yet, so there is no history to answer from. "
-    "Send a request first, or send this question as one."
+    "This session has no history yet to answer from. "
+    "Send a message first, or send this question as a message."
 )
 
 
@@ -20,9 +20,9 @@ async def answered(state: SessionState, question: str, who: str) -> AsideAnswere
     if agent is None:
         raise Conflict("The session is not open yet.")
     if not question.strip():
-        raise Invalid("A question needs some text.")
+        raise Invalid("The question must not be empty.")
     clean = redactor.text(question)
     answer = excerpt(redactor, await agent.aside(clean, _ANSWER_SECONDS)).strip()
     if not answer:
-        raise RuntimeUnavailable("The model gave no answer to the question.")
+        raise RuntimeUnavailable("The model did not answer the question.")
     return AsideAnswered(who=who, question=clean, answer=answer)

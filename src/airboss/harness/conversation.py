@@ -184,7 +184,7 @@ class Conversation:
         """Whoever has hold of it still is told so."""
         self._state.is_over = True
         self._leave_provider()
-        why = str(error) if isinstance(error, AirbossError) else "The start was cut off."
+        why = str(error) if isinstance(error, AirbossError) else "The start was interrupted."
         reason = excerpt(self._state.redactor, why, MOST_OF_A_REASON)
         self.prompts.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
@@ -218,7 +218,9 @@ class Conversation:
         """A person's request. What is to overtake others does so where a turn runs."""
         self._state.must_be_open()
         if delivery == "refuse" and self.is_working:
-            raise Conflict("The agent works, and the request was not to wait. It was not accepted.")
+            raise Conflict(
+                "The agent is working, so the message was not accepted (`delivery` is `refuse`)."
+            )
         turn, prompt = self._state.turn, new_prompt_id()
         overtaking = delivery if turn and delivery in ("steer", "interrupt") else None
         asked = await self.prompts.accept(text, who, None, prompt, overtaking, pictures=pictures)
@@ -246,7 +248,7 @@ class Conversation:
                 await self._take_turn(agent, turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
                 _log.exception("A turn of session %s failed", self.session)
-                self._state.fail_turn(turn, type(error).__name__, f"A fault in Airboss: {error}")
+                self._state.fail_turn(turn, type(error).__name__, f"A bug in Airboss: {error}")
                 self._events.end_if_still(turn, None)
 
     async def _begin(self) -> tuple[Turn, str]:

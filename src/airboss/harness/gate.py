@@ -27,10 +27,10 @@ from airboss.runtime.signals import Compacted
 HOOK_SECONDS: Final = 15.0
 TOOL_LOOP: Final = "ToolLoop"
 _MOST_BLOCKED: Final = 1024
-_NOBODY_TO_ASK: Final = "A person would have to be asked for it, and nobody can be asked here."
+_NOBODY_TO_ASK: Final = "This needs approval, and nobody can be asked here."
 _UNCHANGEABLE: Final = (
     "A hook changed the arguments of a tool that is not part of Airboss. "
-    "Permission can only be asked for the call as it was made, so it is a no."
+    "Only the original call can be approved, so it is refused."
 )
 _FAULT: Final = "Airboss could not check this call, so it is refused."
 
@@ -213,10 +213,12 @@ class Gate:
         finally:
             is_late = not task.done() and task.cancel()
         if is_late:
-            raise Vetoed(who, f"A {who} did not answer within {seconds:g} s, so it is a no.")
+            raise Vetoed(
+                who, f"A {who} did not answer within {seconds:g} s, so the call is refused."
+            )
         if task.cancelled() or task.exception():
             _log.warning("A %s failed, and a call of %s is refused", who, use.tool)
-            raise Vetoed(who, f"A {who} failed, so it is a no.")
+            raise Vetoed(who, f"A {who} failed, so the call is refused.")
         return task.result()
 
     async def _obey(self, who: Denied, use: ToolUse, said: object) -> None:
@@ -228,7 +230,7 @@ class Gate:
             case NeedsApproval(reason=str(reason)):
                 await self._approved(use, reason)
             case _:
-                raise Vetoed(who, f"A {who} gave an answer that means nothing, so it is a no.")
+                raise Vetoed(who, f"A {who} gave an invalid answer, so the call is refused.")
 
     async def _approved(self, use: ToolUse, reason: str) -> None:
         """How long a person may take is for them to say who ask."""
@@ -317,7 +319,9 @@ class Gate:
 def _merged(use: ToolUse, change: Change) -> dict[str, Any]:
     given = cast("object", change.arguments)
     if not isinstance(given, Mapping) or use.is_bare:
-        raise Vetoed("hook", "A hook changed arguments that cannot be changed, so it is a no.")
+        raise Vetoed(
+            "hook", "A hook changed arguments that cannot be changed, so the call is refused."
+        )
     return {**use.arguments, **change.arguments}
 
 

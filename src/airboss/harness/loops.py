@@ -263,55 +263,52 @@ def _alternation(calls: "deque[PassedCall]", mark: str) -> tuple[int, PassedCall
 
 def _again(tool: str, count: int) -> str:
     return (
-        f"{tool} was called with the same arguments {count} times already. If that brings nothing "
-        "new, go another way, or say what is in the way."
+        f"{tool} was already called with the same arguments {count} times. If this gives nothing "
+        "new, try another approach, or say what is blocking you."
     )
 
 
 def _nothing_new(tool: str, count: int) -> str:
     return (
-        f"{tool} was asked {count} times and said the same each time. Wait longer before you ask "
-        "again, or go on with something else."
+        f"{tool} was called {count} times and gave the same result each time. Wait longer before "
+        "you call it again, or continue with something else."
     )
 
 
 def _stuck(tool: str, count: int) -> str:
     return (
-        f"{tool} was called with the same arguments {count} times and brought the same each time, "
-        "so it is not called again. Go another way, or say what is in the way."
+        f"{tool} was called with the same arguments {count} times and gave the same result each "
+        "time, so it is not called again. Try another approach, or say what is blocking you."
     )
 
 
 def _to_and_fro(tool: str, partner: PassedCall, count: int) -> str:
     return (
-        f"{tool} and {partner.tool} were called in turn {count} times, always with the same "
-        "arguments. If that brings nothing new, go another way, or say what is in the way."
+        f"{tool} and {partner.tool} were called alternately {count} times with the same arguments. "
+        "If this gives nothing new, try another approach, or say what is blocking you."
     )
 
 
 def _no_partner(tool: str) -> str:
     return (
-        f"{tool} was one of two calls that only took turns, so neither is made again for now. Go "
-        "another way, or say what is in the way."
+        f"{tool} was one of two calls that only alternated, so neither is made again for now. Try "
+        "another approach, or say what is blocking you."
     )
 
 
 def _no_such(tool: str, count: int) -> str:
     return (
-        f"There is no tool {tool}; it was called {count} times. Use one of those that are offered, "
+        f"There is no tool {tool}; it was called {count} times. Use one of the available tools, "
         "or say what is missing."
     )
 
 
 def _all_failed(count: int) -> str:
-    return (
-        f"The last {count} calls of tools all failed. Stop and find out why, or say what is "
-        "missing."
-    )
+    return f"The last {count} tool calls all failed. Stop and find out why, or say what is missing."
 
 
 def _still_the_same(tool: str, count: int) -> str:
     return (
         f"After the conversation was shortened, {tool} was called {count} times with the same "
-        f"arguments and brought the same each time, so the turn ends ({COMPACTION_LOOP})."
+        f"arguments and gave the same result each time, so the turn ends ({COMPACTION_LOOP})."
     )

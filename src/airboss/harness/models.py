@@ -59,7 +59,7 @@ class Route:
             name = f"give the provider {whose} a key_variable in settings.toml"
         else:
             name = f"check the variable {self.key_variable} of the provider {whose}"
-        return f"{kept} To fix it, {name}, and start the server again."
+        return f"{kept} To fix it, {name}, and restart the server."
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Catalog:
             if offer.id == model:
                 token = self.identity.token
                 return Route(model, github_token=token, multiplier=offer.multiplier)
-        said = f"No model {model} is offered. `airboss models` lists those that are."
+        said = f"The model {model} is not available. To list models, run `airboss models`."
         raise ModelIdNotFound(f"{said} {self.problem}" if self.problem else said)
 
     def _own_route(self, model: str) -> Route | None:
@@ -180,7 +180,7 @@ class Catalog:
         offers = await self.offers()
         if not offers:
             raise NotSignedIn(
-                "There is no model to use. Sign in to Copilot (set COPILOT_GITHUB_TOKEN), add a "
+                "No models are available. Sign in to Copilot (set COPILOT_GITHUB_TOKEN), add a "
                 "provider to the settings, or start with --rehearsal FILE."
             )
         wanted = next((offer for offer in offers if offer.id == "gpt-5.2"), None)

@@ -41,8 +41,8 @@ _BY_A_HOOK: Final = "hook"
 # How often the same was decided before, in an earlier attempt at the same mission.
 EarlierDecisions: TypeAlias = "dict[str, list[ItemSettled]]"
 _RULING_SECONDS: Final = 15.0
-NOT_ASKED_AGAIN: Final = "The agent was resumed, and does not ask for this any more."
-NOT_WAITED_FOR: Final = "Nobody waits for this any more: whoever asked went on or was stopped."
+NOT_ASKED_AGAIN: Final = "The agent was resumed and no longer asks for this."
+NOT_WAITED_FOR: Final = "This is no longer needed: the agent continued or was stopped."
 
 
 class RulesInForce(Protocol):
@@ -346,8 +346,8 @@ def is_asked_again(asked: Asked) -> bool:
 
 def _not_used(asked: Asked, settled: ItemSettled) -> SessionError:
     message = (
-        f"The agent was resumed, and does not ask any more for what {settled.who} decided "
-        f"({settled.outcome}). Nothing was done with that; ask it again for what you want."
+        f"The agent was resumed and no longer asks for what {settled.who} decided "
+        f"({settled.outcome}). The decision had no effect; tell the agent again what you want."
     )
     return SessionError(name="DecisionNotUsed", message=message, cause=reason_of(asked))
 

@@ -70,7 +70,7 @@ class PolicyRule:
         if self.policy == "deny-all":
             return Ruling(self._refuse("The policy deny-all refuses every request."), by)
         if request.kind not in UNDERSTOOD:
-            no = f"Airboss does not know what “{request.kind}” would do, so it is refused."
+            no = f"Airboss does not know what “{request.kind}” does, so it is refused."
             return Ruling(PermissionAnswer(False, no), by)
         about = _About(request, self)
         kept = first([kept for kept in rules if about.lets_speak(kept.rule)], request, self.cwd)
@@ -93,7 +93,7 @@ class PolicyRule:
             case "allow", "ask" | "approve-all":
                 return PermissionAnswer(True, f"A rule of {kept.who} allows it.")
             case "ask", "ask" | "approve-all":
-                return MustAsk(f"A rule of {kept.who} wants a person to be asked.")
+                return MustAsk(f"A rule of {kept.who} requires approval.")
             case _:
                 return None
 
@@ -102,12 +102,12 @@ class PolicyRule:
             return PermissionAnswer(True, "The policy approve-all allows it.")
         kind, allows = about.request.kind, f"The policy {self.policy} allows reading"
         if kind == "read" and about.touched:
-            reason = f"{allows}, but not in {about.touched[0].place}, where secrets lie."
+            reason = f"{allows}, but not in {about.touched[0].place}, which contains secrets."
             return MustAsk(reason) if self.policy == "ask" else self._refuse(reason)
         if kind == "read" and about.is_free:
             return PermissionAnswer(True, f"{allows} below the folder.")
         if self.policy == "ask":
-            return MustAsk(f"{allows} below {self.cwd}; all else is asked for.")
+            return MustAsk(f"{allows} below {self.cwd}; everything else needs approval.")
         if kind != "read":
             return self._refuse(f"{allows}, and this is “{kind}”.")
         return self._refuse(f"{allows} below {self.cwd} only.")

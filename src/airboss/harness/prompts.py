@@ -36,9 +36,9 @@ Delivery: TypeAlias = Literal["queue", "steer", "interrupt", "refuse"]
 _WITHDRAWN = "It was withdrawn."
 _PUT_SECONDS = 5.0
 _READ_SECONDS = 0.5
-_OF_A_TASK = "A task asked for this; it is changed by stopping the task."
-_ON_ITS_WAY = "The request is on its way into the running turn, before all that wait."
-_DELIVERED = "No such request waits: it was delivered to the agent, or dropped."
+_OF_A_TASK = "This message belongs to a task. To remove it, stop the task."
+_ON_ITS_WAY = "The message is already being added to the running turn."
+_DELIVERED = "This message is no longer queued: it was delivered to the agent, or removed."
 
 
 @dataclass
@@ -162,7 +162,7 @@ class Prompts:
     ) -> None:
         """What it says, or its place."""
         if text is not None and not text.strip():
-            raise Invalid("A request needs some text.")
+            raise Invalid("The message must not be empty.")
         async with self._changing:
             was_in_turn = await self._hold(prompt, is_moved=position is not None)
             again = self._state.turn if was_in_turn else None
@@ -200,7 +200,7 @@ class Prompts:
                     await self._drop(prompt, who)
 
     async def _drop(self, prompt: PromptId, who: str) -> None:
-        reason = f"Taken out of the queue by {who}."
+        reason = f"Removed from the queue by {who}."
         try:
             await self._state.writer.commit(PromptDropped(prompt=prompt, reason=reason))
         except AirbossError:

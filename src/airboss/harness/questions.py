@@ -110,7 +110,7 @@ def read_answer(asked: QuestionAsked, text: str) -> Given:
     if asked.form is not None:
         return Given(_read_form(asked.form, said), was_words=False)
     if not said:
-        raise InvalidAnswer("An answer needs some words.")
+        raise InvalidAnswer("The answer must not be empty.")
     choices = asked.choices
     if said.isascii() and said.isdigit() and 1 <= int(said) <= len(choices):
         return Given(choices[int(said) - 1], was_words=False)
@@ -120,7 +120,7 @@ def read_answer(asked: QuestionAsked, text: str) -> Given:
     if not asked.allows_words:
         numbered = ", ".join(f"{place} {label}" for place, label in enumerate(choices, 1))
         shown = shortened(visible_line(said), 80)
-        raise InvalidAnswer(f"“{shown}” is none of the choices: {numbered}.")
+        raise InvalidAnswer(f"“{shown}” is not one of the choices: {numbered}.")
     return Given(said, was_words=True)
 
 
@@ -132,11 +132,11 @@ def answer_text_of(settled: ItemSettled) -> str:
         case "answered":
             return f"The person chose: {settled.answer}"
         case "declined":
-            return "The person does not want to answer. Go on with your best judgement."
+            return "The person declined to answer. Continue with your best judgement."
         case "timeout":
-            return "Nobody answered in time. Go on with your best judgement."
+            return "Nobody answered in time. Continue with your best judgement."
         case _:
-            return "The question was withdrawn before somebody answered."
+            return "The question was withdrawn before anybody answered."
 
 
 def _read_form(schema: str, text: str) -> str:
@@ -145,14 +145,14 @@ def _read_form(schema: str, text: str) -> str:
     try:
         content: object = json.loads(text)
     except ValueError:
-        raise InvalidAnswer("The answer to a form is a JSON object with its fields.") from None
+        raise InvalidAnswer("The answer to a form must be a JSON object with its fields.") from None
     checks: Any = Draft202012Validator(json.loads(schema))
     wrong = [
         f"{'.'.join(str(part) for part in error.absolute_path) or 'the form'}: {error.message}"
         for error in checks.iter_errors(content)
     ]
     if wrong:
-        raise InvalidAnswer(f"The form is not filled in rightly. {'; '.join(wrong[:5])}.")
+        raise InvalidAnswer(f"The form is not valid. {'; '.join(wrong[:5])}.")
     return json.dumps(content, ensure_ascii=False)
 
 

@@ -29,28 +29,32 @@ class Risk:
         return _STEPS.index(self.severity) > _STEPS.index(other.severity)
 
 
-_UNKNOWN: Final = Risk("medium", "Nothing is known of this program. It can do what you can do.")
-_READS: Final = Risk("low", "Only reads, or prints something.")
-_HIDDEN: Final = Risk("medium", "A part of it is only known when it runs.")
-_OUT: Final = Risk("high", "Wants to work outside of the limits that hold for it.")
-_REMOTE: Final = Risk("high", "Changes systems beyond this machine, for others as well.")
-_PUBLISHES: Final = Risk("high", "Publishes something. That cannot be taken back.")
-_DELETES: Final = Risk("high", "Deletes files for good. Only what was committed can come back.")
-_DISK: Final = Risk("high", "Overwrites data below the files. Nothing can bring it back.")
-_ROOT: Final = Risk("high", "Runs with the rights of the administrator.")
+_UNKNOWN: Final = Risk(
+    "medium", "Airboss does not know this program. It can do whatever you can do."
+)
+_READS: Final = Risk("low", "Only reads or prints something.")
+_HIDDEN: Final = Risk("medium", "Part of it is known only when it runs.")
+_OUT: Final = Risk("high", "Wants to work outside its limits.")
+_REMOTE: Final = Risk("high", "Changes systems beyond this machine, which can affect others.")
+_PUBLISHES: Final = Risk("high", "Publishes something. This cannot be undone.")
+_DELETES: Final = Risk(
+    "high", "Permanently deletes files. Only what was committed can be restored."
+)
+_DISK: Final = Risk("high", "Overwrites data on the disk itself. This cannot be undone.")
+_ROOT: Final = Risk("high", "Runs with administrator rights.")
 _NETWORK: Final = Risk("medium", "Talks to another computer: it can fetch files and send data.")
-_INSTALLS: Final = Risk("medium", "Installs packages, which can run programs of others.")
+_INSTALLS: Final = Risk("medium", "Installs packages, which can run code from others.")
 _SCRIPT: Final = Risk("medium", "Runs what the project's own scripts say.")
 _TESTS: Final = Risk("low", "Runs the project's own tests or checks.")
-_IN_PLACE: Final = Risk("medium", "Changes files where they are.")
+_IN_PLACE: Final = Risk("medium", "Changes files in place.")
 _MOVES: Final = Risk("medium", "Can overwrite files that have the same name.")
-_ENDS: Final = Risk("medium", "Ends other programs.")
+_ENDS: Final = Risk("medium", "Stops other programs.")
 _RIGHTS: Final = Risk("high", "Changes who may read or change files, in whole folders.")
-_SYSTEM: Final = Risk("high", "Changes what this machine runs by itself.")
+_SYSTEM: Final = Risk("high", "Changes what this machine runs automatically.")
 _WAITS: Final = Risk("low", "Only waits.")
-_MAKES: Final = Risk("low", "Makes folders or empty files.")
-_STRANGER: Final = Risk("high", "Runs a program from the network that nobody has looked at.")
-_WRITES: Final = Risk("medium", "Writes what it prints into a file, over what is there.")
+_MAKES: Final = Risk("low", "Creates folders or empty files.")
+_STRANGER: Final = Risk("high", "Runs a program from the network that nobody has reviewed.")
+_WRITES: Final = Risk("medium", "Writes its output to a file and overwrites what is there.")
 
 _PROGRAMS: Final[dict[str, Risk]] = {
     name: risk
@@ -90,22 +94,22 @@ _FORCE: Final = "Overwrites commits on the remote. Others can lose work."
 _GIT: Final[tuple[tuple[str, Risk], ...]] = (
     (r"push\b.*\s(-f|--force\S*|--mirror|--delete|-d|\+\S+|:\S+)(\s|$)", Risk("high", _FORCE)),
     (r"push\b", Risk("medium", "Sends commits to the remote, where others see them.")),
-    (r"reset\b.*--hard", Risk("high", "Discards changes that are not committed, and commits.")),
+    (r"reset\b.*--hard", Risk("high", "Discards uncommitted changes, and commits.")),
     (
         r"clean\b.*\s-\w*[fdxX]",
-        Risk("high", "Deletes files that Git does not track. Git cannot bring them back."),
+        Risk("high", "Deletes files that Git does not track. Git cannot restore them."),
     ),
     (r"(checkout|restore|switch)\b.*(\s--?(\s|$)|\s-f\b|--force|\s\.(\s|$)|--discard)", Risk(
-        "high", "Discards changes that are not committed."
+        "high", "Discards uncommitted changes."
     )),
     (r"(branch|tag)\b.*\s(-D|-d|--delete)", Risk("medium", "Deletes a branch or a tag.")),
     (r"(rebase|filter-branch|filter-repo|commit\b.*--amend)", Risk(
-        "medium", "Rewrites commits. The old ones are kept for a while only."
+        "medium", "Rewrites commits. The old ones are kept only for a while."
     )),
-    (r"stash\s+(drop|clear)", Risk("high", "Deletes changes that were put aside.")),
+    (r"stash\s+(drop|clear)", Risk("high", "Deletes stashed changes.")),
     (r"(status|log|diff|show|blame|grep|ls-files|rev-parse|describe|branch|remote|tag)\b", _READS),
     (r"(add|commit|stash|merge|cherry-pick|mv|init|worktree|switch|checkout)\b", Risk(
-        "low", "Changes the repository; Git can bring back what was there."
+        "low", "Changes the repository. Git can undo it."
     )),
     (r"(fetch|pull|clone|submodule)\b", _NETWORK),
 )  # fmt: skip
@@ -153,17 +157,17 @@ def risk_of(request: PermissionRequest, cwd: Path) -> Risk:
             return _of_change(request, cwd)
         case "read":
             if _is_inside(request.paths, cwd):
-                return Risk("low", "Reads a file of the folder. The model's service gets it.")
-            return Risk("medium", "Reads outside of the folder. The model's service gets it.")
+                return Risk("low", "Reads a file in the folder. Its content is sent to the model.")
+            return Risk("medium", "Reads outside the folder. The content is sent to the model.")
         case "url":
             host = host_of(request.url or "") or "an address"
-            return Risk("medium", f"Fetches from {host}: what is in the address goes there.")
+            return Risk("medium", f"Fetches from {host}. What is in the URL is sent there.")
         case "mcp" | "custom-tool" | "hook":
             return _of_tool(request)
         case "memory":
-            return Risk("low", "Is kept for later sessions.")
+            return Risk("low", "Is stored for later sessions.")
         case _:
-            return Risk("high", "Nobody knows what this kind of request does.")
+            return Risk("high", "Airboss does not know this kind of request.")
 
 
 def _of_command(command: str, raw: Any) -> Risk:
@@ -214,16 +218,16 @@ def _of_git(arguments: Sequence[str]) -> Risk:
 
 def _of_change(request: PermissionRequest, cwd: Path) -> Risk:
     if not _is_inside(request.paths, cwd):
-        return Risk("high", "Changes a file outside of the session's folder.")
+        return Risk("high", "Changes a file outside the session's folder.")
     edits: Any = request.raw.get("fileEdits")
     match edits:
         case [{"before": {"path": str()}, **rest}] if not rest.get("after"):
-            return Risk("medium", "Deletes a file. Only what was committed can come back.")
+            return Risk("medium", "Deletes a file. Only what was committed can be restored.")
         case _:
             pass
     if any(_DECIDING.search(path) for path in request.paths):
-        return Risk("medium", "Changes a file that decides what others run.")
-    return Risk("low", "Changes a file of the folder, as shown below.")
+        return Risk("medium", "Changes a file that controls what others run.")
+    return Risk("low", "Changes a file in the folder, as shown below.")
 
 
 def _of_tool(request: PermissionRequest) -> Risk:

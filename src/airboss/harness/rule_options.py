@@ -22,20 +22,20 @@ from airboss.runtime.permission import PermissionRequest
 
 # Something else that a rule for all commands of a program would allow, and what that loses.
 _EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "git clean": (("git clean -fdx", "Deletes all that Git does not track"),),
+    "git clean": (("git clean -fdx", "Deletes everything that Git does not track"),),
     "git push": (
         ("git push --force", "Overwrites commits on the remote"),
         ("git push origin main", "Sends commits where others see them"),
     ),
     "git": (
-        ("git reset --hard HEAD~3", "Discards commits and open work"),
+        ("git reset --hard HEAD~3", "Discards commits and uncommitted work"),
         ("git push --force", "Overwrites commits on the remote"),
     ),
-    "rm": (("rm -rf src", "Deletes a folder for good"),),
+    "rm": (("rm -rf src", "Permanently deletes a folder"),),
     "npm": (("npm publish", "Publishes the package"), ("npm install x", "Installs a package")),
     "pytest": (("pytest tests", "Runs other tests"),),
     "make": (("make clean", "Runs another target"),),
-    "python": (("python other.py", "Runs any program that lies there"),),
+    "python": (("python other.py", "Runs any program there"),),
 }
 _WITH_SUBCOMMANDS: Final = frozenset(
     {"git", "npm", "pnpm", "yarn", "cargo", "go", "docker", "kubectl", "gh", "uv", "pip", "make"}
@@ -161,7 +161,7 @@ def _of_host(request: PermissionRequest) -> Iterator[AlwaysOption]:
         rule=Rule(verdict="allow", wish="url", host="*"),
         until="session",
         example="https://example.com/",
-        note="What is in an address goes there",
+        note="What is in the URL is sent there",
     )
 
 

@@ -41,8 +41,8 @@ def subject_of(request: PermissionRequest, redactor: Redactor) -> Subject:
     size = sum(len(part.encode()) for part in _parts(subject))
     if size > MOST_BYTES:
         raise TooLarge(
-            f"Nobody was asked: what is to be decided has {size:,} bytes, and a person is shown at "
-            f"most {MOST_BYTES:,}. Do it in smaller parts."
+            f"Nobody was asked: the request has {size:,} bytes, and a person can review at most "
+            f"{MOST_BYTES:,}. Do it in smaller parts."
         )
     return subject
 

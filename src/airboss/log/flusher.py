@@ -20,8 +20,8 @@ BATCH_SECONDS = 0.03
 RETRY_SECONDS = 1.0
 
 _FAULT = (
-    "An event could not be written ({error}). This is a fault in Airboss, and its own log has the "
-    "details; other events are written as before."
+    "An event could not be written ({error}). This is a bug in Airboss. See the log of the server "
+    "for details; other events are written as before."
 )
 _CLOSED = "The log is closed: the server is stopping."
 
@@ -89,7 +89,9 @@ class Flusher:
             if not self._ending.is_set():
                 self.trouble = StoreUnavailable("The log's writer failed. Restart the server.")
             for stream in self._touched.values():
-                _log.error("The log ends before %d events of %s", stream.waiting, stream.name)
+                _log.error(
+                    "%d events of %s could not be written to the log", stream.waiting, stream.name
+                )
                 stream.refuse(_CLOSED)
             self._end_round()
 
@@ -115,7 +117,7 @@ class Flusher:
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001 - a fault of ours ends one event, not the log
-            _log.exception("A batch of the log cannot be written; its events are tried singly")
+            _log.exception("Could not write a batch of events; writing them one by one")
             await self._write_singly(streams)
         else:
             self.trouble = None
@@ -166,7 +168,7 @@ class Flusher:
             raise
         except Exception as error:  # noqa: BLE001 - it becomes an answer to who waits
             names = ", ".join(one.name for one in streams)
-            _log.exception("An event of %s cannot be written", names)
+            _log.exception("Could not write an event of %s", names)
             self.trouble = said = _in_words(error)
             for one in streams:
                 one.drop_first(str(said))
@@ -176,7 +178,7 @@ class Flusher:
         self, streams: Sequence[LiveStream], error: StoreUnavailable
     ) -> None:
         if self.trouble is None:
-            _log.error("The log cannot be written: %s", error)
+            _log.error("Could not write the log: %s", error)
         self.trouble = error
         # Also those that said something since: a call may have said it here and there.
         for stream in {id(one): one for one in (*streams, *self._touched.values())}.values():

@@ -323,10 +323,10 @@ def _end(process: "subprocess.Popen[bytes]", client: "CopilotClient") -> None:
 
 def _why_not(located: Located, error: Exception) -> str:
     said = str(error).strip().splitlines()
-    reason = "it said nothing for 20 s" if isinstance(error, TimeoutError) else " ".join(said[:3])
+    reason = "it did not answer for 20 s" if isinstance(error, TimeoutError) else " ".join(said[:3])
     return (
-        f"The agent runtime at {located.path} does not start: {reason or type(error).__name__}. "
-        "`airboss doctor` looks into it, `airboss setup` installs it anew."
+        f"The agent runtime at {located.path} did not start: {reason or type(error).__name__}. "
+        "To find out why, run `airboss doctor`. To reinstall it, run `airboss setup`."
     )
 
 
@@ -341,8 +341,8 @@ def in_words(error: RuntimeRefused) -> RuntimeUnavailable | NotSignedIn:
         )
     if "network fetch failed" in said:
         return RuntimeUnavailable(
-            "Copilot's service cannot be reached. Check the network, or the proxy in HTTPS_PROXY; "
-            f"providers of your own and the rehearsal model need neither. It said: {said}"
+            "Could not connect to Copilot. Check the network, or the proxy in HTTPS_PROXY. "
+            f"Your own providers and the rehearsal model still work. Details: {said}"
         )
     return error
 

@@ -76,14 +76,16 @@ def _install(folder: Path, say: Callable[[str], None]) -> Located:
         say("Unpacking the agent runtime")
         _let_it_unpack(single, staging)
         if not _native_works(staging):
-            say("The native runtime does not run on this machine; the single-file one does")
+            say("The native runtime does not run on this machine; using the single-file one")
             shutil.rmtree(staging / "pkg", ignore_errors=True)
         staging.replace(folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     found = _installed(folder)
     if found is None:
-        raise RuntimeMissing(f"The agent runtime was unpacked into {folder}, but is not there.")
+        raise RuntimeMissing(
+            f"The agent runtime was unpacked into {folder}, but cannot be found there."
+        )
     say(f"Agent runtime {CLI_VERSION} is ready in {folder}")
     return found
 
@@ -92,8 +94,8 @@ def _fetch(package: str, staging: Path, say: Callable[[str], None]) -> Path:
     npm = shutil.which("npm")
     if npm is None:
         raise RuntimeMissing(
-            "npm was not found; it fetches the agent runtime. Install Node.js 20 or newer "
-            "(https://nodejs.org), which brings npm, and run `airboss setup` again."
+            "npm was not found. It installs the agent runtime. Install Node.js 20 or newer "
+            "(https://nodejs.org), which includes npm, and run `airboss setup` again."
         )
     command = [npm, "pack", package, "--ignore-scripts", "--prefer-offline", "--loglevel=error"]
     fetching = subprocess.Popen(  # noqa: S603 - npm, with words of ours
@@ -132,8 +134,8 @@ def _why_npm_failed(said: str, package: str) -> str:
         return "The disk is full; the agent runtime needs some 700 MB while it is installed."
     if any(code in said for code in _NO_NETWORK):
         return (
-            "The npm registry cannot be reached. Check the network and npm's proxy settings, and "
-            "run `airboss setup` again. For a machine without a network, copy the folder "
+            "Could not connect to the npm registry. Check the network and npm's proxy settings, "
+            "and run `airboss setup` again. For a machine without a network, copy the folder "
             f"{cache_folder()} from one of the same kind that has it."
         )
     if "E404" in said or "ETARGET" in said:
@@ -163,7 +165,9 @@ def _let_it_unpack(single: Path, staging: Path) -> None:
     environ["COPILOT_HOME"] = str(home / ".copilot")
     said = _run([str(single), "--version"], environ).stdout
     if CLI_VERSION not in said:
-        raise RuntimeMissing(f"The fetched runtime is not {CLI_VERSION}; it says {said.strip()!r}.")
+        raise RuntimeMissing(
+            f"The downloaded runtime is not version {CLI_VERSION}; it reports {said.strip()!r}."
+        )
     native = next(home.glob(f"**/prebuilds/{platform_name()}/{NATIVE_NAME}"), None)
     if native is not None:
         native.parents[2].replace(staging / "pkg")
@@ -215,6 +219,6 @@ def _words_for_the_disk(folder: Path) -> Generator[None]:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         why = "the disk is full (700 MB are needed)" if full else error.strerror or str(error)
         raise RuntimeMissing(
-            f"The agent runtime cannot be installed into {folder.parent}: {why}. "
-            "AIRBOSS_CACHE names another folder."
+            f"Could not install the agent runtime into {folder.parent}: {why}. "
+            "To use another folder, set AIRBOSS_CACHE."
         ) from error

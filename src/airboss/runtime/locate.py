@@ -44,7 +44,7 @@ def locate(explicit: Path | None = None, environ: Mapping[str, str] = os.environ
             return Located(path, source, path.name == NATIVE_NAME)
     raise RuntimeMissing(
         f"The agent runtime {CLI_VERSION} is not installed. Run `airboss setup`, "
-        "or name one with COPILOT_CLI_PATH."
+        "or set COPILOT_CLI_PATH to an existing one."
     )
 
 

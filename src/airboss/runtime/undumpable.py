@@ -27,20 +27,20 @@ def why_open(runtime: int | None = None) -> str | None:
     """Why agents could look into our processes all the same; none where they cannot. `runtime` is
     one that runs, to be tried."""
     if sys.platform != "linux":
-        return "On this system agents can look into processes of the same user, as it allows it."
+        return "On this system, agents can read the memory of processes of the same user."
     if os.geteuid() == 0:
         return _AS_ROOT
     if _read(_SWITCH) == b"1\n":
         return f"This system lets every process be dumped ({_SWITCH} is 1)."
     if runtime is not None and _read(Path(f"/proc/{runtime}/environ")) is not None:
-        return "The agent runtime could not be closed: agents can read its memory."
+        return "The agent runtime could not be protected: agents can read its memory."
     return None
 
 
 def remedy(why: str) -> str:
     """What to do about it."""
     if why is _AS_ROOT:
-        return "Run `airboss serve` as an ordinary user, best as one of its own."
+        return "Run `airboss serve` as an ordinary user, preferably a separate one."
     if str(_SWITCH) in why:
         return "Set it to 2: sysctl fs.suid_dumpable=2"
     return "Run `airboss serve` on Linux with the runtime that `airboss setup` installs."

@@ -42,7 +42,7 @@ async def watch(process: RuntimeProcess) -> str:
             if not await _answers(process, exited):
                 await asyncio.wait({exited}, timeout=_EXIT_LAG)
                 if not exited.done():
-                    return "The agent runtime hangs: it answers no more."
+                    return "The agent runtime stopped responding."
 
 
 async def _answers(process: RuntimeProcess, exited: "asyncio.Future[None]") -> bool:
@@ -132,5 +132,5 @@ async def _code_of(process: RuntimeProcess) -> int | None:
 
 def _ending(code: int | None) -> str:
     if code is None:
-        return "for a reason not told"
+        return "for an unknown reason"
     return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -144,7 +144,7 @@ class DataFolder:
         who = f"the server with process id {note.pid} at {note.url}" if note else "another process"
         return (
             f"The data folder {self.path} is in use by {who}. "
-            "Stop that one first, or give this one a folder of its own with --data."
+            "Stop that server first, or use another folder with --data."
         )
 
 

@@ -64,8 +64,8 @@ class Images:
                 names.append(name)
         except OSError as error:
             raise StoreUnavailable(
-                f"The images cannot be kept: {error.strerror or error}. Free some space, or mend "
-                "the rights of the data folder, then try again."
+                f"Could not store the images: {error.strerror or error}. Free some space, or fix "
+                "the permissions of the data folder, then try again."
             ) from error
         return names
 

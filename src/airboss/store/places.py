@@ -162,5 +162,5 @@ def remove(place: Path) -> None:
     except OSError as error:
         raise StoreUnavailable(
             f"The files in {place} cannot be deleted: {error.strerror or error}. "
-            "Mend the rights of the data folder, then try again."
+            "Fix the permissions of the data folder, then try again."
         ) from error

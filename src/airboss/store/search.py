@@ -22,7 +22,7 @@ _SECONDS: Final = 3.0
 _STEPS: Final = 20_000
 # So many texts are read through at once where there is no index.
 _READ_THROUGH: Final = 20_000
-_TOO_BROAD: Final = "That takes too long to look for. Say one more word, or a longer one."
+_TOO_BROAD: Final = "This search takes too long. Add a word, or use a longer one."
 _FIELDS: Final = "said.id, said.stream, said.seq, said.at, said.kind"
 _MATCHING: Final = f"""
 SELECT {_FIELDS}, highlight(said_words, 0, '{_BEGIN}', '{_END}') AS marked

@@ -39,7 +39,7 @@ def locked(folder: DataFolder) -> Generator[None]:
     try:
         lock.acquire(timeout=_LOCK_SECONDS)
     except Timeout:
-        raise Conflict("Another process is changing the tokens; try again.") from None
+        raise Conflict("Another process is changing the tokens. Try again.") from None
     try:
         yield
     finally:

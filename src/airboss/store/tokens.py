@@ -32,7 +32,7 @@ _SHORTEST = 16
 _LONGEST = 512
 # Each is tried at every request.
 _MOST_NAMED = 200
-_PAST = "This end has passed already; a token needs one that is still to come."
+_PAST = "This expiry is in the past. Choose one in the future."
 
 
 class NamedToken(BaseModel):
@@ -68,12 +68,12 @@ def take_token_from_environment(environ: MutableMapping[str, str]) -> str | None
     if not _SHORTEST <= len(token) <= _LONGEST:
         raise SettingsInvalid(
             f"{VARIABLE} has {len(token)} characters; a token has {_SHORTEST} to {_LONGEST}. "
-            "Unset it to have one made, or take what `openssl rand -hex 24` prints."
+            "Unset it to create one automatically, or use the output of `openssl rand -hex 24`."
         )
     if not all("!" <= letter <= "~" for letter in token):
         raise SettingsInvalid(
-            f"{VARIABLE} has a character that an HTTP header cannot carry. "
-            "Use letters, digits and signs of ASCII, without spaces."
+            f"{VARIABLE} has a character that is not allowed in an HTTP header. "
+            "Use ASCII letters, digits and symbols, without spaces."
         )
     return token
 
@@ -88,8 +88,8 @@ def read_owner_token(folder: DataFolder) -> str | None:
         raise StoreUnavailable(f"The token file {folder.token} cannot be read: {error}") from error
     if len(token) < _SHORTEST:
         raise SettingsInvalid(
-            f"The token file {folder.token} holds no usable token. "
-            "Delete it: the next start of the server makes a new one."
+            f"The token file {folder.token} contains no valid token. "
+            "Delete it: the next start of the server creates a new one."
         )
     return token
 
@@ -133,26 +133,28 @@ class NamedTokens:
             raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
         except ValidationError as error:
             raise SettingsInvalid(
-                f"{file} is damaged: no named token is accepted. Delete it and add them anew."
+                f"{file} is damaged, so no named token works. Delete it and add the tokens again."
             ) from error
 
     def add(self, name: str, role: Role = "operate", until: int | None = None) -> str:
         """A new token. This is the only time that anybody sees it."""
         if not _NAME.fullmatch(name):
             raise Invalid(
-                f"{name!r} cannot name a token: use up to 40 of a-z, 0-9, - and _, "
+                f"{name!r} is not a valid token name: use up to 40 of a-z, 0-9, - and _, "
                 "beginning with a letter or a digit."
             )
         if name in (OWNER, LOCAL):
-            raise Conflict(f"The name {name} is taken by Airboss itself.")
+            raise Conflict(f"The name {name} is reserved.")
         token, now = new_token(), _now()
         if until is not None and until <= now:
             raise Invalid(_PAST)
         with self._changing() as tokens:
             if name in tokens:
-                raise Conflict(f"There is a token named {name} already; remove it first.")
+                raise Conflict(f"A token named {name} already exists. Remove it first.")
             if len(tokens) >= _MOST_NAMED:
-                raise TooMuch(f"There are {_MOST_NAMED} named tokens already; remove one first.")
+                raise TooMuch(
+                    f"The limit of {_MOST_NAMED} named tokens is reached. Remove one first."
+                )
             tokens[name] = NamedToken(sha256=digest(token), created_at=now, role=role, until=until)
         return token
 
@@ -171,8 +173,8 @@ class NamedTokens:
         """From now on neither the token nor what was signed in with it gets in."""
         if name == OWNER:
             raise Invalid(
-                f"The owner's token has no entry here. To replace it, delete {self.folder.token} "
-                f"(or change {VARIABLE}) and start the server again."
+                f"The owner's token is not listed here. To replace it, delete {self.folder.token} "
+                f"(or change {VARIABLE}) and restart the server."
             )
         with self._changing() as tokens:
             if name not in tokens:

@@ -115,7 +115,7 @@ def test_a_question_is_answered_and_a_wrong_answer_is_told_the_choices(asking: P
     item = ask(asking, "which colour")
     done = asking.run("answer", item["id"], "green")
     assert done.returncode == 1
-    assert done.stderr == "error: “green” is none of the choices: 1 Red, 2 Blue.\n"
+    assert done.stderr == "error: “green” is not one of the choices: 1 Red, 2 Blue.\n"
     done = asking.run("answer", item["id"], "2")
     assert (done.returncode, done.stderr) == (0, "Which colour? owner answered: Blue.\n")
     assert ended(asking, item)["result"]["content"] == "The person chose: Blue"

@@ -107,7 +107,7 @@ def test_the_next_line_answers_a_question(asking: Portal) -> None:
         terminal.see("2 Blue")
         terminal.see(ANSWER)
         terminal.type("green\n")
-        terminal.see("“green” is none of the choices: 1 Red, 2 Blue.")
+        terminal.see("“green” is not one of the choices: 1 Red, 2 Blue.")
         terminal.type("2\n")
         terminal.see("owner answered: Blue")
         terminal.see("Thanks.")

@@ -83,7 +83,7 @@ def test_the_queue_is_listed_and_changed(portal: Portal, busy: str) -> None:
             assert waiting(portal, busy, "--drop", second, "--yes") == [(first, "number 11")]
             refused = portal.run("queue", busy, "--drop", second)
             assert refused.returncode == 2
-            assert "No such request waits" in refused.stderr
+            assert "This message is no longer queued" in refused.stderr
             assert waiting(portal, busy, "--clear", "--yes") == []
             assert one.end() == 1, "what it waits for was dropped"
 
