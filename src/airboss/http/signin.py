@@ -108,7 +108,7 @@ Who = Annotated[str, Depends(caller)]
 
 @router.get("/signin", response_model=SignInState)
 async def show_sign_in(request: Request) -> Response | SignInState:
-    """For everybody, so that a page can ask before somebody has signed in."""
+    """Show whether the caller is signed in. Needs no token."""
     refusal: RefusedAnswer | None = request.scope.get("airboss.refusal")
     if refusal is None:
         who = await asker(request)
@@ -135,7 +135,7 @@ async def sign_in(
     origin: UseOrigin,
     own: Own,
 ) -> Response:
-    """Exchanges a one-time code for a sign-in of thirty days: a cookie, and a key for the page."""
+    """Exchange a one-time code for a sign-in of thirty days: a cookie, and a key for the page."""
     # Under --no-token everybody is in already, with an old code too.
     if request.scope.get("airboss.who") == LOCAL:
         return JSONResponse({"key": None, "who": LOCAL, "instead_of": None})
@@ -156,7 +156,7 @@ async def sign_in(
 async def sign_out(
     access: UseAccess, sign_ins: UseSignIns, origin: UseOrigin, who: Who, own: Own
 ) -> Response:
-    """Ends the sign-in that asks, at once, and takes its cookie away."""
+    """Sign out the caller immediately and delete the cookie."""
     if own is not None:
         await sign_ins.end(own, who)
     answer = Response(status_code=204)
@@ -166,7 +166,7 @@ async def sign_out(
 
 @router.get("/signins")
 async def list_sign_ins(sign_ins: UseSignIns, who: Who, own: Own) -> SignInList:
-    """Who is signed in, from where, since when and until when."""
+    """List who is signed in, from where, since when and until when."""
     found = sign_ins.seen_by(who)
     items = [ListedSignIn(**one.model_dump(), this=one.id == own) for one in found]
     return SignInList(items=items)
@@ -174,7 +174,7 @@ async def list_sign_ins(sign_ins: UseSignIns, who: Who, own: Own) -> SignInList:
 
 @router.delete("/signins/{sign_in}", status_code=204)
 async def end_sign_in(sign_in: str, sign_ins: UseSignIns, who: Who) -> None:
-    """At once: what it has open is closed within two seconds."""
+    """End a sign-in immediately. Its open connections are closed within two seconds."""
     await sign_ins.end(sign_in, who)
 
 
@@ -185,13 +185,13 @@ async def end_sign_ins(
     own: Own,
     others: Annotated[bool, Query(description="Sign out all browsers except this one.")] = False,
 ) -> None:
-    """All of those that `GET` lists."""
+    """End all sign-ins that `GET` lists."""
     await sign_ins.end_all(who, but=own if others else None)
 
 
 @router.post("/links", status_code=201)
 async def make_link(request: Request, access: UseAccess, origin: UseOrigin, who: Who) -> Link:
-    """A fresh one-time address, for the caller's own name; void once the caller's sign-in ends."""
+    """Create a one-time sign-in link for the caller. It is void once the caller's sign-in ends."""
     found: Caller | None = request.scope.get("airboss.caller")
     if found is None:  # no token is needed here
         return Link(url=f"{origin}/")

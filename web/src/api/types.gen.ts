@@ -75,7 +75,7 @@ export type Attempt = {
   "usage": Usage;
 };
 
-/** The newest first. Go on with `cursor=next_cursor` as long as there is one. */
+/** Newest first. Continue with `cursor=next_cursor` as long as there is one. */
 export type AuditPage = {
   "items": readonly (RecordedAct)[];
   "next_cursor"?: number | null;

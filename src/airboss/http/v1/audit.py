@@ -48,7 +48,7 @@ StreamedAct = TypeAliasType("StreamedAct", RecordedAct | StreamNote | str)
 
 
 class AuditPage(BaseModel):
-    """The newest first. Go on with `cursor=next_cursor` as long as there is one."""
+    """Newest first. Continue with `cursor=next_cursor` as long as there is one."""
 
     items: list[RecordedAct]
     next_cursor: int | None
@@ -75,12 +75,12 @@ async def list_audit(
 
 @router.get("/stream", **server_sent(StreamedAct))
 async def follow_audit(use: Use, after: After = 0, last_event_id: LastEventId = None) -> Response:
-    """What is done from now on, as server-sent events; or behind any seq."""
+    """Follow the audit log as server-sent events, from now or from any seq."""
     return EventStream(use.log, AUDIT, first_seq(last_event_id, after))
 
 
 @router.get("/export", **_FILE)
 async def export_audit(use: Use) -> StreamingResponse:
-    """All of it as JSON lines, the oldest first."""
+    """Export the whole audit log as JSON lines, oldest first."""
     headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
     return StreamingResponse(use.audit.lines(), headers=headers, media_type=_LINES)

@@ -15,10 +15,13 @@ from airboss.service.digests import Compared
 router = Router(prefix="/api/v1", tags=["digests"])
 
 Seq = Annotated[
-    int, Query(ge=0, le=LARGEST_SEQ, description="The state as of this event, which is no delta.")
+    int,
+    Query(
+        ge=0, le=LARGEST_SEQ, description="The state as of this event, which must not be a delta."
+    ),
 ]
 Have = Annotated[
-    str | None, Query(pattern="^[0-9a-f]{16}$", description="The digest that the page comes to.")
+    str | None, Query(pattern="^[0-9a-f]{16}$", description="The digest that the page computed.")
 ]
 
 _NO_STATE: Final[Refusals] = {

@@ -24,9 +24,7 @@ FilePath = Annotated[
     Annotated[AbsolutePath, Field(min_length=1)] | None,
     Field(description="On the server's machine."),
 ]
-_NOT_USABLE: Final[Refusals] = {
-    422: refused("The file cannot be read, or what is in it is no entry.")
-}
+_NOT_USABLE: Final[Refusals] = {422: refused("The file cannot be read, or is not an entry.")}
 
 
 def exactly_one_of(*names: str) -> dict[str, Any]:
@@ -50,7 +48,7 @@ class CheckEntry(RequestBody):
     @model_validator(mode="after")
     def be_one_of_two(self) -> "CheckEntry":
         if (self.text is None) == (self.path is None):
-            raise ValueError("give either text or path")
+            raise ValueError("send either text or path")
         return self
 
 
@@ -65,7 +63,7 @@ class InstallEntry(RequestBody):
     @model_validator(mode="after")
     def be_one_of_two(self) -> "InstallEntry":
         if (self.entry is None) == (self.path is None):
-            raise ValueError("give either path or entry")
+            raise ValueError("send either path or entry")
         return self
 
 
@@ -173,7 +171,7 @@ class JobList(BaseModel):
 
 @router.get("/entry", response_model=EntryInUse)
 async def show_entry(entries: UseEntries) -> Response:
-    """The entry in use: as it runs, with prompts expanded and works numbered."""
+    """Show the entry in use, with prompts expanded and works numbered."""
     used = await entries.current()
     if used is None:
         raise NotFound("entry", "in use yet")
@@ -182,7 +180,7 @@ async def show_entry(entries: UseEntries) -> Response:
 
 @router.get("/entry/mistakes", response_model=EntryMistakes)
 async def show_entry_mistakes(entries: UseEntries) -> Response:
-    """The mistakes that keep the project's file from being used: the first of them, and how many
+    """List the errors that keep the project's file from being used: the first ones, and how many
     there are."""
     used = await entries.current()
     return await as_json(lambda: _mistakes(used))
@@ -190,8 +188,8 @@ async def show_entry_mistakes(entries: UseEntries) -> Response:
 
 @router.post("/entry/check", response_model=CheckedEntry, responses=_NOT_USABLE)
 async def check_entry(asked: CheckEntry, use: Use) -> Response:
-    """All violations at once, and the requests that would not be granted. A Python file runs only
-    when it is trusted."""
+    """Check an entry: all violations, and the policies that would not be granted. A Python file
+    runs only when it is trusted."""
     if asked.path is not None:
         found = await use.entry_checks.check_path(asked.path)
     else:
@@ -216,8 +214,8 @@ async def check_entry(asked: CheckEntry, use: Use) -> Response:
     openapi_extra=read_by_hand(InstallEntry),
 )
 async def install_entry(request: Request, use: Use) -> Response:
-    """Uses another entry until this server ends; `--entry` makes it last. Refused while something
-    of the present one runs."""
+    """Use another entry until this server stops; to keep it, use `--entry`. Refused while something
+    of the current one is running."""
     body = await request.body()
     path = None if len(body) > PARSED_AT_ONCE else parsed(request, body, InstallEntry).path
     if path is not None:
@@ -232,15 +230,15 @@ async def install_entry(request: Request, use: Use) -> Response:
 
 @router.get("/tasks", response_model=TaskList)
 async def list_tasks(entries: UseEntries) -> Response:
-    """The tasks that can be run, with the policy that each of them gets."""
+    """List the tasks that can be run, with the policy of each."""
     used = await entries.current()
     return await as_json(lambda: TaskList(items=_tasks(used) if used else []))
 
 
 @router.get("/jobs", response_model=JobList)
 async def list_jobs(entries: UseEntries, runs: UseRuns) -> Response:
-    """The jobs that can be run, with their flow charts and with how their runs went: the last
-    outcome, the usual time and requests, and what is at work now."""
+    """List the jobs that can be run, with their flow charts and how their runs went: the last
+    outcome, the usual time and requests, and what is running now."""
     used = await entries.current()
     stats = await runs.job_stats(list(used.entry.jobs)) if used else {}
     return await as_json(lambda: _jobs(used, stats) if used else JobList(items=[], grid=[]))

@@ -31,13 +31,13 @@ async def export_session(session: str, use: Use, format: Format = "html") -> Str
 
 @router.get("/runs/{run}/export", **_FILE)
 async def export_run(run: str, use: Use, format: Format = "html") -> StreamingResponse:
-    """The run with each of its tasks, and all that was said in their sessions."""
+    """Export a run with each of its tasks and the transcripts of their sessions."""
     return _file(use, await use.runs.show(run), format)
 
 
 @router.get("/task-runs/{run}/export", **_FILE)
 async def export_task_run(run: str, use: Use, format: Format = "html") -> StreamingResponse:
-    """What the task did, and all that was said in the sessions that it opened."""
+    """Export a task run with the transcripts of the sessions that it opened."""
     return _file(use, await use.tasks.show(run), format)
 
 

@@ -70,10 +70,10 @@ async def follow_feed(
             "of it that is known. Once for each.",
         ),
     ] = [],  # noqa: B006 - FastAPI reads it, nobody writes
-    lists: Annotated[bool, Query(description="Tell which streams have changed.")] = False,
+    lists: Annotated[bool, Query(description="Report which streams have changed.")] = False,
     compact: Annotated[
         bool,
-        Query(description="Begin without the deltas of blocks that have ended."),
+        Query(description="Start without the deltas of finished blocks."),
     ] = True,
 ) -> Response:
     """Server-sent events of several streams. First comes `build`, by which a page knows whether

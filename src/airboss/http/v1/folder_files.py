@@ -22,7 +22,7 @@ AFilePath = Annotated[
     responses={422: refused("It lies outside of the folder, may hold secrets, or is no text.")},
 )
 async def show_file(session: str, path: AFilePath, use: Use) -> TextFile:
-    """A text file below the session's folder as it is now, up to its first MiB."""
+    """Return a text file below the session's folder as it is now, up to its first MiB."""
     return await asyncio.to_thread((await _files(session, use)).read, path)
 
 
@@ -33,8 +33,8 @@ async def find_files(
     text: Annotated[str, Query(max_length=400, description="Letters of the path.")] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> FileNames:
-    """The files below the session's folder whose path has these letters, without those that a build
-    made and those that may hold secrets."""
+    """Find files below the session's folder by letters of their path. Files that a build created
+    and files that may contain secrets are left out."""
     return await asyncio.to_thread((await _files(session, use)).names, text, limit)
 
 

@@ -20,7 +20,7 @@ router = Router(prefix="/api/v1", tags=["history"])
 AnyState: TypeAlias = RunState | TaskRunState | SessionStateName
 
 
-@router.get("/search", responses={422: refused("There is no word and no number in it.")})
+@router.get("/search", responses={422: refused("The text has no word and no number.")})
 async def search(
     use: Use,
     text: Annotated[str, Query(min_length=1, max_length=400)],
@@ -50,6 +50,6 @@ async def search(
 
 @router.get("/run-filters")
 async def list_run_filters(use: Use) -> RunFilters:
-    """What runs can be filtered by: every job that a kept run is of, whether an entry still has it
+    """List the filters for runs: every job that has stored runs, whether an entry still has it
     or not, and every tag."""
     return await use.runs.filters()

@@ -52,7 +52,7 @@ async def list_inbox(
     run: Annotated[str | None, Query(max_length=100)] = None,
     kind: Literal["approval", "question", "limit"] | None = None,
 ) -> Waiting:
-    """All that waits for a person, oldest first; of one session, one run or one kind."""
+    """List what is waiting for a person, oldest first. Filter by session, run or kind."""
     view = await inbox.show()
     items = [
         item
@@ -68,7 +68,7 @@ async def list_inbox(
 async def inbox_events(
     inbox: UseInbox, after: After = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> Response:
-    """What came and went, in order. Go on behind `next_after` while there is more."""
+    """List inbox events in order. Continue after `next_after` while there are more."""
     page = await inbox.events(after, limit)
     return event_page(page, after, (await inbox.show()).seq)
 
@@ -77,28 +77,28 @@ async def inbox_events(
 async def follow_inbox(
     inbox: UseInbox, after: After = 0, last_event_id: LastEventId = None
 ) -> Response:
-    """All that comes and goes, as server-sent events."""
+    """Follow the inbox as server-sent events."""
     return EventStream(inbox.log, INBOX, first_seq(last_event_id, after))
 
 
 @router.post("/{item}/decision")
 async def decide(item: str, asked: Decide, decisions: UseDecisions, asker: UseAsker) -> ItemSettled:
-    """Exactly one decision counts; whoever comes later is told what it was. `allow-always` writes
-    a rule, and needs the role `own`."""
+    """Decide an item. Only the first decision counts; later ones are told what it was. `allow-
+    always` writes a rule and needs the role `own`."""
     if asked.choice == "allow-always":
         asker.must_have("own", "it writes a rule")
     return await decisions.decide(item, asked.choice, asker.name, asked.words, asked.option)
 
 
-@router.post("/{item}/answer", responses={422: refused("That is no answer to this question.")})
+@router.post("/{item}/answer", responses={422: refused("This is not a valid answer.")})
 async def answer(
     item: str, asked: AnswerQuestion, decisions: UseDecisions, who: Who
 ) -> ItemSettled:
-    """An answer that is none is refused, and the question stays open."""
+    """Answer a question. An invalid answer is refused, and the question stays open."""
     return await decisions.answer(item, asked.answer, who)
 
 
 @router.post("/{item}/decline")
 async def decline(item: str, decisions: UseDecisions, who: Who) -> ItemSettled:
-    """The agent is told that nobody wants to answer its question."""
+    """Decline to answer a question. The agent is told so and continues."""
     return await decisions.decline(item, who)

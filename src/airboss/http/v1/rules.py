@@ -49,7 +49,7 @@ class RuleList(BaseModel):
 
 @router.get("")
 async def list_rules(rules: UseRules) -> RuleList:
-    """All of them, in their order."""
+    """List all rules in order."""
     return RuleList(items=rules.current)
 
 
@@ -59,7 +59,7 @@ async def list_rules(rules: UseRules) -> RuleList:
     responses={422: refused("The rule could never match, or would match too much.")},
 )
 async def add_rule(asked: NewRule, rules: UseRules, who: Who, response: Response) -> KeptRule:
-    """It holds at once, also for sessions that are open. Paths are resolved as they are now."""
+    """Add a rule. It takes effect immediately, also in open sessions. Paths are resolved now."""
     kept = await rules.add(asked.rule, who, asked.place)
     response.headers["Location"] = f"/api/v1/rules/{kept.id}"
     return kept
@@ -67,11 +67,11 @@ async def add_rule(asked: NewRule, rules: UseRules, who: Who, response: Response
 
 @router.put("/order")
 async def arrange_rules(asked: RuleOrder, rules: UseRules, who: Who) -> RuleList:
-    """Refused where one is missing: somebody else has changed them meanwhile."""
+    """Reorder the rules. Refused if one is missing, because somebody else changed them."""
     return RuleList(items=await rules.arrange(asked.ids, who))
 
 
 @router.delete("/{rule:rule}", status_code=204)
 async def remove_rule(rule: str, rules: UseRules, who: Who) -> None:
-    """It holds no longer, at once."""
+    """Remove a rule. This takes effect immediately."""
     await rules.remove(rule, who)

@@ -41,15 +41,15 @@ class RunChanges(Frozen):
 
 @router.get("/run-comparison", responses={422: refused("Both are the same run.")})
 async def compare_two_runs(use: Use, a: RunName, b: RunName) -> Comparison:
-    """Two runs side by side: the first step, in walking order, whose outcome or changes differ,
+    """Compare two runs: the first step, in order, whose outcome or changes differ,
     and what differs in checks, figures and files."""
     return await compare_runs(use.reports, a, b)
 
 
 @router.get("/runs/{run}/report")
 async def show_report(run: str, use: Use) -> Report:
-    """What the run was for, what came of it, why, what changed, who decided what, what it cost, and
-    what to do next. Nothing in it is written by a model but what agents said."""
+    """Show the report of a run: input, outcome, why, what changed, who decided what, cost, and
+    what to do next. Only what agents said is written by a model."""
     return await use.reports.report(run)
 
 
@@ -60,7 +60,7 @@ async def show_changes_of_run(
     first: Annotated[int, Query(ge=0, le=100_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
 ) -> RunChanges:
-    """The files that the run changed, in the order of its report, with their diffs."""
+    """List the files that the run changed, in the order of its report, with their diffs."""
     read = await use.reports.read(run)
     count = len(read.diff.summary.files)
     files = await read.diff.diffs(first, limit)
@@ -70,7 +70,7 @@ async def show_changes_of_run(
 
 @router.patch("/runs/{run}")
 async def change_run(run: str, asked: ChangeRun, use: Use, who: Who) -> RunView:
-    """Another title, or other tags; of one that has ended too."""
+    """Change the title or tags of a run, also after it has ended."""
     view = await use.runs.show(run)
     if asked.title is not None:
         title = use.runs.redactor.text(" ".join(asked.title.split()))

@@ -37,7 +37,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=200,
-        description="Your own name for this request: repeated, it starts nothing new.",
+        description="A unique key of yours for this request. Repeating it starts nothing new.",
     ),
 ]
 
@@ -75,12 +75,12 @@ class RunJob(BaseModel):
 @router.post(
     "",
     status_code=201,
-    responses={422: refused("The job needs input, or agents may not work in that folder.")},
+    responses={422: refused("The job needs input, or agents may not work in this folder.")},
 )
 async def start_run(
     asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
 ) -> RunView:
-    """Accepted means that it is on disk, and survives whatever happens to the server."""
+    """Start a run. When this returns, it is on disk and survives a crash of the server."""
     view = await runs.start(NewRun(asked.job, asked.input, asked.cwd, who, key=key))
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
     return view
@@ -98,9 +98,9 @@ async def list_runs(
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> RunList:
-    """Newest first; of one job, with a tag, begun from `since` on and before `until`, with `text`
-    in the job's name, the title, the beginning of the input, the folder or the id. A page's cursor
-    stays true while new ones come."""
+    """List runs, newest first; of one job, with a tag, started from `since` on and before `until`,
+    with `text` in the job's name, the title, the beginning of the input, the folder or the id. A
+    cursor stays valid while new ones arrive."""
     wanted = Wanted(job=job, tag=tag, since=since, until=until, text=text)
     page = await runs.page(tuple(state), cursor, limit, wanted)
     return RunList(items=page.items, next_cursor=page.next_cursor)
@@ -108,7 +108,7 @@ async def list_runs(
 
 @router.get("/{run}", response_model=RunDetail)
 async def show_run(run: str, runs: UseRuns) -> Response:
-    """The run as of its `seq`, with every work: a stream behind it misses and repeats nothing."""
+    """Show a run as of its `seq`, with every work. To miss nothing, stream from there."""
     view = await runs.show(run)
     story = await runs.story(view)
     # Of thousands of works: what is known to be right is not checked again, and written once.
@@ -118,7 +118,7 @@ async def show_run(run: str, runs: UseRuns) -> Response:
 
 @router.get("/{run}/job", response_model=RunJob)
 async def show_job_of_run(run: str, runs: UseRuns) -> Response:
-    """The run's own job with its flow chart: another entry may be in use since."""
+    """Show the job of a run with its flow chart, as it was when the run started."""
     view = await runs.show(run)
     entry = await runs.entries.by_digest(view.entry)
 
@@ -142,19 +142,19 @@ async def show_job_of_run(run: str, runs: UseRuns) -> Response:
 
 @router.post("/{run}/stop")
 async def stop_run(run: str, runs: UseRuns, who: Who) -> RunView:
-    """Ends it with every agent; when this answers, nothing of it works any more."""
+    """Stop a run and all of its agents. When this returns, nothing of it is running."""
     return await runs.stop(run, who)
 
 
 @router.post("/{run}/retry")
 async def retry_run(run: str, runs: UseRuns, who: Who) -> RunView:
-    """The failed part is done again in the same run; what had succeeded stays."""
+    """Retry the failed part of a run in the same run. What succeeded is kept."""
     return await runs.retry(run, who)
 
 
 @router.post("/{run}/again", status_code=201)
 async def run_again(run: str, runs: UseRuns, who: Who, response: Response) -> RunView:
-    """The same job with the same input in the same folder, as a new run."""
+    """Run the same job again as a new run, with the same input and folder."""
     view = await runs.again(run, who)
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
     return view
@@ -162,7 +162,7 @@ async def run_again(run: str, runs: UseRuns, who: Who, response: Response) -> Ru
 
 @router.delete("/{run}", status_code=204)
 async def delete_run(run: str, use: Use) -> None:
-    """With its tasks and their sessions, for good. One that has not ended is refused."""
+    """Permanently delete a run with its tasks and their sessions. It must have ended."""
     await use.runs.delete(run)
     await use.audit.write(Deleted(by=actor(), stream=run))
 
@@ -174,7 +174,7 @@ async def read_run_events(
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
-    """Some of the run's events, in order. Go on behind `next_after` while there are more."""
+    """List events of a run in order. Continue after `next_after` while there are more."""
     view = await runs.show(run)
     return event_page(await runs.events(run, after, limit), after, view.seq)
 
@@ -183,6 +183,6 @@ async def read_run_events(
 async def follow_run_events(
     run: str, runs: UseRuns, after: After = 0, last_event_id: LastEventId = None
 ) -> Response:
-    """Server-sent events, from any point until the run has ended (`end`)."""
+    """Follow a run as server-sent events, from any point until it has ended (`end`)."""
     await runs.show(run)
     return EventStream(runs.log, run, first_seq(last_event_id, after), last_event_id)

@@ -144,7 +144,7 @@ class PromptReceipt(BaseModel):
 async def start_session(
     asked: StartSession, sessions: UseSessions, who: Who, request: Request, response: Response
 ) -> SessionView:
-    """The session can work when this answers. One whose caller left meanwhile is closed."""
+    """Start a session. It is ready when this returns. If the caller disconnects, it is closed."""
     limits = asked.limits and UsageLimits(**asked.limits.model_dump())
     view = await sessions.start(asked.model, asked.cwd, who, limits=limits)
     if await request.is_disconnected():
@@ -167,8 +167,8 @@ async def list_sessions(
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> SessionList:
-    """Newest first; begun from `since` on and before `until`, with `text` in the title, the folder
-    or the id. A page's cursor stays true while new sessions come."""
+    """List sessions, newest first; started from `since` on and before `until`, with `text` in the
+    title, the folder or the id. A cursor stays valid while new sessions arrive."""
     wanted = Wanted(
         model=model,
         of=of,
@@ -184,7 +184,7 @@ async def list_sessions(
 
 @router.get("/{session}")
 async def show_session(session: str, sessions: UseSessions) -> SessionView:
-    """The session as of its `seq`: a stream behind that seq misses and repeats nothing."""
+    """Show a session as of its `seq`. To miss and repeat nothing, stream from that seq."""
     return await sessions.show(session)
 
 
@@ -194,15 +194,15 @@ async def show_session(session: str, sessions: UseSessions) -> SessionView:
 async def change_session(
     session: str, asked: ChangeSession, sessions: UseSessions, who: Who
 ) -> SessionView:
-    """Its name, or whether it is pinned; open or not. What is left out stays."""
+    """Rename or pin a session, open or not. Fields that are left out do not change."""
     said = noted(asked.title, asked.pinned, who, sessions.redactor)
     return await sessions.say_of(session, *said)
 
 
 @router.delete("/{session}", status_code=204)
 async def delete_session(session: str, use: Use) -> None:
-    """With all that was said in it, for good. An open one is refused, and so is one that belongs to
-    a run: it goes with that."""
+    """Permanently delete a session and its transcript. An open one is refused, and so is one that
+    belongs to a run: delete the run instead."""
     await use.history.delete_session(session)
     await use.audit.write(Deleted(by=actor(), stream=session))
 
@@ -218,8 +218,8 @@ async def delete_session(session: str, use: Use) -> None:
 async def send_prompt(
     session: str, asked: SendPrompt, sessions: UseSessions, who: Who, use: Use
 ) -> PromptReceipt:
-    """Accepted means that it is on disk. What steers a turn is read between two steps of the agent
-    (`prompt.steered`); what is not read by the turn's end comes next, as a turn of its own."""
+    """Send a message. It is on disk when this returns. A steering message is read between two steps
+    of the agent (`prompt.steered`). If the turn ends first, it becomes a turn of its own."""
     most = use.status.settings.max_body_bytes
     if len(asked.text.encode("utf-8", "replace")) >= most:
         raise TooLarge(f"The text of a request has up to {most} bytes here.")
@@ -230,7 +230,7 @@ async def send_prompt(
 
 @router.get("/{session}/images/{image}", response_class=Response)
 async def show_image(session: str, image: str, use: Use) -> Response:
-    """An image of a request, as it was sent."""
+    """Return an image of a message, as it was sent."""
     await use.sessions.show(session)
     if use.sessions.images is None:
         raise NotFound("image", image)
@@ -256,14 +256,14 @@ def _pictures(images: list[SentImage]) -> list[Picture]:
 
 @router.post("/{session}/asides")
 async def ask_aside(session: str, asked: AskAside, sessions: UseSessions, who: Who) -> Aside:
-    """Answered from the session's history within a minute, without tools and without a turn. A
-    running turn goes on, and the history stays as it is."""
+    """Ask a side question, answered from the session's history within a minute, without tools. A
+    running turn continues, and the history does not change."""
     return Aside(answer=await sessions.aside(session, asked.question, who))
 
 
 @router.get("/{session}/queue")
 async def show_queue(session: str, sessions: UseSessions) -> Queue:
-    """What waits, and for whom."""
+    """List the queued messages, and who sent them."""
     return Queue(items=await sessions.queue(session))
 
 
@@ -271,38 +271,38 @@ async def show_queue(session: str, sessions: UseSessions) -> Queue:
 async def change_queued(
     session: str, prompt: str, asked: ChangePrompt, sessions: UseSessions, who: Who
 ) -> Queue:
-    """Until it is delivered. What a task asked for is the task's."""
+    """Change a queued message, until it is delivered. Messages of a task cannot be changed."""
     items = await sessions.change(session, prompt, asked.text, asked.position, who)
     return Queue(items=items)
 
 
 @router.delete("/{session}/queue/{prompt}")
 async def drop_queued(session: str, prompt: str, sessions: UseSessions, who: Who) -> Queue:
-    """Until it is delivered. What a task asked for is the task's."""
+    """Remove a queued message, until it is delivered. Messages of a task cannot be removed."""
     return Queue(items=await sessions.drop(session, prompt, who))
 
 
 @router.delete("/{session}/queue")
 async def clear_queue(session: str, sessions: UseSessions, who: Who) -> Queue:
-    """All that people asked for; what tasks asked for stays."""
+    """Remove all messages that people queued. Messages of tasks stay."""
     return Queue(items=await sessions.drop(session, None, who))
 
 
 @router.post("/{session}/abort")
 async def abort_turn(session: str, sessions: UseSessions) -> SessionView:
-    """Ends the running turn, with all that it started. What is queued comes next."""
+    """Stop the running turn and everything it started. Queued messages come next."""
     return await sessions.abort(session)
 
 
 @router.post("/{session}/close")
 async def close_session(session: str, sessions: UseSessions, who: Who) -> SessionView:
-    """For good: what is queued is dropped. Twice is as good as once."""
+    """Close a session. Queued messages are dropped. Closing it again has no effect."""
     return await sessions.close(session, who)
 
 
 @router.post("/{session}/resume")
 async def resume_session(session: str, sessions: UseSessions, who: Who) -> SessionView:
-    """Goes on with an interrupted session and its history, when the runtime still has it."""
+    """Resume an interrupted session with its history, if the runtime still has it."""
     return await sessions.resume(session, who)
 
 
@@ -317,10 +317,10 @@ async def read_events(
     ] = False,
     last: Annotated[
         int | None,
-        Query(ge=1, le=1000, description="Only the last so many that are no deltas; compact."),
+        Query(ge=1, le=1000, description="Only the last N events without deltas; compact."),
     ] = None,
 ) -> Response:
-    """Some of the session's events, in order. Go on behind `next_after` while there are more."""
+    """List events of a session in order. Continue after `next_after` while there are more."""
     view = await sessions.show(session)
     if last is not None:
         page = await last_events(sessions.log, session, last)
@@ -345,7 +345,7 @@ async def follow_events(
     after: After = 0,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """Server-sent events, from any point until the session is closed (`end`). The id of each is
-    its seq; `Last-Event-ID` goes before `after`. There is a `heartbeat` every 10 s."""
+    """Follow a session as server-sent events, from any point until it is closed (`end`). The id is
+    the seq; `Last-Event-ID` takes precedence over `after`. There is a `heartbeat` every 10 s."""
     await sessions.show(session)
     return EventStream(sessions.log, session, first_seq(last_event_id, after), last_event_id)

@@ -11,7 +11,7 @@ from airboss.service.setting_changes import Setting, SettingValue
 router = Router(prefix="/api/v1/settings", tags=["settings"])
 
 _FIXED = refused(
-    "It cannot be changed here: an option or a variable sets it, or only a start does."
+    "It cannot be changed here: an option or a variable sets it, or it is read only at start."
 )
 
 
@@ -29,7 +29,7 @@ class SettingList(BaseModel):
 
 @router.get("")
 async def list_settings(use: Use) -> SettingList:
-    """Each with its meaning, its default and where it is set. No secret is among them."""
+    """List the settings with meaning, default and where each is set. Contains no secrets."""
     return SettingList(items=use.settings.all())
 
 
@@ -38,12 +38,12 @@ async def list_settings(use: Use) -> SettingList:
     responses={409: _FIXED, 422: refused("The value cannot be used.")},
 )
 async def change_setting(name: str, asked: NewValue, use: Use, who: Who) -> Setting:
-    """Kept in the database. It holds over the settings file, which is never written, and under
-    options and variables. `effect` says from when on."""
+    """Change a setting, in the database. Overrides the settings file, which is never written, but
+    not options and variables. `effect` says when it takes effect."""
     return await use.settings.change(name, asked.value, who)
 
 
 @router.delete("/{name}", responses={409: _FIXED})
 async def reset_setting(name: str, use: Use, who: Who) -> Setting:
-    """Back to what the file or the default says. What was not changed stays as it is."""
+    """Reset a setting to the value in the settings file, or to its default."""
     return await use.settings.reset(name, who)

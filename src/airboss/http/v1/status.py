@@ -40,19 +40,19 @@ class DoctorReport(BaseModel):
 
 @router.get("/status")
 async def show_status(use: Use, asker: UseAsker) -> Status:
-    """What this server runs on and with, who asks, and what they may do."""
+    """Show what the server runs on and with, who the caller is, and what they may do."""
     return await use.status.show(asker.name, asker.role)
 
 
 @router.get("/doctor")
 async def examine(use: Use) -> DoctorReport:
-    """Looks at everything anew. It starts the agent runtime where that does not run."""
+    """Run all checks. Starts the agent runtime if it is not running."""
     return DoctorReport(checks=await use.status.examine())
 
 
 @router.get("/models")
 async def list_models(use: Use) -> ModelList:
-    """Every model that a session can be started on, and why some may be missing."""
+    """List every model that a session can use, and why some may be missing."""
     offers = await use.catalog.offers()
     items = [OfferedModel(**asdict(offer)) for offer in offers]
     return ModelList(items=items, problems=[use.catalog.problem] if use.catalog.problem else [])
@@ -60,5 +60,5 @@ async def list_models(use: Use) -> ModelList:
 
 @router.post("/stop", status_code=202)
 async def stop_server(use: Use) -> Response:
-    """Answers first. Open sessions can be resumed by the next server."""
+    """Stop the server after answering. Open sessions can be resumed after the next start."""
     return JSONResponse({}, status_code=202, background=BackgroundTask(end_server, use))

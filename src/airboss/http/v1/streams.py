@@ -14,14 +14,14 @@ from airboss.service import pages
 # The beginning of an absolute path, on any system.
 ABSOLUTE: Final = r"^\s*(/|[A-Za-z]:[\\/]|\\\\)"
 LARGEST_SEQ = 2**53  # what every client can count to
-After = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only what came behind this seq.")]
+After = Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only events after this seq.")]
 LastEventId = Annotated[
     str | None,
-    Header(pattern=r"^[0-9]{0,15}$", description="The id of the last event that was seen."),
+    Header(pattern=r"^[0-9]{0,15}$", description="The id of the last event that you received."),
 ]
 Cursor = Annotated[str | None, Query(pattern=pages.CURSOR, description="A page's `next_cursor`.")]
 Time = Annotated[int | None, Query(ge=0, le=LARGEST_SEQ, description="Milliseconds, UTC.")]
-ForPerson = Annotated[bool, Query(description="Only those that wait for a person.")]
+ForPerson = Annotated[bool, Query(description="Only those that are waiting for a person.")]
 LOOKED_FOR: Final = Query(min_length=1, max_length=400, description="In whatever case.")
 
 # A path of the server's machine. What is relative is refused in words of ours, so the pattern is
@@ -31,7 +31,7 @@ AbsolutePath = Annotated[
 ]
 Folder = Annotated[
     AbsolutePath | None,
-    Field(description="It must exist, below one of the roots. Without it: the repository."),
+    Field(description="Must exist below one of the roots. Default: the repository."),
 ]
 ModelName = Annotated[
     Annotated[str, Field(max_length=400, json_schema_extra={"minLength": 1})] | None,

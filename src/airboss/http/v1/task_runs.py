@@ -65,7 +65,7 @@ class TaskRunDetail(TaskRunView, TaskRunStory):
 async def start_task_run(
     asked: StartTask, tasks: UseTasks, who: Who, response: Response
 ) -> TaskRunView:
-    """Accepted means that it is on disk; it begins at once."""
+    """Start a task. It is on disk when this returns, and starts immediately."""
     request = NewTaskRun(
         task=asked.task,
         user_input=asked.input,
@@ -84,7 +84,7 @@ async def start_task_run(
 async def list_task_runs(
     tasks: UseTasks,
     state: Annotated[list[TaskRunState], Query()] = [],  # noqa: B006 - FastAPI reads it, nobody writes
-    alone: Annotated[bool, Query(description="Only those that no job started.")] = False,
+    alone: Annotated[bool, Query(description="Only task runs that are not part of a job.")] = False,
     for_person: ForPerson = False,
     model: Annotated[str | None, Query(max_length=400)] = None,
     since: Time = None,
@@ -93,8 +93,8 @@ async def list_task_runs(
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> TaskRunList:
-    """Newest first; begun from `since` on and before `until`, with `text` in the task's name, the
-    folder or the id. A page's cursor stays true while new ones come."""
+    """List task runs, newest first; started from `since` on and before `until`, with `text` in the
+    task's name, the folder or the id. A cursor stays valid while new ones arrive."""
     wanted = Wanted(
         alone=alone, for_person=for_person, model=model, since=since, until=until, text=text
     )
@@ -104,7 +104,7 @@ async def list_task_runs(
 
 @router.get("/{run}")
 async def show_task_run(run: str, tasks: UseTasks) -> TaskRunDetail:
-    """The run as of its `seq`, with its decisions, checks and attempts."""
+    """Show a task run as of its `seq`, with its decisions, checks and attempts."""
     view = await tasks.show(run)
     story = await tasks.story(run, view.seq)
     return TaskRunDetail(**view.model_dump(), **story.model_dump())
@@ -112,7 +112,7 @@ async def show_task_run(run: str, tasks: UseTasks) -> TaskRunDetail:
 
 @router.post("/{run}/stop")
 async def stop_task_run(run: str, tasks: UseTasks, who: Who) -> TaskRunView:
-    """Ends it with every agent of its own; a borrowed session stays. Twice is as good as once."""
+    """Stop a task run and its own agents. A borrowed session stays open."""
     return await tasks.stop(run, who)
 
 
@@ -122,8 +122,8 @@ async def stop_task_run(run: str, tasks: UseTasks, who: Who) -> TaskRunView:
     responses={409: refused("It has not failed, or belongs to a run of a job.")},
 )
 async def retry_task_run(run: str, tasks: UseTasks, who: Who, response: Response) -> TaskRunView:
-    """Does a task that failed or was stopped again, as a task run of its own: with the same input,
-    in the same place, by the entry as it was."""
+    """Retry a task that failed or was stopped, as a new task run: with the same input, in the same
+    folder, with the entry as it was."""
     view = await tasks.retry(run, who)
     response.headers["Location"] = f"/api/v1/task-runs/{view.id}"
     return view
@@ -131,8 +131,8 @@ async def retry_task_run(run: str, tasks: UseTasks, who: Who, response: Response
 
 @router.delete("/{run}", status_code=204)
 async def delete_task_run(run: str, use: Use) -> None:
-    """With its sessions and every other try at it, for good. One that has not ended is refused, and
-    so is one of a job: it goes with its run."""
+    """Permanently delete a task run with its sessions and retries. It must have ended, and must not
+    belong to a job: delete the run instead."""
     await use.tasks.delete(run)
     await use.audit.write(Deleted(by=actor(), stream=run))
 
@@ -144,7 +144,7 @@ async def read_task_events(
     after: After = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
-    """Some of the run's events, in order. Go on behind `next_after` while there are more."""
+    """List events of a task run in order. Continue after `next_after` while there are more."""
     view = await tasks.show(run)
     return event_page(await tasks.events(run, after, limit), after, view.seq)
 
@@ -153,6 +153,6 @@ async def read_task_events(
 async def follow_task_events(
     run: str, tasks: UseTasks, after: After = 0, last_event_id: LastEventId = None
 ) -> Response:
-    """Server-sent events, from any point until the run has ended (`end`)."""
+    """Follow a task run as server-sent events, from any point until it has ended (`end`)."""
     await tasks.show(run)
     return EventStream(tasks.log, run, first_seq(last_event_id, after), last_event_id)

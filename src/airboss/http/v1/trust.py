@@ -81,29 +81,29 @@ class Distrusted(BaseModel):
 
 @router.get("")
 async def list_trusted(entries: UseEntries) -> TrustList:
-    """Every file and folder that somebody trusts, and whether it is still as it was."""
+    """List trusted files and folders, and whether each is unchanged."""
     found = await entries.files.trust.all()
     return TrustList(items=[_view(said.row, current=said.current) for said in found])
 
 
 @router.get("/look", response_model=TrustLook, responses=_NOT_USABLE)
 async def look_at_path(entries: UseEntries, path: PathAsked) -> Look:
-    """An entry, or all entries in a folder, as they are now: what `POST` would trust."""
+    """Show an entry, or all entries in a folder, as they are now: what `POST` would trust."""
     return await entries.look(path)
 
 
 @router.post("", responses=_NOT_USABLE)
 async def trust_path(asked: TrustPath, entries: UseEntries, who: Who) -> TrustList:
-    """A Python entry may then run and any entry's requests count, until the file changes. Refused
-    (409) where it is not what was looked at any more."""
+    """Trust a file: a Python entry may run, and its policy applies, until the file changes. Refused
+    (409) if it has changed since you reviewed it."""
     rows = await entries.trust(asked.path, asked.digest, who)
     return TrustList(items=[_view(row, current=True) for row in rows])
 
 
 @router.delete("", responses=_NOT_USABLE)
 async def distrust_path(entries: UseEntries, who: Who, path: PathAsked) -> Distrusted:
-    """At once: what a Python entry gave is not used any more either. A folder takes what is below
-    it along."""
+    """Stop trusting a file immediately. What a Python entry gave is no longer used. A folder
+    includes everything below it."""
     return Distrusted(paths=await entries.distrust(path, who))
 
 
