@@ -31,15 +31,15 @@ DOC_SOURCES := $(shell find docs scripts/docs $(wildcard examples) -type f -not 
 
 .PHONY: help setup python web docs runtime run test check bench chaos trials pictures generate lock browser clients wheel release clean
 
-help: ## list these commands
+help: ## list all commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
-setup: python web docs runtime ## install everything, build the pages; repeatable, fast the second time
+setup: python web docs runtime ## install everything and build the pages; safe to repeat
 
-run: setup ## serve on PORT (8888), with more options in ARGS
+run: setup ## start the server on PORT (8888); pass more options in ARGS
 	@exec $(BIN)/airboss serve --port $(PORT) $(ARGS)
 
-test: setup browser clients ## run every test
+test: setup browser clients ## run all tests
 	@echo "Tests of the front end"
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
@@ -49,7 +49,7 @@ test: setup browser clients ## run every test
 	@echo "All other tests, $(WORKERS) at once"
 	@$(PYTEST) -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 
-check: python web docs ## lint, types, layers, generated pages, links of the documentation: all that can be known without running it
+check: python web docs ## lint, types, layers, generated files and links: all static checks
 	@$(STAGE) "ruff" $(BIN)/ruff check .
 	@$(STAGE) "format" $(BIN)/ruff format --check .
 	@$(STAGE) "layers" $(BIN)/lint-imports
@@ -59,23 +59,23 @@ check: python web docs ## lint, types, layers, generated pages, links of the doc
 	@$(STAGE) "generated pages are current" $(BIN)/python scripts/generate.py --check
 	@$(STAGE) "pictures are current" $(BIN)/python -m scripts.pictures --check
 
-bench: setup ## measure; writes the table in bench/
+bench: setup ## run the benchmarks and write the table in bench/
 	@$(BIN)/python -m bench $(ARGS)
 
-chaos: setup ## kill servers and runtimes under random jobs, 200 times; writes the table in bench/
+chaos: setup ## kill servers and runtimes under random jobs, 200 times; write the table in bench/
 	@$(BIN)/python -m tests.crash.chaos --trials 200 $(ARGS)
 
-trials: setup browser ## try in whole what the tests try a share of: kills, floods, the API's description
+trials: setup browser ## run the long trials that the tests only sample: kills, floods, API fuzzing
 	@test -n "$(ARGS)" || AIRBOSS_TRIALS=whole $(BIN)/pytest -q -m trial
 	@$(BIN)/python -m tests.contract.fuzzing $(ARGS)
 
-pictures: setup browser ## photograph every page for docs/; look at them
+pictures: setup browser ## take screenshots of every page for docs/; review them
 	@$(BIN)/python -m scripts.pictures
 
-generate: python ## write what is generated: docs/api.json, docs/events.md, the entry's schema, the front end's types
+generate: python ## generate docs/api.json, docs/events.md, the entry schema and the front-end types
 	@$(BIN)/python scripts/generate.py
 
-lock: python ## resolve the dependencies anew and write the locks
+lock: python ## resolve all dependencies again and write the lock files
 	@$(STAGE) "requirements/run.txt" $(COMPILE) pyproject.toml -o requirements/run.txt
 	@$(STAGE) "requirements/dev.txt" $(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
 	@$(STAGE) "web/package-lock.json" npm --prefix web install --package-lock-only
@@ -86,18 +86,18 @@ lock: python ## resolve the dependencies anew and write the locks
 wheel: setup ## build the wheel into dist/
 	@$(STAGE) "Wheel in dist/" $(BIN)/python -m hatchling build -t wheel
 
-release: setup ## build and try wheel and source archive of VERSION, write the changelog's heading; uploads nothing
+release: setup ## build and test the wheel and source archive of VERSION and write the changelog heading; uploads nothing
 	@$(BIN)/python scripts/release.py "$(VERSION)"
 
-clean: ## remove what the commands above made
+clean: ## remove everything that these commands created
 	rm -rf .venv build dist web/node_modules tests/clients/node_modules src/airboss/static .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # The stages of setup.
 
-python: $(PYTHON_READY) ## the virtual environment, from the lock
-web: $(PAGES) ## the front end's pages
-docs: $(DOCS) ## the documentation, as the server has it at /docs; a broken link fails
-runtime: $(PYTHON_READY) ## the agent runtime
+python: $(PYTHON_READY) ## create the virtual environment from the lock file
+web: $(PAGES) ## build the front-end pages
+docs: $(DOCS) ## build the documentation for /docs; fails on broken links
+runtime: $(PYTHON_READY) ## install the agent runtime
 	@$(STAGE) "Agent runtime" $(BIN)/airboss setup
 browser:
 	@$(STAGE) "Chromium for the browser tests" bash scripts/chromium.sh
