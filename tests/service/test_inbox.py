@@ -147,7 +147,7 @@ async def test_exactly_one_decision_counts_and_the_others_are_told_which(house: 
     refused = [one for one in results if isinstance(one, Conflict)]
     assert len(refused) == 1
     await house.until(item.session, "idle", turns=1)
-    with pytest.raises(Conflict, match="decided already: deny, by ada"):
+    with pytest.raises(Conflict, match="already decided: deny, by ada"):
         await decide(item.id, "allow-once", "bob")
     assert not (house.work / "made.txt").exists()
     with pytest.raises(NotFound):
@@ -296,7 +296,7 @@ async def test_nobody_who_comes_too_late_is_heard(house: House) -> None:
     house.sessions.approval_seconds = 0.3
     item = await ask(house, "touch it")
     await house.until(item.session, "idle", turns=1)
-    with pytest.raises(Conflict, match="too late"):
+    with pytest.raises(Conflict, match="Too late"):
         await house.services.decisions.decide(item.id, "allow-once", "ada")
     story = await house.story(item.session)
     settled = [one for one in story if isinstance(one, ItemSettled)]
