@@ -399,7 +399,7 @@ async def test_a_managed_task_whose_session_crashes(tasker: TaskGuest) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("refused", "400 I will not."), ("homeless", "No model nobody is offered.")],
+    [("refused", "400 I will not."), ("homeless", "The model nobody is not available.")],
 )
 async def test_a_managed_task_that_no_other_try_would_help(
     tasker: TaskGuest, name: str, reason: str

@@ -54,7 +54,7 @@ def test_what_broke_on_the_way_is_worth_another_try(error: Failure) -> None:
     "error",
     [
         Failure("ModelReplaced", "The session asked for a and the service took b instead."),
-        Failure("ModelIdNotFound", "No model x is offered."),
+        Failure("ModelIdNotFound", "The model x is not available."),
         Failure("NotSignedIn", "The service refused the sign-in."),
         Failure("authentication", "Authentication failed with provider."),
         Failure("authorization", "Your credentials may be expired or invalid.", 403),

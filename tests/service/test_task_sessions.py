@@ -236,7 +236,7 @@ async def test_a_model_that_is_not_offered_fails_the_task_at_once(
     after = criteria(retries=retries)
     story = await tasks.perform(task("Do it.", criteria=after, model={"id": "nobody"}))
     assert story.view.state == "failed"
-    assert (story.view.reason or "").startswith("No model nobody is offered.")
+    assert (story.view.reason or "").startswith("The model nobody is not available.")
     assert story.sessions == []
     assert story.said == [
         "[OPERATION] Sends the prompt.",
@@ -249,7 +249,9 @@ async def test_a_driving_model_that_is_not_offered_costs_the_retries(tasks: Task
     models = {"driving": "nobody", "coding": "coder"}
     story = await tasks.perform(task("Do it.", criteria=after, **CODER), models=models)
     assert story.missions == ["prompt 0.1 coder", "prompt 1.1 coder"]
-    reason = "After 1 retry: criteria.condition could not be checked: No model nobody is offered."
+    reason = (
+        "After 1 retry: criteria.condition could not be checked: The model nobody is not available."
+    )
     assert (story.view.reason or "").startswith(reason)
 
 

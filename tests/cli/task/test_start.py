@@ -268,7 +268,7 @@ def test_an_open_session_can_be_lent_and_stays_open(portal: Portal) -> None:
             "--session cannot be combined with --model or --cwd: a session keeps its own.",
         ),
         (["look", "--cwd", "/no/such/folder"], "The folder /no/such/folder does not exist."),
-        (["look", "--model", "none"], "No model none is offered."),
+        (["look", "--model", "none"], "The model none is not available."),
     ],
     ids=str,
 )
