@@ -162,6 +162,7 @@ async def opened_services(
             max_block=settings.max_block_characters,
             images=Images(folder.images),
             places=places,
+            session_keys=settings.session,
         )
         entries = Entries(
             settings=settings,
@@ -320,7 +321,8 @@ async def _serve_rehearsal(
 
     server = await stack.enter_async_context(RehearsalServer(script))
     offers = tuple(
-        ModelOffer(model.id, model.name, model.multiplier, "rehearsal") for model in script.models
+        ModelOffer(model.id, model.name, model.multiplier, "rehearsal", efforts=model.efforts)
+        for model in script.models
     )
     return RehearsalSource(server.base_url, server.api_key, offers, settings.rehearsal is None)
 
@@ -399,6 +401,7 @@ async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
             1 if model.multiplier is None else model.multiplier,
             "copilot",
             model.context_tokens or model.max_prompt_tokens,
+            model.efforts,
         )
         for model in await runtime.list_models(token)
     ]

@@ -13,6 +13,7 @@ _ADDRESS: Final = "It controls how this server is reached."
 _ACCESS: Final = "It controls who has access."
 _PROGRAM: Final = "It names a program that the server runs."
 _NOTICES: Final = "It controls where notices are sent, with a secret stored elsewhere."
+_TABLE: Final = "It is a table of the file."
 _AT_START: Final = "It is read only when the server starts."
 
 
@@ -82,6 +83,20 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     "max_block_characters": SettingFacts(
         "How many characters of a tool's output, a message or reasoning are kept: start and end.",
         *("number", "new_sessions"),
+    ),
+    "session.reasoning_effort": SettingFacts(
+        "How long models think in sessions. Empty: as they do by themselves.",
+        *("choice", "new_sessions"),
+        choices=("low", "medium", "high", "xhigh", "max"),
+    ),
+    "session.system_message": SettingFacts(
+        "What models are told before everything else. Only what is done with it is shown.",
+        fixed=_TABLE,
+    ),
+    "session.instructions": SettingFacts(
+        "Whether sessions read AGENTS.md and the like. Empty: they do.",
+        *("choice", "new_sessions"),
+        choices=("auto", "off"),
     ),
     "max_body_bytes": SettingFacts("Maximum size of a request, in bytes.", "number"),
     "loop_detection.enabled": _loops("Stop an agent that repeats itself.", "switch"),

@@ -26,6 +26,7 @@ from pydantic import (
 
 from airboss.errors import SettingsInvalid
 from airboss.provider_settings import Provider
+from airboss.session_keys import NOTHING_SAID, SessionKeys
 
 Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
 POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
@@ -134,6 +135,8 @@ class Settings(_Frozen):
     quiet_seconds: float = Field(default=60.0, gt=0)
     # An agent that repeats itself is warned, then refused, then stopped.
     loop_detection: LoopDetection = LoopDetection()
+    # What every session is given beside its model: an entry, a task or a request may say otherwise.
+    session: SessionKeys = NOTHING_SAID
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
     # Of a tool's output, a message or reasoning so much is kept: a head, a tail, and a mark that
@@ -213,6 +216,8 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
         said["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
     if settings.notify_command:
         said["notify_command"] = [settings.notify_command[0], "…"]
+    if settings.session.system_message:
+        said["session"]["system_message"] = "; ".join(settings.session.system_message.said)
     if settings.providers:
         said["providers"] = [provider.name for provider in settings.providers]
     return said

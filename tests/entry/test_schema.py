@@ -24,6 +24,9 @@ def test_the_fields_are_those_of_the_types() -> None:
         "drivingSessionRetries",
         "permissions",
         "limits",
+        "reasoningEffort",
+        "systemMessage",
+        "instructions",
     ]
     assert SCHEMA["required"] == ["models", "promptVariables", "tasks", "jobs", "grid"]
     assert SCHEMA["additionalProperties"] is False
@@ -71,5 +74,8 @@ def test_every_field_says_what_it_means() -> None:
 
 def test_the_driving_model_is_offered_as_a_name() -> None:
     models = SCHEMA["properties"]["models"]
-    assert models["properties"]["driving"]["type"] == "string"
-    assert models["additionalProperties"] == {"type": "string"}
+    assert models["properties"]["driving"]["description"].startswith("The model that judges")
+    assert models["additionalProperties"]["oneOf"] == [
+        {"type": "string"},
+        {"$ref": "#/$defs/NamedModel"},
+    ]

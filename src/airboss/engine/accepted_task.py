@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from airboss.engine.task import TaskPlan
+from airboss.engine.task_setup import SaidOfTask
 from airboss.engine.walk import RunTask
 from airboss.entry.bounds import granted_policy
 from airboss.entry.document import DRIVING, Entry, Model
@@ -19,6 +20,7 @@ class AcceptedTask:
     plan: TaskPlan
     # For sessions of its own.
     policy: Policy
+    said: SaidOfTask
     event: TaskAccepted
 
 
@@ -35,7 +37,7 @@ def accept_task(
         name=task_id,
         task=task,
         task_model=_model(entry, step.ref.model_override or task.model),
-        driving_model=entry.models[DRIVING],
+        driving_model=entry.model_id(DRIVING),
         driving_retries=entry.driving_session_retries,
         user_input=user_input,
         borrowed=lone.session if lone else None,
@@ -61,11 +63,12 @@ def accept_task(
         previous_tasks=step.previous,
         rules=plan.rules,
     )
-    return AcceptedTask(plan, policy, accepted)
+    said = SaidOfTask(entry, task_id, step.ref.model_override or task.model, view.trusted)
+    return AcceptedTask(plan, policy, said, accepted)
 
 
 def _model(entry: Entry, given: Model | None) -> str:
     """Of a task's models the override holds, then its own."""
     if given is None:
-        return entry.models[DRIVING]
-    return entry.models[given.name] if given.id is None else given.id
+        return entry.model_id(DRIVING)
+    return entry.model_id(given.name) if given.id is None else given.id

@@ -1,10 +1,13 @@
 """The sessions of one task run: opened with what the task may do, and closed by it."""
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from airboss.engine.task_setup import SaidOfTask
 from airboss.errors import Conflict, RuntimeUnavailable
+from airboss.harness.setup import Said
 from airboss.harness.turn import AcceptedPrompt, Pause
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
 from airboss.model.views import SessionView
@@ -25,6 +28,7 @@ class AgentSessions(Protocol):
         task: TaskRunId,
         run: RunId | None,
         waits: bool,
+        said: Sequence[Said],
     ) -> SessionView: ...
 
     async def show(self, session: str) -> SessionView: ...
@@ -67,12 +71,15 @@ class OwnSessions:
     run: RunId | None = None
     # Gives its place to others while a person is waited for.
     pause: Pause | None = None
+    # What is said about those that it opens.
+    said: SaidOfTask | None = None
 
     @property
     def _who(self) -> str:
         return actor_of(self.task_run)
 
-    async def open(self, model: str) -> SessionId:
+    async def open(self, model: str, *, is_driving: bool = False) -> SessionId:
+        said = self.said.about(model, is_driving=is_driving) if self.said else ()
         view = await self.sessions.start(
             model,
             self.cwd,
@@ -81,6 +88,7 @@ class OwnSessions:
             task=self.task_run,
             run=self.run,
             waits=False,
+            said=said,
         )
         return view.id
 

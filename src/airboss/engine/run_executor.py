@@ -110,12 +110,14 @@ class RunExecutor:
         said = [recorded.event for recorded in self.log.say(*begun.lines)]
         started, accepted = cast("tuple[WorkStarted, TaskAccepted]", tuple(said))
         plan = replace(begun.accepted.plan, rules=accepted.rules)
-        is_lone, policy = isinstance(view, LoneRunView), begun.accepted.policy
+        is_lone, given = isinstance(view, LoneRunView), begun.accepted
         run = None if is_lone else view.id
         slots = None if plan.borrowed else self.slots
         own = begun.own if is_lone else None
         place = TaskPlace(started, writer, slots, own, _waits_for(view, step.path))
-        agents = OwnSessions(self.sessions, begun.task_run, view.cwd, policy, run, place)
+        agents = OwnSessions(
+            self.sessions, begun.task_run, view.cwd, given.policy, run, place, given.said
+        )
         executor = TaskExecutor(begun.own, agents, self.redactor)
         return TaskAtWork(started, run_task(plan), executor, place, writer, is_lone)
 

@@ -145,7 +145,7 @@ class TaskExecutor:
     async def _open_anew(self, origin: str, act: OpenAct) -> Opened | Crashed | ActRefused:
         model, is_driving = act.model, act.is_driving
         try:
-            session = await self.agents.open(model)
+            session = await self.agents.open(model, is_driving=is_driving)
         except AirbossError as error:
             answer = _refusal(error)
             failed = TaskSessionFailed(

@@ -16,6 +16,7 @@ LONGEST_EXAMPLE: Final = 200
 
 WORK: Final = {"kind": "Ref", "taskId": "build"}
 _LINES: Final = ["Run the tests and fix what fails."]
+_TOLD: Final = ["Answer in English, in short sentences."]
 ASK: Final = "Call job_boolean_true if it is so, else job_boolean_false with the reason."
 _TASK: Final = {"model": {"category": "driving"}, "prompt": _LINES, "requireUserInput": False}
 _CELL: Final = {"name": "Build", "jobName": "build"}
@@ -28,6 +29,13 @@ _EXAMPLES: Final[Mapping[str, object]] = {
     "drivingSessionRetries": [{"modelId": "gpt-5-mini", "retries": 2}],
     "permissions": "ask",
     "limits": {"minutes": 30},
+    "reasoningEffort": "high",
+    "systemMessage": {"append": _TOLD},
+    "append": _TOLD,
+    "replace": _TOLD,
+    "prepend": _TOLD,
+    "sections": {"tone": {"replace": _TOLD}},
+    "instructions": "off",
     "turns": 50,
     "tokens": 200_000,
     "cost": 5,
@@ -130,8 +138,8 @@ def _short(name: object) -> str:
 
 def existing(kind: str, names: Collection[str]) -> str:
     """Which names there are, of tasks, jobs, models or tools."""
-    if kind == "tools":
-        return f"The tools are: {listed(names)}."
+    if kind in ("tools", "sections"):
+        return f"The {kind} are: {listed(names)}."
     if not names:
         return f"This entry has no {kind} yet. Add one below `{kind}`."
     return f"The {kind} of this entry are: {listed(names)}."

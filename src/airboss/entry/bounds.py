@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from airboss.entry.document import Entry, Limits, Policy
+from airboss.entry.document import Entry, Limits, Policy, Task
+from airboss.entry.session_words import keys_of
 from airboss.entry.violations import At
+from airboss.model.setup_bounds import widening
 
 # From the narrowest to the widest.
 POLICIES: Final[tuple[Policy, ...]] = ("deny-all", "read-only", "ask", "approve-all")
@@ -54,8 +56,8 @@ class Ungranted:
     """A request for more than the server allows, in a file that nobody has trusted."""
 
     place: At
-    wished: Policy
-    granted: Policy
+    wished: str
+    granted: str
 
     def __str__(self) -> str:
         return (
@@ -64,8 +66,22 @@ class Ungranted:
         )
 
 
+@dataclass(frozen=True)
+class UngrantedWish(Ungranted):
+    """The same about sessions: it counts as if it were not there."""
+
+    granted: str = "nothing"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.place.where}: It asks {self.wished}, which is not granted until a person "
+            "trusts this file."
+        )
+
+
 def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungranted]:
-    """Every policy in an entry that is wider than the server's."""
+    """Every policy in an entry that is wider than the server's, and all about its sessions that
+    goes beyond what the server gives them."""
     root = At(f"{prefix}entry")
     requests: list[tuple[Policy | None, At]] = [(entry.permissions, root.field("permissions"))]
     for name, task in entry.tasks.items():
@@ -73,6 +89,17 @@ def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungran
     for request, place in requests:
         if request and is_wider(request, server):
             yield Ungranted(place, request, server)
+    yield from _wishes(entry, root)
+    for name, task in entry.tasks.items():
+        yield from _wishes(task, root.field("tasks").key(name))
+
+
+def _wishes(part: Entry | Task, place: At) -> Iterator[Ungranted]:
+    for wish in widening(keys_of(part)):
+        at = place
+        for step in wish.place:
+            at = at.field(step)
+        yield UngrantedWish(at, wish.what)
 
 
 def limited_in(entry: Entry) -> Iterator[str]:

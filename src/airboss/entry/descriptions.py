@@ -5,10 +5,20 @@ from typing import Final
 
 _LIMIT: Final = "When this is reached, a person is asked before the work goes on."
 
+# Of an entry, and over it of each of its tasks.
+_SESSION: Final = {
+    "reasoningEffort": "How long the model thinks: `low`, `medium`, `high`, `xhigh` or `max`. The "
+    "model must offer it.",
+    "systemMessage": "What the model is told before everything else. `replace`, and sections that "
+    "are replaced or removed, count only after somebody trusts this file.",
+    "instructions": "`off`: AGENTS.md and the like are not read. Default: `auto`.",
+}
+
 # By the part, and by the field as files have it.
 DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Entry": {
-        "models": "Names that you choose, each with the id of a model. `driving` is required.",
+        "models": "Names that you choose, each with the id of a model, or with `id` and "
+        "`reasoningEffort`. `driving` is required.",
         "promptVariables": "Texts that several prompts share. A prompt uses one as `$name`.",
         "tasks": "The tasks by name: prompts with conditions, criteria and retries.",
         "jobs": "The jobs by name: trees of tasks that run in order, at once or in loops.",
@@ -18,6 +28,7 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "permissions": "What agents may do without asking: `deny-all`, `read-only`, `ask` or "
         "`approve-all`. More than the server allows counts only after somebody trusts this file.",
         "limits": "What each run may use before a person is asked.",
+        **_SESSION,
     },
     "Limits": {
         "turns": f"Turns of agents. {_LIMIT}",
@@ -29,6 +40,21 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Model": {
         "category": "A name from `models`, such as `driving`.",
         "id": "The id of a model. `airboss models` lists them.",
+    },
+    "NamedModel": {
+        "id": "The id of a model. `airboss models` lists them.",
+        "reasoningEffort": "How long this model thinks wherever it is used by this name.",
+    },
+    "SystemMessage": {
+        "append": "Lines behind the usual text. What the settings, the entry and the task append "
+        "adds up.",
+        "replace": "Lines instead of the usual text.",
+        "sections": "Changes to parts of the usual text, by the name of the section.",
+    },
+    "Section": {
+        "replace": "Lines instead of the section.",
+        "append": "Lines behind the section.",
+        "prepend": "Lines before the section.",
     },
     "Availability": {
         "previousTasks": "The task that ended last in this job must be one of these.",
@@ -60,6 +86,7 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "availability": "What must be true before the task starts.",
         "criteria": "What must be true after the prompt was worked on. Without it, the task "
         "succeeds when the agent is done.",
+        **_SESSION,
     },
     "Ref": {
         "kind": "Runs one task.",

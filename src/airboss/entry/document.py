@@ -5,11 +5,13 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     PlainSerializer,
     StrictBool,
     StrictInt,
     StrictStr,
+    Tag,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -17,8 +19,13 @@ from pydantic_core import PydanticCustomError
 
 from airboss.entry.tools import JOB_TOOLS
 from airboss.model.numbers import Whole, whole
+from airboss.session_keys import ONE_OF_MESSAGE, ONE_OF_SECTION, SECTIONS, Effort, Instructions
 
 ONE_OF_TWO: Final = "one_of_two"
+ONE_OF_THREE: Final = "one_of_three"
+# Where something is either text or an object: steps of pydantic's that are in no file.
+TEXT: Final = "[text]"
+OBJECT: Final = "[object]"
 DRIVING: Final = "driving"
 
 Policy: TypeAlias = Literal["ask", "approve-all", "read-only", "deny-all"]
@@ -90,6 +97,63 @@ class Model(Part):
         return self.category or self.id or ""
 
 
+class NamedModel(Part):
+    """A model id with what is asked of the model wherever it is used by this name."""
+
+    id: StrictStr
+    reasoning_effort: Effort | None = None
+
+
+def _text_or_object(value: object) -> str:
+    return OBJECT if isinstance(value, dict | Part) else TEXT
+
+
+ModelOrId: TypeAlias = Annotated[
+    Annotated[StrictStr, Tag(TEXT)] | Annotated[NamedModel, Tag(OBJECT)],
+    Discriminator(_text_or_object),
+]
+
+
+class Section(Part):
+    """What becomes of one section of the system message."""
+
+    replace: Prompt | None = None
+    append: Prompt | None = None
+    prepend: Prompt | None = None
+
+    @model_validator(mode="after")
+    def be_one_thing(self) -> "Section":
+        if len([text for _, text in self if text is not None]) != 1:
+            raise PydanticCustomError(ONE_OF_THREE, ONE_OF_SECTION)
+        return self
+
+
+SectionOrWord: TypeAlias = Annotated[
+    Annotated[Literal["remove"], Tag(TEXT)] | Annotated[Section, Tag(OBJECT)],
+    Discriminator(_text_or_object),
+]
+
+
+class SystemMessage(Part):
+    """What the model is told first: more than usual, something else, or changed in parts."""
+
+    append: Prompt | None = None
+    replace: Prompt | None = None
+    sections: (
+        Annotated[
+            dict[StrictStr, SectionOrWord],
+            Field(json_schema_extra={"propertyNames": {"enum": [*SECTIONS]}}),
+        ]
+        | None
+    ) = None
+
+    @model_validator(mode="after")
+    def be_one_thing(self) -> "SystemMessage":
+        if len([part for _, part in self if part is not None]) != 1:
+            raise PydanticCustomError(ONE_OF_THREE, ONE_OF_MESSAGE)
+        return self
+
+
 class Availability(Part):
     """What must hold before a task begins."""
 
@@ -124,6 +188,9 @@ class Task(Part):
     limits: Limits | None = None
     availability: Availability | None = None
     criteria: Criteria | None = None
+    reasoning_effort: Effort | None = None
+    system_message: SystemMessage | None = None
+    instructions: Instructions | None = None
 
 
 class Ref(Part):
@@ -205,7 +272,7 @@ class DrivingRetry(Part):
 class Entry(Part):
     """What a team writes once and runs a hundred times."""
 
-    models: Annotated[dict[StrictStr, StrictStr], Field(json_schema_extra={"required": [DRIVING]})]
+    models: Annotated[dict[StrictStr, ModelOrId], Field(json_schema_extra={"required": [DRIVING]})]
     prompt_variables: dict[StrictStr, Prompt]
     tasks: dict[StrictStr, Task]
     jobs: dict[StrictStr, Job]
@@ -213,6 +280,18 @@ class Entry(Part):
     driving_session_retries: Annotated[tuple[DrivingRetry, ...], Field(min_length=1)] | None = None
     permissions: Policy | None = None
     limits: Limits | None = None
+    reasoning_effort: Effort | None = None
+    system_message: SystemMessage | None = None
+    instructions: Instructions | None = None
+
+    def model_id(self, name: str) -> str:
+        """The id of the model that goes by this name."""
+        model = self.models[name]
+        return model if isinstance(model, str) else model.id
+
+    @property
+    def model_ids(self) -> tuple[str, ...]:
+        return tuple(self.model_id(name) for name in self.models)
 
     def name_in_grid(self, job: str) -> str:
         """What a job's button says; of several the first, and empty where there is none."""

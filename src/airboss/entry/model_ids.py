@@ -15,4 +15,4 @@ def model_ids(entry: Entry) -> list[str]:
     works = [ref.model_override for job in entry.jobs.values() for ref in refs(job.work)]
     driving = [retry.model_id for retry in entry.driving_session_retries or ()]
     tasks = named(task.model for task in entry.tasks.values())
-    return list(dict.fromkeys([*entry.models.values(), *driving, *tasks, *named(works)]))
+    return list(dict.fromkeys([*entry.model_ids, *driving, *tasks, *named(works)]))

@@ -34,8 +34,10 @@ def _describe(plain: dict[str, Any]) -> None:
         properties = (plain if part == "Entry" else plain["$defs"][part])["properties"]
         for name, said in fields.items():
             properties[name]["description"] = said
-    driving = {"type": "string", "description": DRIVING_MODEL}
-    plain["properties"]["models"]["properties"] = {DRIVING: driving}
+    models = plain["properties"]["models"]
+    models["properties"] = {
+        DRIVING: {**models["additionalProperties"], "description": DRIVING_MODEL}
+    }
 
 
 def _plain(schema: Any, place: tuple[str, ...], work: Any) -> Any:

@@ -9,7 +9,10 @@ from pydantic_core import ErrorDetails
 
 from airboss.entry.advice import of_shape, unknown_field
 from airboss.entry.document import (
+    OBJECT,
+    ONE_OF_THREE,
     ONE_OF_TWO,
+    TEXT,
     Alt,
     Availability,
     Criteria,
@@ -22,10 +25,13 @@ from airboss.entry.document import (
     Limits,
     Loop,
     Model,
+    NamedModel,
     Par,
     Part,
     Ref,
+    Section,
     Seq,
+    SystemMessage,
     Task,
 )
 from airboss.entry.violations import (
@@ -56,7 +62,7 @@ KINDS: Final = (
     "Ref runs a task, Seq its works one after the other, Par all at the same time, Loop again and "
     "again, Alt one or the other."
 )
-_RECORDS: Final[Mapping[str, type[Part]]] = {"tasks": Task, "jobs": Job}
+_RECORDS: Final[Mapping[str, type[Part]]] = {"tasks": Task, "jobs": Job, "models": NamedModel}
 _PARTS: Final[Mapping[str, type[Part]]] = {
     "model": Model,
     "modelOverride": Model,
@@ -64,6 +70,7 @@ _PARTS: Final[Mapping[str, type[Part]]] = {
     "availability": Availability,
     "criteria": Criteria,
     "failureAction": FailureAction,
+    "systemMessage": SystemMessage,
     "grid": GridRow,
     "drivingSessionRetries": DrivingRetry,
 }
@@ -85,6 +92,9 @@ _REASONS: Final = {
     "too_long": "Should have two elements: true or false, then a work.",
     ONE_OF_TWO: "Should have either category or id.",
 }
+
+# Said by pydantic, and in no file.
+_NO_STEPS: Final = frozenset({"[key]", TEXT, OBJECT})
 
 Parsed: TypeAlias = tuple[Entry | None, list[Violation]]
 
@@ -226,6 +236,8 @@ def _reason(fault: ErrorDetails) -> str:
     if fault["type"] == "literal_error":
         choices = str(fault.get("ctx", {}).get("expected", "")).replace("'", '"')
         return f"Should be {choices}."
+    if fault["type"] == ONE_OF_THREE:
+        return fault["msg"]
     return _REASONS.get(fault["type"], f"{fault['msg'].replace('Input should', 'Should')}.")
 
 
@@ -246,7 +258,7 @@ def _steps(loc: tuple[int | str, ...], data: object) -> Loc:
     here: object = data
     for step in loc:
         has = cast("dict[object, object]", here) if isinstance(here, dict) else {}
-        if step == "[key]" or (step in WORKS and step not in has and has.get("kind") == step):
+        if step in _NO_STEPS or (step in WORKS and step not in has and has.get("kind") == step):
             continue
         steps.append(step)
         if isinstance(here, list | tuple) and isinstance(step, int):
@@ -268,6 +280,8 @@ def _owner(said: tuple[int | str, ...], loc: Loc) -> type[Part]:
         return Entry
     if len(parent) == 2 and names[0] in _RECORDS:
         return _RECORDS[names[0]]
+    if names[-2:-1] == ["sections"]:
+        return Section
     if names[0] == "grid" and len(parent) > 2:
         return GridCell
     return _PARTS.get(names[-1], Part)

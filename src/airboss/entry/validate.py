@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from airboss.entry.advice import WORK, existing, pair
-from airboss.entry.document import DRIVING, Entry, Job, Prompt, Task
-from airboss.entry.prompts import USER_INPUT, Expander, lines_of, variables_in
+from airboss.entry.document import DRIVING, Entry, Job, Prompt, Section, SystemMessage, Task
+from airboss.entry.prompts import (
+    RUNTIME_VARIABLES,
+    USER_INPUT,
+    Expander,
+    lines_of,
+    variables_in,
+)
 from airboss.entry.shape import MAX_PARTS, measure, plain_data, read_shape
 from airboss.entry.tools import JOB_TOOLS
 from airboss.entry.violations import (
@@ -24,6 +30,7 @@ from airboss.entry.violations import (
     wrong,
 )
 from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
+from airboss.session_keys import SECTIONS
 
 _NOTHING: Final[Raw] = {}
 _PLURALS: Final = {
@@ -31,7 +38,9 @@ _PLURALS: Final = {
     "a valid job name": "jobs",
     "a valid task name": "tasks",
     "an available tool": "tools",
+    "a section of the system message": "sections",
 }
+_SECTIONS: Final[Raw] = dict.fromkeys(SECTIONS)
 
 
 def validate_entry(data: object, prefix: str = "") -> Entry:
@@ -145,6 +154,7 @@ class _Rules:
             needs: set[bool | None] = {None} if name in self._unsure else set()
             yield from self._works(job.get("work"), place.field("work"), needs)
             yield from self._needs(job.get("requireUserInput"), needs, place)
+        yield from self._session(self._entry, self._root)
 
     def _driving(self) -> Iterator[Violation]:
         if self._models is not None and DRIVING not in self._models:
@@ -153,6 +163,7 @@ class _Rules:
         retries = self._root.field("drivingSessionRetries").item(0).field("modelId")
         for first in elements(self._entry.get("drivingSessionRetries"))[:1]:
             given = fields(first).get("modelId")
+            driving = fields(driving).get("id", driving)
             if isinstance(driving, str) and isinstance(given, str) and given != driving:
                 advice = "The first retry is on the driving model:"
                 example = self._pair("modelId", driving)
@@ -210,6 +221,28 @@ class _Rules:
         more = lines_of(action.get("additionalPrompt"))
         if more is not None:
             yield from self._expander.expand(more, spot.field("additionalPrompt"))[1]
+        yield from self._session(task, place)
+
+    def _session(self, part: Raw, place: At) -> Iterator[Violation]:
+        """What an entry or a task says about its sessions."""
+        message, spot = fields(part.get("systemMessage")), place.field("systemMessage")
+        yield from self._told(message, ("append", "replace"), spot)
+        sections = fields(message.get("sections"))
+        for name in sections:
+            at = spot.field("sections").field(str(name))
+            yield from self._name(name, _SECTIONS, at, "a section of the system message")
+            yield from self._told(fields(sections[name]), ("replace", "append", "prepend"), at)
+
+    def _told(self, part: Raw, names: Sequence[str], place: At) -> Iterator[Violation]:
+        for name in names:
+            lines = lines_of(part.get(name))
+            if lines is None:
+                continue
+            text, found = self._expander.expand(lines, place.field(name))
+            yield from found
+            for unknown in [one for one in RUNTIME_VARIABLES if one in variables_in(text or "")]:
+                said = f"Should not use ${unknown}: it has a value in prompts only."
+                yield wrong(place.field(name), said, None, "Write it into the prompt of the task.")
 
     def _prompt(self, task: Raw, place: At) -> Iterator[Violation]:
         lines = lines_of(task.get("prompt"))
@@ -309,6 +342,8 @@ def finished(entry: Entry, texts: Mapping[Loc, str]) -> Entry:
             changed["criteria"] = after.model_copy(
                 update={"condition": condition, "failure_action": action.model_copy(update=more)}
             )
+        if message := given.system_message:
+            changed["system_message"] = _message(message, texts, ("tasks", name))
         return given.model_copy(update=changed)
 
     def job(given: Job) -> Job:
@@ -316,9 +351,32 @@ def finished(entry: Entry, texts: Mapping[Loc, str]) -> Entry:
         needs = any(entry.tasks[ref.task_id].require_user_input for ref in refs(work))
         return given.model_copy(update={"work": work, "require_user_input": needs})
 
+    message = entry.system_message
     return entry.model_copy(
         update={
+            "system_message": message and _message(message, texts, ()),
             "tasks": {name: task(name, given) for name, given in entry.tasks.items()},
             "jobs": {name: job(given) for name, given in entry.jobs.items()},
         }
     )
+
+
+def _message(message: SystemMessage, texts: Mapping[Loc, str], around: Loc) -> SystemMessage:
+    """With its texts expanded."""
+    loc = (*around, "systemMessage")
+    changed: dict[str, object] = {
+        name: (texts[*loc, name],) for name in ("append", "replace") if getattr(message, name)
+    }
+    if message.sections:
+        changed["sections"] = {
+            name: _section(section, texts, (*loc, "sections", name))
+            for name, section in message.sections.items()
+        }
+    return message.model_copy(update=changed)
+
+
+def _section(section: Section | str, texts: Mapping[Loc, str], loc: Loc) -> Section | str:
+    if not isinstance(section, Section):
+        return section
+    given = [name for name, text in section if text]
+    return section.model_copy(update={name: (texts[*loc, name],) for name in given})

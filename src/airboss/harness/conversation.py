@@ -43,6 +43,7 @@ from airboss.model.events import (
 )
 from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
+from airboss.model.setup import Setup
 from airboss.runtime.runtime_process import RuntimeRefused
 from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.runtime.signals import RuntimeLost, Signal, TurnFailed
@@ -65,6 +66,7 @@ class SessionTerms:
     """What a session is opened with. Each of its parts is handed what it needs of this."""
 
     route: Route
+    setup: Setup
     rule: PolicyRule
     rules: RulesInForce
     open_session: OpenSession
@@ -197,6 +199,7 @@ class Conversation:
             id=self.session,
             cwd=self.cwd,
             model=route.model,
+            setup=self._terms.setup,
             provider=provider,
             vision=route.vision,
             github_token=route.github_token,

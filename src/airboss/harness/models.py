@@ -30,8 +30,8 @@ class ModelOffer:
     # How much fits into a conversation; of a model that the runtime does not know, what it takes
     # such a one for.
     context_tokens: int | None = UNKNOWN_MODEL_TOKENS
-    # How hard it can be told to think, where somebody said so.
-    efforts: tuple[Effort, ...] = ()
+    # The reasoning efforts that it takes; None where nobody knows.
+    efforts: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Route:
     upstream: Upstream | None = None
     # The variable that holds its key.
     key_variable: str | None = None
+    # As of the model's offer.
+    efforts: tuple[str, ...] | None = None
 
     def in_our_words(self, message: str) -> str:
         """Where the service refuses the key: the runtime names variables of its own, which nobody
@@ -116,7 +118,7 @@ class Catalog:
                 0,
                 provider.name,
                 model.prompt_tokens or UNKNOWN_MODEL_TOKENS,
-                model.efforts,
+                model.efforts or None,
             )
             for provider in self.providers
             for model in provider.models
@@ -148,13 +150,17 @@ class Catalog:
         for offer in self._rehearsed() if source else ():
             if source and offer.id == model:
                 wire = {"type": "openai", "base_url": source.base_url, "api_key": source.api_key}
-                return Route(model, wire, multiplier=offer.multiplier)
+                return Route(model, wire, multiplier=offer.multiplier, efforts=offer.efforts)
         if found := self._own_route(model):
             return found
         for offer in await self._of_copilot():
             if offer.id == model:
-                token = self.identity.token
-                return Route(model, github_token=token, multiplier=offer.multiplier)
+                return Route(
+                    model,
+                    github_token=self.identity.token,
+                    multiplier=offer.multiplier,
+                    efforts=offer.efforts,
+                )
         said = f"The model {model} is not available. To list models, run `airboss models`."
         raise ModelIdNotFound(f"{said} {self.problem}" if self.problem else said)
 
@@ -168,6 +174,7 @@ class Catalog:
                     vision=found.vision,
                     upstream=upstream_of(provider, self._key(provider)),
                     key_variable=provider.key_variable,
+                    efforts=found.efforts or None,
                 )
         return None
 

@@ -12,6 +12,7 @@ from airboss.model.inbox_events import InboxEvent
 from airboss.model.limits import UsageLimits
 from airboss.model.rules import Rule
 from airboss.model.run_events import RunEvent
+from airboss.model.setup import Setup
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
@@ -51,6 +52,8 @@ class SessionOpened(Frozen):
     limits: UsageLimits = UsageLimits()
     # An approval in it counts as a no after so long, unless the server's settings say otherwise.
     approval_seconds: float | None = None
+    # What else it is given, on every resume too. Where it is left out, nothing was said.
+    setup: Setup | None = None
 
 
 class SessionReady(Frozen):

@@ -104,6 +104,7 @@ class CopilotModel:
     max_prompt_tokens: int | None
     policy: str | None
     context_tokens: int | None = None
+    efforts: tuple[str, ...] = ()
 
 
 class Runtime:
@@ -358,4 +359,5 @@ def _offer(model: Any) -> CopilotModel:
         max_prompt_tokens=getattr(limits, "max_prompt_tokens", None),
         policy=None if state is None else str(getattr(state, "value", state)),
         context_tokens=getattr(limits, "max_context_window_tokens", None),
+        efforts=tuple(getattr(model, "supported_reasoning_efforts", None) or ()),
     )

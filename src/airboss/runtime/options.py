@@ -3,6 +3,7 @@
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
+from airboss.model.setup import Setup, SystemMessageSetup
 from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.tools import sdk_tools
 from airboss.store.images import Pictures
@@ -48,10 +49,34 @@ def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, An
         # Left out, the instructions of a folder are read once in the life of the runtime.
         **({} if asked.resume else {"refresh_custom_instructions": True}),
         "enable_session_telemetry": False,
+        **_of_setup(asked.setup),
         # A model that the runtime does not know would not be shown images by itself.
         "model_capabilities": asked.provider
         and ModelCapabilitiesOverride(supports=ModelSupportsOverride(vision=asked.vision)),
     }
+
+
+def _of_setup(setup: Setup) -> dict[str, Any]:
+    """Given whole to a resume too: the runtime forgets nearly all of it."""
+    return {
+        "reasoning_effort": setup.reasoning_effort,
+        "system_message": setup.system_message and _system_message(setup.system_message),
+        "skip_custom_instructions": setup.instructions == "off",
+    }
+
+
+def _system_message(message: SystemMessageSetup) -> dict[str, Any]:
+    if message.replace is not None:
+        texts = [text for text in (message.replace, message.append) if text]
+        return {"mode": "replace", "content": "\n\n".join(texts)}
+    added = {"content": message.append} if message.append else {}
+    if not message.sections:
+        return {"mode": "append", **added}
+    sections = {
+        name: {"action": change.action, **({"content": change.text} if change.text else {})}
+        for name, change in message.sections.items()
+    }
+    return {"mode": "customize", "sections": sections, **added}
 
 
 def blobs(pictures: Pictures) -> list[Any] | None:

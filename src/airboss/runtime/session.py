@@ -12,6 +12,7 @@ from airboss.background import Background
 from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MOST_CHARACTERS, Redacting
+from airboss.model.setup import USUAL, Setup
 from airboss.runtime.agent_runtime import Runtime, in_words
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
@@ -67,16 +68,15 @@ class SessionRequest:
     provider: Mapping[str, Any] | None = None
     vision: bool = True
     github_token: str | None = None
-    # Beside the runtime's own; a resumed session has none but those that are given anew.
+    # Beside the runtime's own. These and `setup` are forgotten on a resume, and given anew.
     tools: tuple[ToolOffer, ...] = ()
     # For those of them that are answered from outside.
     answer: AnswerCall | None = None
-    # What every call of a tool passes; it too is given anew.
-    gate: ToolGate | None = None
+    gate: ToolGate | None = None  # what every call of a tool passes; it too is given anew
     resume: bool = False
-    # On a resume: what was asked for when the session was cut off is asked again, and the turn
-    # that it belongs to goes on.
+    # On a resume: what was asked for when it was cut off is asked again, and that turn goes on.
     goes_on: bool = False
+    setup: Setup = USUAL
     quiet_limit: float = 60.0
     # Of each block so many characters are told.
     most: int = MOST_CHARACTERS

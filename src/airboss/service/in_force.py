@@ -23,6 +23,7 @@ class SettingsInForce:
         # These hold for sessions that are opened or resumed from now on.
         sessions.approval_seconds = settings.approval_seconds
         sessions.quiet_seconds = settings.quiet_seconds
+        sessions.session_keys = settings.session
         sessions.loop_detection = settings.loop_detection
         sessions.max_block = settings.max_block_characters
         self.slots.resize(settings.max_tasks or self.fitting)

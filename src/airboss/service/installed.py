@@ -123,10 +123,10 @@ class Installed:
     def _summary(self, name: str, task: "Task") -> TaskSummary:
         from airboss.entry.document import DRIVING
 
-        models = self.entry.models
-        model = models[DRIVING]
+        model = self.entry.model_id(DRIVING)
         if task.model:
-            model = models[task.model.category] if task.model.category else task.model.id or model
+            category = task.model.category
+            model = self.entry.model_id(category) if category else task.model.id or model
         return TaskSummary(
             name=name,
             about=_first_line(task.description or "") or _first_line(task.prompt[0]),

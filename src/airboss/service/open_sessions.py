@@ -22,8 +22,11 @@ from airboss.log.writer import Writer
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.ids import SessionId
 from airboss.model.redaction import Redactor
+from airboss.model.setup import Setup
 from airboss.model.views import QueuedPrompt, SessionView
 from airboss.service.folders import Folders
+from airboss.service.session_setup import setup_of
+from airboss.session_keys import NOTHING_SAID, SessionKeys
 from airboss.settings import LoopDetection, Policy
 from airboss.store.images import Images
 from airboss.store.places import Places
@@ -53,6 +56,8 @@ class OpenSessions:
     images: Images | None = None
     places: Places | None = None
     max_block: int = MOST_CHARACTERS
+    # What is said about every session, in the settings.
+    session_keys: SessionKeys = NOTHING_SAID
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     _files: FileWaits = field(default_factory=FileWaits)
@@ -100,12 +105,14 @@ class OpenSessions:
         self,
         writer: Writer,
         route: Route,
+        setup: Setup,
         rule: PolicyRule,
         again: QueuedPrompt | None = None,
     ) -> Conversation:
         state = SessionState(writer, self.inbox, self.redactor, self.budgets, again, self._files)
         terms = SessionTerms(
             route=route,
+            setup=setup,
             rule=rule,
             rules=self.rules,
             open_session=self.open_session,
@@ -140,9 +147,10 @@ class OpenSessions:
         try:
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
+            setup = await setup_of(self.log, view.id)
             rule = self._rule(policy, folder, view.id)
             with self._room():
-                talk = self._conversation(writer, route, rule, again)
+                talk = self._conversation(writer, route, setup, rule, again)
                 self._open[view.id] = talk
             yield talk
         except BaseException:

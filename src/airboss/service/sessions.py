@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from airboss.harness.conversation import Conversation
 from airboss.harness.limit_waits import held_back, until_decided
 from airboss.harness.pending_items import NOT_WAITED_FOR, with_inbox
 from airboss.harness.prompts import Delivery
+from airboss.harness.setup import Said, SetupPlan, in_settings
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
 from airboss.log.log import Follower
 from airboss.model.events import (
@@ -24,6 +26,7 @@ from airboss.model.events import (
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import UsageLimits
+from airboss.model.setup import USUAL
 from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.open_sessions import OpenSessions
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
@@ -67,16 +70,21 @@ class Sessions(OpenSessions):
         limits: UsageLimits | None = None,
         approval_seconds: float | None = None,
         waits: bool = True,
+        said: Sequence[Said] = (),
     ) -> SessionView:
         """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
         this session's own, instead of the server's. What it asks waits for as long as it takes,
-        or `approval_seconds` where whoever opens it cannot decide. Who asks it at once need not
+        or `approval_seconds` where whoever opens it cannot decide. `said` goes over what the
+        settings say about sessions. Who asks it at once need not
         wait until it is shown as ready: that is on disk with the request."""
         wanted = await self.catalog.default() if model is None else model
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
         session = new_session_id()
         rule = self._rule(policy, folder, session)
+        plan = SetupPlan((in_settings(self.session_keys), *said))
+        plan.check_effort(wanted, route.efforts)
+        setup = plan.made(self.redactor.text)
         opened = SessionOpened(
             model=wanted,
             cwd=str(folder),
@@ -86,6 +94,7 @@ class Sessions(OpenSessions):
             run=run,
             limits=limits or UsageLimits(),
             approval_seconds=approval_seconds,
+            setup=None if setup == USUAL else setup,
         )
         async with self.alone(session):
             with self._room():
@@ -95,7 +104,7 @@ class Sessions(OpenSessions):
                 except asyncio.CancelledError as error:  # it may be on disk, or will be
                     await asyncio.shield(give_up(writer, self.redactor, error))
                     raise
-                talk = self._open[session] = self._conversation(writer, route, rule)
+                talk = self._open[session] = self._conversation(writer, route, setup, rule)
             try:
                 await talk.open(waits=waits)
             except BaseException as error:

@@ -1278,6 +1278,19 @@ export type RuntimeState = {
   "detail": string;
 };
 
+/** What becomes of one section of the runtime's system message. */
+export type SectionChange = {
+  "action": "replace" | "append" | "prepend" | "remove";
+  "text"?: string | null;
+};
+
+/** What becomes of one section of the system message. */
+export type SectionKeys = {
+  "replace"?: string | null;
+  "append"?: string | null;
+  "prepend"?: string | null;
+};
+
 /** What the agent is to do; and, where it works already, what becomes of this request: it waits for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model. */
 export type SendPrompt = {
   "text": string;
@@ -1359,6 +1372,7 @@ export type SessionOpened = {
   "run"?: string | null;
   "limits": UsageLimits;
   "approval_seconds"?: number | null;
+  "setup"?: Setup | null;
 };
 
 /** Somebody wants to find the session at the top of lists, or no longer. */
@@ -1453,6 +1467,13 @@ export type SettingList = {
   "items": readonly (Setting)[];
 };
 
+/** The description of one session. What is left out is as the runtime has it. */
+export type Setup = {
+  "reasoning_effort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+  "system_message"?: SystemMessageSetup | null;
+  "instructions": "auto" | "off";
+};
+
 /** The code of a printed address, from its fragment. */
 export type SignInCode = {
   "code": string;
@@ -1504,8 +1525,11 @@ export type StartRun = {
   "cwd"?: string | null;
 };
 
-/** All may be left out: the default model, in the repository's root, without limits. */
+/** All may be left out: the default model, in the repository's root, without limits, and with what the settings say about sessions. What would go beyond that needs the role `own`. */
 export type StartSession = {
+  "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+  "systemMessage"?: SystemMessageKeys | null;
+  "instructions"?: "auto" | "off" | null;
   "model"?: string | null;
   "cwd"?: string | null;
   "limits"?: GivenLimits | null;
@@ -1581,6 +1605,20 @@ export type Subject = {
   "path"?: string | null;
   "address"?: string | null;
   "arguments": string;
+};
+
+/** What the model is told before everything else: exactly one of the three. `append` adds to the usual text, `replace` takes its place, `sections` changes parts of it. */
+export type SystemMessageKeys = {
+  "append"?: string | null;
+  "replace"?: string | null;
+  "sections"?: Record<string, SectionKeys | "remove"> | null;
+};
+
+/** What is put in the place of the runtime's own text or of sections of it, and what is added behind it. */
+export type SystemMessageSetup = {
+  "replace"?: string | null;
+  "sections": Record<string, SectionChange>;
+  "append"?: string | null;
 };
 
 /** A task is to be run; this is on disk before anything runs. */

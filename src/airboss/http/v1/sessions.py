@@ -9,9 +9,10 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt
 
 from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.prompts import Delivery
+from airboss.harness.setup import Said
 from airboss.http.description import refused
 from airboss.http.headers import SANDBOX
-from airboss.http.roles import Router
+from airboss.http.roles import Asker, Router, UseAsker
 from airboss.http.services import Use, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
@@ -34,11 +35,13 @@ from airboss.model.audit_events import Deleted
 from airboss.model.ids import PromptId
 from airboss.model.limits import UsageLimits
 from airboss.model.numbers import whole
+from airboss.model.setup_bounds import widening
 from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
 from airboss.service.pages import last_events, page_for_late
 from airboss.service.session_notes import LONGEST_NAME, noted
+from airboss.session_keys import SessionKeys
 from airboss.store.images import Picture
 from airboss.store.views import Wanted
 
@@ -63,8 +66,9 @@ class GivenLimits(RequestBody):
     idle_minutes: Amount | None = None
 
 
-class StartSession(RequestBody):
-    """All may be left out: the default model, in the repository's root, without limits."""
+class StartSession(RequestBody, SessionKeys):
+    """All may be left out: the default model, in the repository's root, without limits, and with
+    what the settings say about sessions. What would go beyond that needs the role `own`."""
 
     model: ModelName = None
     cwd: Folder = None
@@ -142,15 +146,27 @@ class PromptReceipt(BaseModel):
     responses={422: refused("There is no such model, or agents may not work in that folder.")},
 )
 async def start_session(
-    asked: StartSession, sessions: UseSessions, who: Who, request: Request, response: Response
+    asked: StartSession,
+    sessions: UseSessions,
+    who: Who,
+    by: UseAsker,
+    request: Request,
+    response: Response,
 ) -> SessionView:
     """Start a session. It is ready when this returns. If the caller disconnects, it is closed."""
     limits = asked.limits and UsageLimits(**asked.limits.model_dump())
-    view = await sessions.start(asked.model, asked.cwd, who, limits=limits)
+    said = _said(SessionKeys.of(asked), by)
+    view = await sessions.start(asked.model, asked.cwd, who, limits=limits, said=(said,))
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"
     return view
+
+
+def _said(keys: SessionKeys, by: Asker) -> Said:
+    for wish in widening(keys):
+        by.must_have("own", f"it asks {wish.what}")
+    return Said(keys, may_widen=True)
 
 
 @router.get("")

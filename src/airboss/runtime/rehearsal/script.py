@@ -75,6 +75,8 @@ class RehearsalModel(ScriptPart):
     id: Name
     name: Name = Field(default_factory=lambda fields: fields.get("id", ""))
     multiplier: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
+    # The reasoning efforts that may be asked of it; without a list, all.
+    efforts: Annotated[tuple[Name, ...], Field(strict=False)] | None = None
 
 
 class ScriptedCall(ScriptPart):

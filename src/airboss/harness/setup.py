@@ -1,0 +1,108 @@
+"""Makes the one description of a session, of all that is said about it: settings first, then the
+entry, the task and the request. What comes later goes over what came before.
+
+Who may not widen what the server allows cannot do so here either: such a wish does not count.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from airboss.errors import Invalid
+from airboss.model.setup import USUAL, SectionChange, Setup, SystemMessageSetup
+from airboss.model.setup_bounds import section_widens
+from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys
+
+Value = TypeVar("Value")
+Clean = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is said in one place. `where` comes before the name of a key, such as `entry.`."""
+
+    keys: SessionKeys
+    where: str = ""
+    # The server's own settings, a file that a person trusts, or a request of the role `own`.
+    may_widen: bool = False
+    snake_case: bool = False
+
+    def place(self, key: str) -> str:
+        name = key if self.snake_case else SessionKeys.model_fields[key].alias
+        return f"{self.where}{name}"
+
+
+def in_settings(keys: SessionKeys) -> Said:
+    return Said(keys, "settings: session.", may_widen=True, snake_case=True)
+
+
+@dataclass(frozen=True)
+class SetupPlan:
+    """All that is said about a session that is to be opened, in order."""
+
+    said: Sequence[Said]
+
+    def place(self, key: str) -> str:
+        """Where the word on this key was that counts."""
+        found = [one.place(key) for one in self.said if key in one.keys.said]
+        return found[-1] if found else key
+
+    def check_effort(self, model: str, efforts: Sequence[str] | None) -> None:
+        """Refused where the model is known to offer others; of some nobody knows which."""
+        effort = self._last(lambda keys: keys.reasoning_effort)
+        if effort is None or efforts is None or effort in efforts:
+            return
+        offered = (
+            f"It offers: {', '.join(efforts)}." if efforts else "It offers none: leave it out."
+        )
+        place = self.place("reasoning_effort")
+        raise Invalid(f'{place}: The model {model} does not offer the effort "{effort}". {offered}')
+
+    def made(self, clean: Clean) -> Setup:
+        """`clean` takes secrets out of texts: what is said here is written down."""
+        return Setup(
+            reasoning_effort=self._last(lambda keys: keys.reasoning_effort),
+            system_message=self._system_message(clean),
+            instructions=self._last(lambda keys: keys.instructions) or USUAL.instructions,
+        )
+
+    def _last(self, pick: Callable[[SessionKeys], Value | None]) -> Value | None:
+        found = (pick(one.keys) for one in reversed(self.said))
+        return next((value for value in found if value is not None), None)
+
+    def _system_message(self, clean: Clean) -> SystemMessageSetup | None:
+        message = SystemMessageSetup()
+        for one in self.said:
+            if one.keys.system_message is not None:
+                message = _over(message, one.keys.system_message, one.may_widen, clean)
+        return None if message == SystemMessageSetup() else message
+
+
+def _over(
+    message: SystemMessageSetup, keys: SystemMessageKeys, may_widen: bool, clean: Clean
+) -> SystemMessageSetup:
+    """What is appended adds up; what is put in the place of something takes that place alone."""
+    if keys.append is not None:
+        texts = [text for text in (message.append, clean(keys.append)) if text]
+        return message.model_copy(update={"append": "\n\n".join(texts)})
+    if keys.replace is not None:
+        return SystemMessageSetup(replace=clean(keys.replace)) if may_widen else message
+    sections = {
+        name: _changed(section, clean)
+        for name, section in (keys.sections or {}).items()
+        if may_widen or not section_widens(section)
+    }
+    replace = None if may_widen else message.replace
+    return message.model_copy(
+        update={"sections": {**message.sections, **sections}, "replace": replace}
+    )
+
+
+def _changed(section: SectionKeys | str, clean: Clean) -> SectionChange:
+    if not isinstance(section, SectionKeys):
+        return SectionChange(action="remove")
+    if section.append is not None:
+        return SectionChange(action="append", text=clean(section.append))
+    if section.prepend is not None:
+        return SectionChange(action="prepend", text=clean(section.prepend))
+    return SectionChange(action="replace", text=clean(section.replace or ""))

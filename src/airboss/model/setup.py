@@ -1,0 +1,37 @@
+"""What a session is, in full: made once, when it is opened, and given whole to every resume.
+
+Nothing secret is in it: it is written down with the session, and shown.
+"""
+
+from pydantic import Field
+
+from airboss.model.words import Frozen, Words
+from airboss.session_keys import Effort, Instructions, SectionAction
+
+
+class SectionChange(Frozen):
+    """What becomes of one section of the runtime's system message."""
+
+    action: SectionAction
+    text: Words | None = None
+
+
+class SystemMessageSetup(Frozen):
+    """What is put in the place of the runtime's own text or of sections of it, and what is added
+    behind it."""
+
+    replace: Words | None = None
+    sections: dict[Words, SectionChange] = Field(default_factory=dict)
+    append: Words | None = None
+
+
+class Setup(Frozen):
+    """The description of one session. What is left out is as the runtime has it."""
+
+    reasoning_effort: Effort | None = None
+    system_message: SystemMessageSetup | None = None
+    # Whether the instructions of the folder are read: AGENTS.md and the like.
+    instructions: Instructions = "auto"
+
+
+USUAL = Setup()

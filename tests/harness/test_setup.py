@@ -1,0 +1,95 @@
+"""One description of a session, made of all that is said about it."""
+
+from typing import Any
+
+import pytest
+
+from airboss.errors import Invalid
+from airboss.harness.setup import Said, SetupPlan, in_settings
+from airboss.model.setup import USUAL, SectionChange, Setup, SystemMessageSetup
+from airboss.model.setup_bounds import widening
+from airboss.session_keys import SECTIONS, SessionKeys
+
+
+def keys(**said: Any) -> SessionKeys:
+    return SessionKeys.model_validate(said)
+
+
+def made(*said: Said) -> Setup:
+    return SetupPlan(said).made(lambda text: text.replace("hunter2", "***"))
+
+
+def appended(text: str) -> dict[str, Any]:
+    return {"systemMessage": {"append": text}}
+
+
+def test_where_nothing_is_said_a_session_is_as_usual() -> None:
+    assert made(in_settings(SessionKeys()), Said(SessionKeys())) == USUAL
+
+
+def test_what_comes_later_goes_over_what_came_before() -> None:
+    settings = in_settings(keys(reasoning_effort="low", instructions="off"))
+    setup = made(settings, Said(keys(reasoningEffort="high")), Said(SessionKeys()))
+    assert setup == Setup(reasoning_effort="high", instructions="off")
+
+
+def test_what_is_appended_adds_up_and_secrets_are_taken_out() -> None:
+    setup = made(in_settings(keys(**appended("First."))), Said(keys(**appended("hunter2"))))
+    assert setup.system_message == SystemMessageSetup(append="First.\n\n***")
+
+
+def test_who_may_widen_puts_another_text_in_the_place_of_the_usual_one() -> None:
+    replaced = keys(systemMessage={"replace": "Only this."})
+    before = in_settings(keys(**appended("First.")))
+    assert made(before, Said(replaced, may_widen=True)).system_message == SystemMessageSetup(
+        replace="Only this."
+    )
+    assert made(before, Said(replaced)).system_message == SystemMessageSetup(append="First.")
+
+
+def test_who_may_not_widen_only_adds_to_sections() -> None:
+    sections = {"tone": {"append": "Short."}, "safety": "remove", "guidelines": {"replace": "x"}}
+    wished = keys(systemMessage={"sections": sections})
+    [removed, replaced] = widening(wished)
+    assert removed.place == ("systemMessage", "sections", "safety")
+    assert replaced.what == "to replace the section guidelines of the system message"
+    told = made(Said(wished)).system_message
+    assert told == SystemMessageSetup(
+        sections={"tone": SectionChange(action="append", text="Short.")}
+    )
+    assert len(made(Said(wished, may_widen=True)).system_message.sections) == 3  # pyright: ignore[reportOptionalMemberAccess]
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({}, "Should have exactly one of append, replace and sections."),
+        ({"append": "a", "replace": "b"}, "Should have exactly one of append, replace"),
+        ({"sections": {"ton": "remove"}}, '"ton" is not a section of the system message: preamble'),
+        ({"sections": {"tone": {}}}, "Should have exactly one of replace, append and prepend."),
+    ],
+)
+def test_a_system_message_that_means_nothing_is_refused(message: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        keys(systemMessage=message)
+
+
+def test_an_effort_that_the_model_does_not_offer_is_refused_with_its_place() -> None:
+    entry = Said(keys(reasoningEffort="low"), "entry.")
+    task = Said(keys(reasoningEffort="max"), 'entry.tasks["a"].')
+    SetupPlan([entry]).check_effort("m", ("low", "high"))
+    SetupPlan([task]).check_effort("m", None)
+    with pytest.raises(Invalid) as refused:
+        SetupPlan([entry, task]).check_effort("m", ("low", "high"))
+    assert str(refused.value) == (
+        'entry.tasks["a"].reasoningEffort: The model m does not offer the effort "max". '
+        "It offers: low, high."
+    )
+    with pytest.raises(Invalid, match=r"^settings: session\.reasoning_effort: .*offers none"):
+        SetupPlan([in_settings(keys(reasoning_effort="low"))]).check_effort("m", ())
+
+
+def test_the_sections_are_those_of_the_runtime() -> None:
+    from copilot.session import SYSTEM_MESSAGE_SECTIONS
+
+    assert set(SECTIONS) == set(SYSTEM_MESSAGE_SECTIONS)

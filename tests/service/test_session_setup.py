@@ -1,0 +1,176 @@
+"""What is said about a session is in the requests that its model gets: when it is opened, when it
+is resumed, and in a task. On the real runtime, with a stand-in for the model's service."""
+
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airboss.errors import Invalid
+from airboss.harness.setup import Said
+from airboss.model.events import SessionOpened
+from airboss.service.tasks import NewTaskRun
+from airboss.session_keys import SessionKeys
+from airboss.settings import Provider
+from tests.runtime.copilot_service import Stage, on_stage
+from tests.service.house import ME, House, house_in
+
+MODEL = "house/stand-in"
+ENTRY: dict[str, Any] = {
+    "models": {"driving": MODEL, "deep": {"id": MODEL, "reasoningEffort": "high"}},
+    "promptVariables": {"rule": ["Use tabs."]},
+    "tasks": {
+        "greet": {
+            "model": {"category": "deep"},
+            "prompt": ["say hello"],
+            "requireUserInput": False,
+        }
+    },
+    "jobs": {},
+    "grid": [],
+}
+
+
+@dataclass
+class Watched:
+    """A house whose model remembers what it was asked."""
+
+    house: House
+    stage: Stage
+    entry: Path
+
+    async def opened(self, **keys: Any) -> str:
+        said = Said(SessionKeys.model_validate(keys), may_widen=True)
+        view = await self.house.sessions.start(MODEL, str(self.house.work), ME, said=(said,))
+        return view.id
+
+    async def asked(self, session: str, text: str = "say hello") -> dict[str, Any]:
+        """Ask it once more; the request that the model got."""
+        turns = (await self.house.sessions.show(session)).turns
+        await self.house.sessions.prompt(session, text, ME)
+        await self.house.until(session, "idle", turns=turns + 1)
+        return self.stage.requests[-1]
+
+    async def resumed(self, session: str) -> None:
+        self.house.kill_runtime()
+        await self.house.until(session, "interrupted")
+        await self.house.sessions.resume(session, ME)
+
+    async def run(self, *, trusted: bool = False, **of_task: Any) -> dict[str, Any]:
+        """Run the entry's task; the request that its model got."""
+        entries = self.house.services.entries
+        task = {**ENTRY["tasks"]["greet"], **of_task.pop("task", {})}
+        self.entry.write_text(json.dumps({**ENTRY, **of_task, "tasks": {"greet": task}}), "utf-8")
+        if trusted:
+            seen = await entries.files.trust.look(str(self.entry))
+            await entries.files.trust.add(str(self.entry), seen.digest, ME)
+        await self.house.services.entry_checks.install_path(str(self.entry))
+        view = await self.house.services.tasks.start(
+            NewTaskRun("greet", "", ME, cwd=str(self.house.work))
+        )
+        async with self.house.services.log.follow(view.id, 0) as follower:
+            while (await self.house.services.tasks.show(view.id)).is_open:
+                await follower.next(1)
+        return self.stage.requests[-1]
+
+
+def system(request: dict[str, Any]) -> str:
+    return "".join(
+        str(message["content"]) for message in request["messages"] if message["role"] == "system"
+    )
+
+
+@pytest.fixture
+async def watched(tmp_path: Path) -> AsyncGenerator[Watched]:
+    async with on_stage(Stage()) as stage:
+        provider = Provider(name="house", base_url=f"{stage.address}/v1", models=("stand-in",))
+        work = tmp_path / "work"
+        work.mkdir()
+        (work / "AGENTS.md").write_text("The owl is blue.", "utf-8")
+        async with house_in(tmp_path, providers=(provider,), session={"instructions": "auto"}) as h:
+            yield Watched(h, stage, work / "airboss.json")
+
+
+async def test_effort_and_system_message_and_instructions_outlive_the_runtime(
+    watched: Watched,
+) -> None:
+    session = await watched.opened(
+        reasoningEffort="high", systemMessage={"append": "Use tabs."}, instructions="off"
+    )
+    first = await watched.asked(session)
+    await watched.resumed(session)
+    second = await watched.asked(session)
+    for request in (first, second):
+        assert request["reasoning_effort"] == "high"
+        assert "Use tabs." in system(request)
+        assert "The owl is blue." not in str(request["messages"])
+    [opened, *_] = await watched.house.story(session)
+    assert isinstance(opened, SessionOpened)
+    assert opened.setup is not None
+    assert opened.setup.reasoning_effort == "high"
+
+
+async def test_without_a_word_all_is_as_it_was(watched: Watched) -> None:
+    session = await watched.opened()
+    request = await watched.asked(session)
+    assert "reasoning_effort" not in request
+    assert "The owl is blue." in str(request["messages"])
+    [opened, *_] = await watched.house.story(session)
+    assert isinstance(opened, SessionOpened)
+    assert opened.setup is None
+
+
+async def test_a_text_in_the_place_of_the_usual_one_is_all_that_the_model_is_told(
+    watched: Watched,
+) -> None:
+    session = await watched.opened(systemMessage={"replace": "Only this."})
+    assert system(await watched.asked(session)) == "Only this."
+    await watched.resumed(session)
+    assert system(await watched.asked(session)) == "Only this."
+
+
+async def test_sections_are_changed_one_by_one(watched: Watched) -> None:
+    usual = system(await watched.asked(await watched.opened()))
+    sections = {"tone": {"replace": "Be terse."}, "safety": "remove"}
+    session = await watched.opened(systemMessage={"sections": sections})
+    first = system(await watched.asked(session))
+    await watched.resumed(session)
+    for told in (first, system(await watched.asked(session))):
+        assert "Be terse." in told
+        assert len(told) < len(usual) - 500
+
+
+async def test_a_task_has_what_its_entry_its_model_and_itself_say(watched: Watched) -> None:
+    request = await watched.run(systemMessage={"append": ["$rule"]}, instructions="off")
+    assert request["reasoning_effort"] == "high"
+    assert "Use tabs." in system(request)
+    assert "The owl is blue." not in str(request["messages"])
+    own = {"reasoningEffort": "low", "systemMessage": {"append": ["Be terse."]}}
+    request = await watched.run(task=own, systemMessage={"append": ["$rule"]})
+    assert request["reasoning_effort"] == "low"
+    assert "Use tabs.\n\nBe terse." in system(request)
+
+
+async def test_what_widens_counts_only_where_the_file_is_trusted(watched: Watched) -> None:
+    wish = {"systemMessage": {"replace": ["Only this."]}}
+    assert system(await watched.run(**wish)) != "Only this."
+    installed = await watched.house.services.entries.to_run()
+    assert installed is not None
+    assert installed.ungranted == (
+        "entry.systemMessage.replace: It asks to replace the system message, which is not granted "
+        "until a person trusts this file.",
+    )
+    assert system(await watched.run(trusted=True, **wish)) == "Only this."
+
+
+async def test_an_effort_that_a_model_does_not_offer_opens_no_session(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text("models: [{id: small, efforts: [low]}]\nrules: [{steps: [{say: Hi}]}]\n")
+    async with house_in(tmp_path, rehearsal=script) as house:
+        said = Said(SessionKeys(reasoning_effort="high"))
+        with pytest.raises(Invalid, match=r"^reasoningEffort: The model small does not offer"):
+            await house.sessions.start("small", str(house.work), ME, said=(said,))
+        assert (await house.sessions.page((), None, 10)).items == []
