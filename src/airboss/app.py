@@ -18,6 +18,7 @@ from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
 from airboss.harness.proxy import ProviderProxy
+from airboss.harness.setup import check_settings
 from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
 from airboss.http.services import Services
@@ -119,6 +120,7 @@ async def opened_services(
             given, kept, redactor, audit, announce=lambda: log.announce("settings")
         )
         settings = await changes.load()
+        check_settings(settings.session)
         refusals = Refusals(audit)
         stack.callback(refusals.tell_counted)
         sign_ins = SignIns(SignInStore(database), access, audit=audit)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
+ToolSearch: TypeAlias = Literal["auto", "on", "off"]
 Instructions: TypeAlias = Literal["auto", "off"]
 SectionAction: TypeAlias = Literal["replace", "append", "prepend", "remove"]
 
@@ -90,6 +91,19 @@ def unknown_section(name: str) -> str:
     return f'"{name}" is not a section of the system message: {", ".join(SECTIONS)}.'
 
 
+ToolWord: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+ToolWords: TypeAlias = Annotated[tuple[ToolWord, ...], Field(max_length=500)]
+
+
+class ToolKeys(Keys):
+    """Which tools there are: names, globs, groups such as `@read`, and `SERVER/TOOL`."""
+
+    allow: ToolWords | None = None
+    deny: ToolWords | None = None
+    search: ToolSearch | None = None
+    github: bool | None = None
+
+
 class SessionKeys(Keys):
     """What is said about a session in one place."""
 
@@ -103,6 +117,7 @@ class SessionKeys(Keys):
         Instructions | None,
         Field(description="`off`: AGENTS.md and the like are not read."),
     ] = None
+    tools: Annotated[ToolKeys | None, Field(description="Which tools its agents have.")] = None
 
     @classmethod
     def of(cls, other: "SessionKeys") -> "SessionKeys":

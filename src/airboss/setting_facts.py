@@ -98,6 +98,11 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         *("choice", "new_sessions"),
         choices=("auto", "off"),
     ),
+    "session.tools": SettingFacts(
+        "Which tools agents have: what is allowed, and what is taken away again.",
+        "list",
+        fixed=_TABLE,
+    ),
     "max_body_bytes": SettingFacts("Maximum size of a request, in bytes.", "number"),
     "loop_detection.enabled": _loops("Stop an agent that repeats itself.", "switch"),
     "loop_detection.history": _loops("How many tool calls of a turn are compared."),

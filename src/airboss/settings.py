@@ -26,10 +26,13 @@ from pydantic import (
 
 from airboss.errors import SettingsInvalid
 from airboss.provider_settings import Provider
-from airboss.session_keys import NOTHING_SAID, SessionKeys
+from airboss.session_keys import NOTHING_SAID, SessionKeys, ToolKeys
 
 Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
 POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
+
+# Of a session's tools: what is no list of words.
+_SWITCHES = ("search", "github")
 
 # More are no time that a computer knows.
 _MOST_DAYS = 1_000_000
@@ -218,9 +221,17 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
         said["notify_command"] = [settings.notify_command[0], "…"]
     if settings.session.system_message:
         said["session"]["system_message"] = "; ".join(settings.session.system_message.said)
+    if settings.session.tools:
+        said["session"]["tools"] = _shown_tools(settings.session.tools)
     if settings.providers:
         said["providers"] = [provider.name for provider in settings.providers]
     return said
+
+
+def _shown_tools(tools: ToolKeys) -> list[str]:
+    denied = [f"not {word}" for word in tools.deny or ()]
+    switches = [f"{name}: {getattr(tools, name)}" for name in tools.said if name in _SWITCHES]
+    return [*(tools.allow or ()), *denied, *switches]
 
 
 def _provider_lines(file: Path) -> list[int]:

@@ -27,6 +27,7 @@ def test_the_fields_are_those_of_the_types() -> None:
         "reasoningEffort",
         "systemMessage",
         "instructions",
+        "tools",
     ]
     assert SCHEMA["required"] == ["models", "promptVariables", "tasks", "jobs", "grid"]
     assert SCHEMA["additionalProperties"] is False

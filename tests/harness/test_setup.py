@@ -50,7 +50,7 @@ def test_who_may_widen_puts_another_text_in_the_place_of_the_usual_one() -> None
 def test_who_may_not_widen_only_adds_to_sections() -> None:
     sections = {"tone": {"append": "Short."}, "safety": "remove", "guidelines": {"replace": "x"}}
     wished = keys(systemMessage={"sections": sections})
-    [removed, replaced] = widening(wished)
+    [removed, replaced] = widening(wished, SessionKeys())
     assert removed.place == ("systemMessage", "sections", "safety")
     assert replaced.what == "to replace the section guidelines of the system message"
     told = made(Said(wished)).system_message

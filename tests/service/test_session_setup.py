@@ -12,8 +12,10 @@ import pytest
 from airboss.errors import Invalid
 from airboss.harness.setup import Said
 from airboss.model.events import SessionOpened
+from airboss.model.tool_table import OURS
+from airboss.runtime.hooks import Pass, ToolUse, Veto
 from airboss.service.tasks import NewTaskRun
-from airboss.session_keys import SessionKeys
+from airboss.session_keys import SessionKeys, ToolKeys
 from airboss.settings import Provider
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, House, house_in
@@ -164,6 +166,80 @@ async def test_what_widens_counts_only_where_the_file_is_trusted(watched: Watche
         "until a person trusts this file.",
     )
     assert system(await watched.run(trusted=True, **wish)) == "Only this."
+
+
+def offered(request: dict[str, Any]) -> set[str]:
+    return {tool["function"]["name"] for tool in request.get("tools", [])}
+
+
+async def test_a_session_has_its_tools_and_no_more_of_them_when_it_is_resumed(
+    watched: Watched,
+) -> None:
+    session = await watched.opened(tools={"allow": ["@read", "ed*"], "deny": ["grep"]})
+    first = offered(await watched.asked(session))
+    assert first == {"view", "glob", "edit", *OURS}
+    await watched.resumed(session)
+    assert offered(await watched.asked(session)) == first
+
+
+async def test_without_any_tool_those_of_jobs_stay_unless_somebody_names_them(
+    watched: Watched,
+) -> None:
+    assert offered(await watched.asked(await watched.opened(tools={"allow": []}))) == {*OURS}
+    tools = {"allow": [], "deny": ["ask_user", "*"]}
+    request = await watched.asked(await watched.opened(tools=tools))
+    assert offered(request) == {*OURS} - {"ask_user"}
+
+
+async def test_where_some_are_denied_all_others_are_there(watched: Watched) -> None:
+    usual = offered(await watched.asked(await watched.opened()))
+    session = await watched.opened(tools={"deny": ["@run", "web_fetch"]})
+    denied = {"bash", "stop_bash", "read_bash", "list_bash", "web_fetch"}
+    assert usual - offered(await watched.asked(session)) == denied
+
+
+async def test_a_sub_agent_has_no_other_tools_and_the_gate_holds_the_same_list(
+    watched: Watched,
+) -> None:
+    session = await watched.opened(tools={"allow": ["task", "view"]})
+    await watched.asked(session, "agent say hello")
+    assert len(watched.stage.requests) == 3, "its own two, and the sub-agent's one"
+    for request in watched.stage.requests:
+        assert "view" in offered(request) <= {"view", "task", *OURS}
+    talk = watched.house.sessions._open[session]  # pyright: ignore[reportPrivateUsage, reportArgumentType]
+    said = await talk.gate.before(ToolUse("bash", {"command": "ls"}, agent="helper"))
+    assert said == Veto("bash is not among the tools of this session.")
+    assert isinstance(await talk.gate.before(ToolUse("view", {"path": "/"})), Pass)
+
+
+async def test_an_entry_that_nobody_trusts_has_no_more_tools_than_the_server_gives(
+    watched: Watched,
+) -> None:
+    watched.house.sessions.session_keys = SessionKeys(tools=ToolKeys(allow=("@read", "bash")))
+    wish = {"tools": {"allow": ["view", "edit"]}}
+    assert offered(await watched.run(**wish)) == {"view", *OURS}
+    assert offered(await watched.run(trusted=True, **wish)) == {"view", "edit", *OURS}
+    assert offered(await watched.run(task={"tools": {"deny": ["grep"]}})) == {
+        *("view", "glob", "bash"),
+        *OURS,
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("wiew", '"wiew" is not a tool.'),
+        ("@reed", '"@reed" is not a group of tools.'),
+        ("wiki/find", 'There is no MCP server "wiki".'),
+        ("lsp", '"lsp" is not a tool.'),
+    ],
+)
+async def test_a_word_that_means_no_tool_opens_no_session(
+    watched: Watched, word: str, reason: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        await watched.opened(tools={"deny": ["view", word]})
+    assert str(refused.value) == f"tools.deny[1]: {reason}"
 
 
 async def test_an_effort_that_a_model_does_not_offer_opens_no_session(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from airboss.entry.document import Entry, Limits, Policy, Task
 from airboss.entry.session_words import keys_of
 from airboss.entry.violations import At
 from airboss.model.setup_bounds import widening
+from airboss.session_keys import NOTHING_SAID, SessionKeys
 
 # From the narrowest to the widest.
 POLICIES: Final[tuple[Policy, ...]] = ("deny-all", "read-only", "ask", "approve-all")
@@ -79,9 +80,11 @@ class UngrantedWish(Ungranted):
         )
 
 
-def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungranted]:
+def ungranted(
+    entry: Entry, server: Policy, prefix: str = "", session: SessionKeys = NOTHING_SAID
+) -> Iterator[Ungranted]:
     """Every policy in an entry that is wider than the server's, and all about its sessions that
-    goes beyond what the server gives them."""
+    goes beyond what the server's settings give them."""
     root = At(f"{prefix}entry")
     requests: list[tuple[Policy | None, At]] = [(entry.permissions, root.field("permissions"))]
     for name, task in entry.tasks.items():
@@ -89,13 +92,13 @@ def ungranted(entry: Entry, server: Policy, prefix: str = "") -> Iterator[Ungran
     for request, place in requests:
         if request and is_wider(request, server):
             yield Ungranted(place, request, server)
-    yield from _wishes(entry, root)
+    yield from _wishes(entry, root, session)
     for name, task in entry.tasks.items():
-        yield from _wishes(task, root.field("tasks").key(name))
+        yield from _wishes(task, root.field("tasks").key(name), session)
 
 
-def _wishes(part: Entry | Task, place: At) -> Iterator[Ungranted]:
-    for wish in widening(keys_of(part)):
+def _wishes(part: Entry | Task, place: At, session: SessionKeys) -> Iterator[Ungranted]:
+    for wish in widening(keys_of(part), session):
         at = place
         for step in wish.place:
             at = at.field(step)

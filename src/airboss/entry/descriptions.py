@@ -12,6 +12,8 @@ _SESSION: Final = {
     "systemMessage": "What the model is told before everything else. `replace`, and sections that "
     "are replaced or removed, count only after somebody trusts this file.",
     "instructions": "`off`: AGENTS.md and the like are not read. Default: `auto`.",
+    "tools": "Which tools agents and their sub-agents have. More than the server's settings allow "
+    "counts only after somebody trusts this file.",
 }
 
 # By the part, and by the field as files have it.
@@ -55,6 +57,14 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "replace": "Lines instead of the section.",
         "append": "Lines behind the section.",
         "prepend": "Lines before the section.",
+    },
+    "Tools": {
+        "allow": "All that there are beside the job tools and `ask_user`: names, globs, groups "
+        "(`@read`, `@write`, `@run`, `@fetch`, `@delegate`, `@mcp`, `@ours`) and `SERVER/TOOL`.",
+        "deny": "What is taken away, written in the same way.",
+        "search": "Whether the model looks for tools of servers when it needs them: `auto`, where "
+        "there are many, `on` or `off`.",
+        "github": "Whether models of Copilot have GitHub's own MCP server. Default: `false`.",
     },
     "Availability": {
         "previousTasks": "The task that ended last in this job must be one of these.",

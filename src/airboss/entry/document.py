@@ -19,7 +19,16 @@ from pydantic_core import PydanticCustomError
 
 from airboss.entry.tools import JOB_TOOLS
 from airboss.model.numbers import Whole, whole
-from airboss.session_keys import ONE_OF_MESSAGE, ONE_OF_SECTION, SECTIONS, Effort, Instructions
+from airboss.model.tool_lists import KNOWN
+from airboss.model.tool_table import GROUPS
+from airboss.session_keys import (
+    ONE_OF_MESSAGE,
+    ONE_OF_SECTION,
+    SECTIONS,
+    Effort,
+    Instructions,
+    ToolSearch,
+)
 
 ONE_OF_TWO: Final = "one_of_two"
 ONE_OF_THREE: Final = "one_of_three"
@@ -154,6 +163,18 @@ class SystemMessage(Part):
         return self
 
 
+ToolWord: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"examples": [*GROUPS, *KNOWN]})]
+
+
+class Tools(Part):
+    """Which tools agents have: names, globs, groups such as `@read`, and `SERVER/TOOL`."""
+
+    allow: tuple[ToolWord, ...] | None = None
+    deny: tuple[ToolWord, ...] | None = None
+    search: ToolSearch | None = None
+    github: StrictBool | None = None
+
+
 class Availability(Part):
     """What must hold before a task begins."""
 
@@ -191,6 +212,7 @@ class Task(Part):
     reasoning_effort: Effort | None = None
     system_message: SystemMessage | None = None
     instructions: Instructions | None = None
+    tools: Tools | None = None
 
 
 class Ref(Part):
@@ -283,6 +305,7 @@ class Entry(Part):
     reasoning_effort: Effort | None = None
     system_message: SystemMessage | None = None
     instructions: Instructions | None = None
+    tools: Tools | None = None
 
     def model_id(self, name: str) -> str:
         """The id of the model that goes by this name."""

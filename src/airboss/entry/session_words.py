@@ -3,7 +3,7 @@
 from typing import Literal
 
 from airboss.entry.document import Entry, Prompt, Section, SystemMessage, Task
-from airboss.session_keys import NOTHING_SAID, SectionKeys, SessionKeys, SystemMessageKeys
+from airboss.session_keys import NOTHING_SAID, SectionKeys, SessionKeys, SystemMessageKeys, ToolKeys
 
 
 def keys_of(part: Entry | Task) -> SessionKeys:
@@ -14,6 +14,7 @@ def keys_of(part: Entry | Task) -> SessionKeys:
         reasoning_effort=part.reasoning_effort,
         system_message=part.system_message and _message(part.system_message),
         instructions=part.instructions,
+        tools=part.tools and ToolKeys(**dict(part.tools)),
     )
 
 

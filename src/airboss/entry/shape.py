@@ -33,6 +33,7 @@ from airboss.entry.document import (
     Seq,
     SystemMessage,
     Task,
+    Tools,
 )
 from airboss.entry.violations import (
     EntryInvalid,
@@ -71,6 +72,7 @@ _PARTS: Final[Mapping[str, type[Part]]] = {
     "criteria": Criteria,
     "failureAction": FailureAction,
     "systemMessage": SystemMessage,
+    "tools": Tools,
     "grid": GridRow,
     "drivingSessionRetries": DrivingRetry,
 }

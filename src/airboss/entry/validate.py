@@ -30,6 +30,9 @@ from airboss.entry.violations import (
     wrong,
 )
 from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
+from airboss.model.tool_lists import KNOWN as KNOWN_TOOLS
+from airboss.model.tool_lists import mistake_in
+from airboss.model.tool_table import GROUPS as GROUPS_OF_TOOLS
 from airboss.session_keys import SECTIONS
 
 _NOTHING: Final[Raw] = {}
@@ -40,6 +43,9 @@ _PLURALS: Final = {
     "an available tool": "tools",
     "a section of the system message": "sections",
 }
+_TOOL_WORDS: Final = (
+    f"The groups are: {', '.join(GROUPS_OF_TOOLS)}. The tools are: {', '.join(KNOWN_TOOLS)}."
+)
 _SECTIONS: Final[Raw] = dict.fromkeys(SECTIONS)
 
 
@@ -232,6 +238,15 @@ class _Rules:
             at = spot.field("sections").field(str(name))
             yield from self._name(name, _SECTIONS, at, "a section of the system message")
             yield from self._told(fields(sections[name]), ("replace", "append", "prepend"), at)
+
+        tools, spot = fields(part.get("tools")), place.field("tools")
+        for key in ("allow", "deny"):
+            for index, word in enumerate(elements(tools.get(key))):
+                mistake = mistake_in(word) if isinstance(word, str) else None
+                if mistake:
+                    at = spot.field(key).item(index)
+                    names = [*GROUPS_OF_TOOLS] if str(word).startswith("@") else [*KNOWN_TOOLS]
+                    yield wrong(at, mistake, self._hints.near(str(word), names), _TOOL_WORDS)
 
     def _told(self, part: Raw, names: Sequence[str], place: At) -> Iterator[Violation]:
         for name in names:

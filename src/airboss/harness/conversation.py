@@ -20,6 +20,7 @@ from airboss.harness.prompts import Delivery, Prompts
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.harness.session_state import SessionState
+from airboss.harness.tool_filter import tool_policies
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
     AcceptedPrompt,
@@ -100,7 +101,10 @@ class Conversation:
         self.prompts = Prompts(state, terms.images)
         self._guard = LimitGuard(state, self.pending, terms.route.multiplier)
         self._events = TurnEvents(state, self.prompts, self.pending, self._guard, self._background)
-        loops, checks = Loops(terms.loop_detection), Checks(ask=self.pending.permit)
+        loops, checks = (
+            Loops(terms.loop_detection),
+            Checks(policies=tool_policies(terms.setup.tools), ask=self.pending.permit),
+        )
         ours = {offer.name for offer in _TOOLS}
         self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, ours)
         self._aborting = asyncio.Lock()

@@ -6,12 +6,14 @@ Who may not widen what the server allows cannot do so here either: such a wish d
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeVar
 
-from airboss.errors import Invalid
-from airboss.model.setup import USUAL, SectionChange, Setup, SystemMessageSetup
+from airboss.errors import Invalid, SettingsInvalid
+from airboss.model.setup import USUAL, SectionChange, Setup, SystemMessageSetup, ToolSetup
 from airboss.model.setup_bounds import section_widens
-from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys
+from airboss.model.tool_lists import ToolList, mistake_in
+from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys, ToolKeys
 
 Value = TypeVar("Value")
 Clean = Callable[[str], str]
@@ -34,6 +36,14 @@ class Said:
 
 def in_settings(keys: SessionKeys) -> Said:
     return Said(keys, "settings: session.", may_widen=True, snake_case=True)
+
+
+def check_settings(keys: SessionKeys) -> None:
+    """What only we know to mean nothing: the settings' own types do not."""
+    try:
+        SetupPlan((in_settings(keys),)).check_tools()
+    except Invalid as error:
+        raise SettingsInvalid(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -64,11 +74,41 @@ class SetupPlan:
             reasoning_effort=self._last(lambda keys: keys.reasoning_effort),
             system_message=self._system_message(clean),
             instructions=self._last(lambda keys: keys.instructions) or USUAL.instructions,
+            tools=self._tools(),
         )
 
     def _last(self, pick: Callable[[SessionKeys], Value | None]) -> Value | None:
         found = (pick(one.keys) for one in reversed(self.said))
         return next((value for value in found if value is not None), None)
+
+    def check_tools(self) -> None:
+        """Refused where a word means no tool: the runtime would take it for a name of none."""
+        for one in self.said:
+            tools = one.keys.tools
+            for key, words in (("allow", tools.allow), ("deny", tools.deny)) if tools else ():
+                for index, word in enumerate(words or ()):
+                    if mistake := mistake_in(word):
+                        raise Invalid(f"{one.place('tools')}.{key}[{index}]: {mistake}")
+
+    def _tools(self) -> ToolSetup:
+        """What they say who may not widen holds beside what the others say."""
+        widest = self._tool_keys(may_widen=True)
+        lists = [_list_of(widest), _list_of(self._tool_keys(may_widen=False))]
+        return ToolSetup(
+            lists=tuple(one for one in lists if one != ToolList()),
+            search=self._last(lambda keys: keys.tools and keys.tools.search) or "auto",
+            github=bool(widest.github),
+        )
+
+    def _tool_keys(self, *, may_widen: bool) -> ToolKeys:
+        said = [one.keys.tools for one in self.said if one.may_widen is may_widen]
+        return reduce(
+            lambda keys, more: keys.model_copy(
+                update={name: getattr(more, name) for name in more.said}
+            ),
+            (keys for keys in said if keys is not None),
+            ToolKeys(),
+        )
 
     def _system_message(self, clean: Clean) -> SystemMessageSetup | None:
         message = SystemMessageSetup()
@@ -76,6 +116,10 @@ class SetupPlan:
             if one.keys.system_message is not None:
                 message = _over(message, one.keys.system_message, one.may_widen, clean)
         return None if message == SystemMessageSetup() else message
+
+
+def _list_of(keys: ToolKeys) -> ToolList:
+    return ToolList(allow=keys.allow, deny=keys.deny or ())
 
 
 def _over(

@@ -5,8 +5,9 @@ Nothing secret is in it: it is written down with the session, and shown.
 
 from pydantic import Field
 
+from airboss.model.tool_lists import ToolList
 from airboss.model.words import Frozen, Words
-from airboss.session_keys import Effort, Instructions, SectionAction
+from airboss.session_keys import Effort, Instructions, SectionAction, ToolSearch
 
 
 class SectionChange(Frozen):
@@ -25,6 +26,16 @@ class SystemMessageSetup(Frozen):
     append: Words | None = None
 
 
+class ToolSetup(Frozen):
+    """Which tools the agents have: those that every list allows. Sub-agents have no others."""
+
+    lists: tuple[ToolList, ...] = ()
+    # Whether tools are looked for instead of all being told at once; `auto`: where there are many.
+    search: ToolSearch = "auto"
+    # Whether GitHub's own MCP server is there, for models of Copilot.
+    github: bool = False
+
+
 class Setup(Frozen):
     """The description of one session. What is left out is as the runtime has it."""
 
@@ -32,6 +43,7 @@ class Setup(Frozen):
     system_message: SystemMessageSetup | None = None
     # Whether the instructions of the folder are read: AGENTS.md and the like.
     instructions: Instructions = "auto"
+    tools: ToolSetup = ToolSetup()
 
 
 USUAL = Setup()

@@ -4,7 +4,8 @@ file that a person trusts, a request of the role `own`."""
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys
+from airboss.model.tool_lists import ToolList, known_and_allowed
+from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys, ToolKeys
 
 
 class Wish(NamedTuple):
@@ -14,11 +15,13 @@ class Wish(NamedTuple):
     what: str
 
 
-def widening(keys: SessionKeys) -> Iterator[Wish]:
-    """All in these keys that does not count where nobody may widen."""
+def widening(keys: SessionKeys, server: SessionKeys) -> Iterator[Wish]:
+    """All in these keys that does not count where nobody may widen what the settings say."""
     if keys.system_message is not None:
         for place, what in _of_message(keys.system_message):
             yield Wish(("systemMessage", *place), what)
+    if keys.tools is not None:
+        yield from _of_tools(keys.tools, server.tools or ToolKeys())
 
 
 def _of_message(keys: SystemMessageKeys) -> Iterator[Wish]:
@@ -29,6 +32,19 @@ def _of_message(keys: SystemMessageKeys) -> Iterator[Wish]:
         if section_widens(section):
             done = "remove" if section == "remove" else "replace"
             yield Wish(("sections", name), f"to {done} the section {name} of the system message")
+
+
+def _of_tools(keys: ToolKeys, server: ToolKeys) -> Iterator[Wish]:
+    if keys.github and not server.github:
+        yield Wish(("tools", "github"), "for the MCP server of GitHub")
+    if keys.allow is None:
+        return
+    given, wished = ToolList(allow=server.allow, deny=server.deny or ()), ToolList(allow=keys.allow)
+    more = [name for name in known_and_allowed([wished]) if not given.allows(name)]
+    if wished.may_allow_mcp and not given.may_allow_mcp:
+        more.append("those of MCP servers")
+    if more:
+        yield Wish(("tools", "allow"), f"for tools that the settings leave out: {', '.join(more)}")
 
 
 def section_widens(section: SectionKeys | str) -> bool:

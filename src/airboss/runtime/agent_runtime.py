@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airboss.background import Background
-from airboss.errors import NotSignedIn, RuntimeUnavailable
+from airboss.errors import AirbossError, NotSignedIn, RuntimeUnavailable, SessionGone
 from airboss.model.ids import new_id
 from airboss.runtime.descriptors import give_back_descriptor_limit
 from airboss.runtime.environment import agents_environment
@@ -346,6 +346,12 @@ def in_words(error: RuntimeRefused) -> RuntimeUnavailable | NotSignedIn:
             f"Your own providers and the rehearsal model still work. Details: {said}"
         )
     return error
+
+
+def gone(error: RuntimeRefused, session: str) -> AirbossError:
+    if "not found" in str(error).lower() and "session" in str(error).lower():
+        return SessionGone(f"The agent runtime has no record of session {session} any more.")
+    return in_words(error)
 
 
 def _offer(model: Any) -> CopilotModel:

@@ -1,20 +1,16 @@
 """What every session is opened with, in the SDK's words."""
 
 import base64
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from airboss.model.setup import Setup, SystemMessageSetup
 from airboss.runtime.runtime_process import RuntimeProcess
+from airboss.runtime.tool_names import tool_options
 from airboss.runtime.tools import sdk_tools
 from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
     from airboss.runtime.session import SessionRequest
-
-GITHUBS_MCP_SERVER: Final = "github-mcp-server"
-# For none of these the runtime asks anybody, and for none it has another switch that holds for
-# sub-agents too: `lsp` runs whatever command a repository's .github/lsp.json names.
-_EXCLUDED: Final = ("lsp", "session_store_sql")
 
 
 def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, Any]:
@@ -40,11 +36,8 @@ def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, An
         "enable_config_discovery": False,
         "enable_file_hooks": False,  # left out, a repository's hooks do run
         "request_extensions": False,
-        # Left out, every session on a GitHub token has GitHub's own server with its tools.
-        "disabled_mcp_servers": [GITHUBS_MCP_SERVER],
         # Left out, sub-agents search what was said in all other sessions, and in GitHub's cloud.
         "enable_session_store": False,
-        "excluded_tools": list(_EXCLUDED),
         "enable_mcp_apps": False,
         # Left out, the instructions of a folder are read once in the life of the runtime.
         **({} if asked.resume else {"refresh_custom_instructions": True}),
@@ -62,6 +55,7 @@ def _of_setup(setup: Setup) -> dict[str, Any]:
         "reasoning_effort": setup.reasoning_effort,
         "system_message": setup.system_message and _system_message(setup.system_message),
         "skip_custom_instructions": setup.instructions == "off",
+        **tool_options(setup.tools),
     }
 
 

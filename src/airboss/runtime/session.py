@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from airboss.background import Background
-from airboss.errors import AirbossError, RuntimeUnavailable, SessionGone
+from airboss.errors import RuntimeUnavailable
 from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MOST_CHARACTERS, Redacting
 from airboss.model.setup import USUAL, Setup
-from airboss.runtime.agent_runtime import Runtime, in_words
+from airboss.runtime.agent_runtime import Runtime, gone
 from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.options import blobs, options_of
@@ -31,6 +31,7 @@ from airboss.runtime.signals import (
     TurnIdle,
     went_quiet,
 )
+from airboss.runtime.tool_names import ToolsBySource, narrow, tools_by_source
 from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Translator
 from airboss.store.images import Pictures
@@ -124,6 +125,7 @@ class RuntimeSession:
         self._read: deque[str] = deque(maxlen=_REMEMBERED)
         self._steered = False
         self._over = False
+        self._brought = frozenset[str]()  # the tools of servers that were seen
         self._replaced: ModelReplaced | None = None
         self._quiet: asyncio.TimerHandle | None = None
         # What goes on beside the turn.
@@ -153,7 +155,10 @@ class RuntimeSession:
         try:
             self._sdk = await self._process.ask(opening, _OPEN_SECONDS)
         except RuntimeRefused as error:
-            raise _gone(error, asked.id) from error
+            raise gone(error, asked.id) from error
+
+    async def tools(self) -> ToolsBySource:
+        return await tools_by_source(self._asked.setup.tools, self._say)
 
     async def pending(self) -> CutOffRequests:
         """What was asked for when the session was cut off, and is still."""
@@ -172,11 +177,12 @@ class RuntimeSession:
         """Put a request to the agent; the runtime's id of it. What follows is heard."""
         self._begin_to_wait()
         try:
+            self._brought = await narrow(self._asked.setup.tools, self._say, self._brought)
             return await self._process.ask(self._opened.send(text, attachments=blobs(pictures)))
         except BaseException as error:
             self._busy = False
             if isinstance(error, RuntimeRefused):
-                raise _gone(error, self.id) from error
+                raise gone(error, self.id) from error
             raise
 
     def _begin_to_wait(self) -> None:
@@ -391,9 +397,3 @@ class RuntimeSession:
         if self._quiet is not None:
             self._quiet.cancel()
         self._beside.cancel()
-
-
-def _gone(error: RuntimeRefused, session: str) -> AirbossError:
-    if "not found" in str(error).lower() and "session" in str(error).lower():
-        return SessionGone(f"The agent runtime has no record of session {session} any more.")
-    return in_words(error)

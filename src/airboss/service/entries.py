@@ -343,6 +343,7 @@ class Entries:
             source=source,
             server_policy=self.settings.permissions,
             loaded_at=now_ms(),
+            server_session=self.settings.session,
             path=path,
             file_digest=file_digest,
             trusted=trusted,

@@ -116,7 +116,11 @@ class EntryChecks:
             if entry is None:
                 return Checkup(violations, mistakes, (), trusted, 0, 0)
             server = self.entries.settings.permissions
-            requests = () if trusted else tuple(ungranted(entry, server))
+            requests = (
+                ()
+                if trusted
+                else tuple(ungranted(entry, server, session=self.entries.settings.session))
+            )
             texts = tuple(self.entries.files.said(str(request)) for request in requests)
             return Checkup((), 0, texts, trusted, len(entry.tasks), len(entry.jobs))
 

@@ -8,6 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from airboss.session_keys import NOTHING_SAID, SessionKeys
+
 if TYPE_CHECKING:
     from airboss.entry.document import Entry, Job, Part, Policy, Task
     from airboss.entry.violations import Violation
@@ -42,6 +44,8 @@ class Installed:
     source: Source
     server_policy: "Policy"
     loaded_at: int
+    # What the settings say about sessions.
+    server_session: SessionKeys = NOTHING_SAID
     path: Path | None = None
     file_digest: str = ""
     trusted: bool = False
@@ -78,9 +82,8 @@ class Installed:
 
         if self.trusted:
             return ()
-        return tuple(
-            without_halves(str(request)) for request in ungranted(self.entry, self.server_policy)
-        )
+        wished = ungranted(self.entry, self.server_policy, session=self.server_session)
+        return tuple(without_halves(str(request)) for request in wished)
 
     @property
     def shown_path(self) -> str | None:

@@ -84,6 +84,7 @@ class Sessions(OpenSessions):
         rule = self._rule(policy, folder, session)
         plan = SetupPlan((in_settings(self.session_keys), *said))
         plan.check_effort(wanted, route.efforts)
+        plan.check_tools()
         setup = plan.made(self.redactor.text)
         opened = SessionOpened(
             model=wanted,

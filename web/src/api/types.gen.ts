@@ -1472,6 +1472,7 @@ export type Setup = {
   "reasoning_effort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
   "system_message"?: SystemMessageSetup | null;
   "instructions": "auto" | "off";
+  "tools": ToolSetup;
 };
 
 /** The code of a printed address, from its fragment. */
@@ -1530,6 +1531,7 @@ export type StartSession = {
   "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
   "systemMessage"?: SystemMessageKeys | null;
   "instructions"?: "auto" | "off" | null;
+  "tools"?: ToolKeys | null;
   "model"?: string | null;
   "cwd"?: string | null;
   "limits"?: GivenLimits | null;
@@ -1903,12 +1905,33 @@ export type ToolGoing = {
   "block": string;
 };
 
+/** Which tools there are: names, globs, groups such as `@read`, and `SERVER/TOOL`. */
+export type ToolKeys = {
+  "allow"?: readonly (string)[] | null;
+  "deny"?: readonly (string)[] | null;
+  "search"?: "auto" | "on" | "off" | null;
+  "github"?: boolean | null;
+};
+
+/** Without `allow` all are allowed; with an empty one, none but ours. */
+export type ToolList = {
+  "allow"?: readonly (string)[] | null;
+  "deny": readonly (string)[];
+};
+
 /** What a tool gave back: the text, and a longer form of it where there is one. Of a diff of one file that was cut, `added` and `removed` count the lines of all of it. */
 export type ToolResult = {
   "content": string;
   "detailed_content"?: string | null;
   "added"?: number | null;
   "removed"?: number | null;
+};
+
+/** Which tools the agents have: those that every list allows. Sub-agents have no others. */
+export type ToolSetup = {
+  "lists": readonly (ToolList)[];
+  "search": "auto" | "on" | "off";
+  "github": boolean;
 };
 
 /** Where the arguments were too long, `lines` has for each text among them how many lines it had before it was cut. */

@@ -80,12 +80,12 @@ def check(
 
     del schema
     options = {"permissions": permissions.value if permissions else None}
-    policy = load_settings(data_folder(data).settings, options).permissions
+    settings = load_settings(data_folder(data).settings, options)
     chosen = file or own_entry()
     remembered = not trust and is_remembered(chosen, data)
     trusted = trust or remembered
     raise typer.Exit(
-        check_entry(chosen, policy, trusted=trusted, remembered=remembered, is_json=as_json)
+        check_entry(chosen, settings, trusted=trusted, remembered=remembered, is_json=as_json)
     )
 
 

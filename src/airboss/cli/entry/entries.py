@@ -10,7 +10,7 @@ from airboss.cli.screen import aside, out, print_json, visible, visible_line
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
 from airboss.entry.bounds import Ungranted, limited_in, ungranted
 from airboss.entry.chart import draw
-from airboss.entry.document import Entry, Policy, Work
+from airboss.entry.document import Entry, Work
 from airboss.entry.drawing.mermaid import mermaid
 from airboss.entry.drawing.svg import svg
 from airboss.entry.drawing.terminal import terminal
@@ -18,6 +18,7 @@ from airboss.entry.load import check_file
 from airboss.entry.places import NAMES, find_repo_root, own_entries
 from airboss.entry.validate import Checked
 from airboss.entry.violations import EntryInvalid, Hints, asked, in_order_of_text
+from airboss.settings import Settings
 
 
 def own_entry() -> Path:
@@ -44,10 +45,15 @@ def is_remembered(file: Path, data: Path | None) -> bool:
     return any(item["current"] and item["path"] == real for item in trusted)
 
 
-def check(file: Path, policy: Policy, *, trusted: bool, remembered: bool, is_json: bool) -> Exit:
+def check(
+    file: Path, settings: Settings, *, trusted: bool, remembered: bool, is_json: bool
+) -> Exit:
     """Say all that is wrong with an entry, and which of its requests are not granted."""
     checked = _examine(file, trusted=trusted)
-    requests = [] if trusted or not checked.entry else list(ungranted(checked.entry, policy))
+    wished = checked.entry and ungranted(
+        checked.entry, settings.permissions, session=settings.session
+    )
+    requests = [] if trusted else list(wished or ())
     if is_json:
         print_json(_report(file, checked, requests))
     elif checked.entry:

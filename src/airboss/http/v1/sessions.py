@@ -155,7 +155,7 @@ async def start_session(
 ) -> SessionView:
     """Start a session. It is ready when this returns. If the caller disconnects, it is closed."""
     limits = asked.limits and UsageLimits(**asked.limits.model_dump())
-    said = _said(SessionKeys.of(asked), by)
+    said = _said(SessionKeys.of(asked), sessions.session_keys, by)
     view = await sessions.start(asked.model, asked.cwd, who, limits=limits, said=(said,))
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
@@ -163,10 +163,11 @@ async def start_session(
     return view
 
 
-def _said(keys: SessionKeys, by: Asker) -> Said:
-    for wish in widening(keys):
+def _said(keys: SessionKeys, server: SessionKeys, by: Asker) -> Said:
+    """Whoever may not widen is told so; and what no list of ours foresees does not count either."""
+    for wish in widening(keys, server):
         by.must_have("own", f"it asks {wish.what}")
-    return Said(keys, may_widen=True)
+    return Said(keys, may_widen=by.role == "own")
 
 
 @router.get("")

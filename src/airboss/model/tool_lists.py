@@ -1,0 +1,81 @@
+"""Which tools a session has: names, globs, groups (`@read`) and `SERVER/TOOL`, allowed and denied.
+
+The runtime itself knows exact names only, and takes all else for a name that nothing has.
+"""
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from airboss.model.tool_table import BUILT_IN, GITHUBS_SERVER, GROUPS, OURS
+from airboss.model.words import Frozen, Words
+
+# How servers' tools are named: SERVER-TOOL. None of the others has a hyphen.
+_JOINT: Final = "-"
+_WILD: Final = frozenset("*?[")
+KNOWN: Final = (*BUILT_IN, *(name for name in OURS if name not in BUILT_IN))
+SERVERS: Final = (GITHUBS_SERVER,)
+
+
+class ToolList(Frozen):
+    """Without `allow` all are allowed; with an empty one, none but ours."""
+
+    allow: tuple[Words, ...] | None = None
+    deny: tuple[Words, ...] = ()
+
+    def allows(self, tool: str) -> bool:
+        """Ours stay unless somebody names them: a task without its tools could not end."""
+        if tool in OURS:
+            return not any(word in (tool, "@ours") for word in self.deny)
+        if any(matches(word, tool) for word in self.deny):
+            return False
+        return self.allow is None or any(matches(word, tool) for word in self.allow)
+
+    @property
+    def may_allow_mcp(self) -> bool:
+        """Whether tools of servers can be among them."""
+        if any(word in ("@mcp", "*", "*/*") for word in self.deny):
+            return False
+        words = self.allow
+        return words is None or any(
+            word == "@mcp" or "/" in word or is_wild(word) for word in words
+        )
+
+
+def allowed_by(lists: Iterable[ToolList], tool: str) -> bool:
+    return all(one.allows(tool) for one in lists)
+
+
+def known_and_allowed(lists: Sequence[ToolList]) -> list[str]:
+    return [name for name in KNOWN if allowed_by(lists, name)]
+
+
+def is_wild(word: str) -> bool:
+    return not _WILD.isdisjoint(word)
+
+
+def matches(word: str, tool: str) -> bool:
+    """A word without a slash means the name that the model sees."""
+    if word in GROUPS:
+        return tool in GROUPS[word] or (word == "@mcp" and _JOINT in tool)
+    if "/" not in word:
+        return fnmatchcase(tool, word)
+    server, _, name = word.partition("/")
+    parts = tool.split(_JOINT)
+    splits = ((_JOINT.join(parts[:at]), _JOINT.join(parts[at:])) for at in range(1, len(parts)))
+    return any(fnmatchcase(one, server) and fnmatchcase(other, name) for one, other in splits)
+
+
+def mistake_in(word: str) -> str | None:
+    """What is wrong with such a word, where nothing would ever match it."""
+    if word.startswith("@"):
+        return None if word in GROUPS else f'"{word}" is not a group of tools.'
+    server, slash, name = word.partition("/")
+    if slash:
+        if not name:
+            return f'"{word}" names no tool: write SERVER/TOOL, or SERVER/* for all of them.'
+        known = any(fnmatchcase(one, server) for one in SERVERS)
+        return None if known else f'There is no MCP server "{server}".'
+    if is_wild(word):
+        return None if any(matches(word, tool) for tool in KNOWN) else f'"{word}" matches no tool.'
+    return None if word in KNOWN else f'"{word}" is not a tool.'
