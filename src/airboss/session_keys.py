@@ -5,7 +5,7 @@ These are the keys of `[session]`, in snake_case. Files and requests write the s
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic.alias_generators import to_camel
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
@@ -29,6 +29,10 @@ SECTIONS: Final = (
     "runtime_instructions",
     "last_instructions",
 )
+# The runtime's own, where nobody says otherwise.
+COMPACT_AT: Final = 0.8
+BLOCK_AT: Final = 0.95
+NOT_IN_ORDER: Final = f"Should be less than blockAt, which is {BLOCK_AT} unless it is said."
 ONE_OF_MESSAGE: Final = "Should have exactly one of append, replace and sections."
 ONE_OF_SECTION: Final = "Should have exactly one of replace, append and prepend."
 
@@ -91,6 +95,7 @@ def unknown_section(name: str) -> str:
     return f'"{name}" is not a section of the system message: {", ".join(SECTIONS)}.'
 
 
+FolderWord: TypeAlias = Annotated[str, Field(min_length=1, max_length=4096)]
 ToolWord: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 ToolWords: TypeAlias = Annotated[tuple[ToolWord, ...], Field(max_length=500)]
 
@@ -101,7 +106,24 @@ class ToolKeys(Keys):
     allow: ToolWords | None = None
     deny: ToolWords | None = None
     search: ToolSearch | None = None
-    github: bool | None = None
+    github: StrictBool | None = None
+
+
+Share: TypeAlias = Annotated[float, Field(gt=0, le=1, strict=True)]
+
+
+class ContextKeys(Keys):
+    """How long conversations may become. Shares are of what fits into the model's context."""
+
+    infinite: StrictBool | None = None
+    compact_at: Share | None = None
+    block_at: Share | None = None
+
+    @model_validator(mode="after")
+    def be_in_order(self) -> "ContextKeys":
+        if self.compact_at and self.block_at and self.compact_at >= self.block_at:
+            raise ValueError(NOT_IN_ORDER)
+        return self
 
 
 class SessionKeys(Keys):
@@ -118,6 +140,13 @@ class SessionKeys(Keys):
         Field(description="`off`: AGENTS.md and the like are not read."),
     ] = None
     tools: Annotated[ToolKeys | None, Field(description="Which tools its agents have.")] = None
+    directories: Annotated[
+        tuple[FolderWord, ...] | None,
+        Field(max_length=100, description="Folders that it may read beside its own, below a root."),
+    ] = None
+    context: Annotated[
+        ContextKeys | None, Field(description="When a long conversation is summarized.")
+    ] = None
 
     @classmethod
     def of(cls, other: "SessionKeys") -> "SessionKeys":

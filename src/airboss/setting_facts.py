@@ -103,6 +103,12 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         "list",
         fixed=_TABLE,
     ),
+    "session.directories": SettingFacts(
+        "Folders beside their own that sessions read without asking.", "list", fixed=_TABLE
+    ),
+    "session.context": SettingFacts(
+        "When a long conversation is summarized.", "list", fixed=_TABLE
+    ),
     "max_body_bytes": SettingFacts("Maximum size of a request, in bytes.", "number"),
     "loop_detection.enabled": _loops("Stop an agent that repeats itself.", "switch"),
     "loop_detection.history": _loops("How many tool calls of a turn are compared."),

@@ -223,6 +223,9 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
         said["session"]["system_message"] = "; ".join(settings.session.system_message.said)
     if settings.session.tools:
         said["session"]["tools"] = _shown_tools(settings.session.tools)
+    if settings.session.context:
+        context = settings.session.context
+        said["session"]["context"] = [f"{name}: {getattr(context, name)}" for name in context.said]
     if settings.providers:
         said["providers"] = [provider.name for provider in settings.providers]
     return said

@@ -28,6 +28,8 @@ def test_the_fields_are_those_of_the_types() -> None:
         "systemMessage",
         "instructions",
         "tools",
+        "directories",
+        "context",
     ]
     assert SCHEMA["required"] == ["models", "promptVariables", "tasks", "jobs", "grid"]
     assert SCHEMA["additionalProperties"] is False

@@ -6,7 +6,7 @@ import pytest
 
 from airboss.errors import Invalid
 from airboss.harness.setup import Said, SetupPlan, in_settings
-from airboss.model.setup import USUAL, SectionChange, Setup, SystemMessageSetup
+from airboss.model.setup import USUAL, ContextSetup, SectionChange, Setup, SystemMessageSetup
 from airboss.model.setup_bounds import widening
 from airboss.session_keys import SECTIONS, SessionKeys
 
@@ -87,6 +87,17 @@ def test_an_effort_that_the_model_does_not_offer_is_refused_with_its_place() -> 
     )
     with pytest.raises(Invalid, match=r"^settings: session\.reasoning_effort: .*offers none"):
         SetupPlan([in_settings(keys(reasoning_effort="low"))]).check_effort("m", ())
+
+
+def test_a_summary_begins_before_the_work_waits_for_it() -> None:
+    with pytest.raises(ValueError, match="Should be less than blockAt"):
+        keys(context={"compactAt": 0.9, "blockAt": 0.5})
+    with pytest.raises(Invalid, match=r"^context\.compactAt: Should be less than blockAt"):
+        made(in_settings(keys(context={"blockAt": 0.5})), Said(keys(context={"infinite": True})))
+    setup = made(
+        in_settings(keys(context={"blockAt": 0.5})), Said(keys(context={"compactAt": 0.2}))
+    )
+    assert setup.context == ContextSetup(compact_at=0.2, block_at=0.5)
 
 
 def test_the_sections_are_those_of_the_runtime() -> None:

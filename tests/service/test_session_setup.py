@@ -92,7 +92,7 @@ async def watched(tmp_path: Path) -> AsyncGenerator[Watched]:
         work = tmp_path / "work"
         work.mkdir()
         (work / "AGENTS.md").write_text("The owl is blue.", "utf-8")
-        async with house_in(tmp_path, providers=(provider,), session={"instructions": "auto"}) as h:
+        async with house_in(tmp_path, providers=(provider,), roots=(tmp_path,)) as h:
             yield Watched(h, stage, work / "airboss.json")
 
 
@@ -240,6 +240,43 @@ async def test_a_word_that_means_no_tool_opens_no_session(
     with pytest.raises(Invalid) as refused:
         await watched.opened(tools={"deny": ["view", word]})
     assert str(refused.value) == f"tools.deny[1]: {reason}"
+
+
+async def test_folders_beside_the_working_directory_are_told_and_read_like_it(
+    watched: Watched,
+) -> None:
+    beside = watched.house.work.parent / "beside"
+    beside.mkdir()
+    (beside / "notes.txt").write_text("All is well.", "utf-8")
+    session = await watched.opened(directories=["../beside"])
+    call = f"call view {json.dumps({'path': str(beside / 'notes.txt')})}"
+    first = await watched.asked(session, call)
+    assert "All is well." in str(first["messages"][-1])
+    assert str(beside) in str(first["messages"])
+    await watched.resumed(session)
+    assert "All is well." in str((await watched.asked(session, call))["messages"][-1])
+    other = await watched.asked(await watched.opened(), call)
+    assert "All is well." not in str(other["messages"])
+
+
+async def test_a_folder_that_agents_may_not_work_in_opens_no_session(watched: Watched) -> None:
+    for folder, why in (("../nowhere", "does not exist"), ("/usr", "lies outside of where")):
+        with pytest.raises(Invalid, match=rf"^directories\[0\]: The folder .* {why}"):
+            await watched.opened(directories=[folder])
+
+
+async def test_folders_of_an_entry_that_nobody_trusts_are_not_read(watched: Watched) -> None:
+    beside = watched.house.work.parent / "beside"
+    beside.mkdir()
+    wish = {"directories": ["../beside"]}
+    assert str(beside) not in str((await watched.run(**wish))["messages"])
+    installed = await watched.house.services.entries.to_run()
+    assert installed is not None
+    assert installed.ungranted == (
+        "entry.directories: It asks to read without asking in ../beside, which is not granted "
+        "until a person trusts this file.",
+    )
+    assert str(beside) in str((await watched.run(trusted=True, **wish))["messages"])
 
 
 async def test_an_effort_that_a_model_does_not_offer_opens_no_session(tmp_path: Path) -> None:

@@ -14,6 +14,10 @@ _SESSION: Final = {
     "instructions": "`off`: AGENTS.md and the like are not read. Default: `auto`.",
     "tools": "Which tools agents and their sub-agents have. More than the server's settings allow "
     "counts only after somebody trusts this file.",
+    "directories": "Folders beside the working directory that are read without asking, below the "
+    "server's roots. Relative ones begin at the working directory. It counts only after somebody "
+    "trusts this file.",
+    "context": "When a long conversation is summarized, so that it still fits.",
 }
 
 # By the part, and by the field as files have it.
@@ -65,6 +69,12 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "search": "Whether the model looks for tools of servers when it needs them: `auto`, where "
         "there are many, `on` or `off`.",
         "github": "Whether models of Copilot have GitHub's own MCP server. Default: `false`.",
+    },
+    "Context": {
+        "infinite": "`false`: a conversation is not summarized ahead of time. Default: `true`.",
+        "compactAt": "The share of the model's context from which on it is summarized beside the "
+        "work. Default: 0.8.",
+        "blockAt": "The share from which on the work waits for the summary. Default: 0.95.",
     },
     "Availability": {
         "previousTasks": "The task that ended last in this job must be one of these.",

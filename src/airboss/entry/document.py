@@ -175,6 +175,17 @@ class Tools(Part):
     github: StrictBool | None = None
 
 
+Share: TypeAlias = Annotated[float, Field(strict=True, gt=0, le=1)]
+
+
+class Context(Part):
+    """When a long conversation is summarized, as shares of what fits into the model's context."""
+
+    infinite: StrictBool | None = None
+    compact_at: Share | None = None
+    block_at: Share | None = None
+
+
 class Availability(Part):
     """What must hold before a task begins."""
 
@@ -213,6 +224,8 @@ class Task(Part):
     system_message: SystemMessage | None = None
     instructions: Instructions | None = None
     tools: Tools | None = None
+    directories: tuple[StrictStr, ...] | None = None
+    context: Context | None = None
 
 
 class Ref(Part):
@@ -306,6 +319,8 @@ class Entry(Part):
     system_message: SystemMessage | None = None
     instructions: Instructions | None = None
     tools: Tools | None = None
+    directories: tuple[StrictStr, ...] | None = None
+    context: Context | None = None
 
     def model_id(self, name: str) -> str:
         """The id of the model that goes by this name."""

@@ -3,7 +3,14 @@
 from typing import Literal
 
 from airboss.entry.document import Entry, Prompt, Section, SystemMessage, Task
-from airboss.session_keys import NOTHING_SAID, SectionKeys, SessionKeys, SystemMessageKeys, ToolKeys
+from airboss.session_keys import (
+    NOTHING_SAID,
+    ContextKeys,
+    SectionKeys,
+    SessionKeys,
+    SystemMessageKeys,
+    ToolKeys,
+)
 
 
 def keys_of(part: Entry | Task) -> SessionKeys:
@@ -15,6 +22,8 @@ def keys_of(part: Entry | Task) -> SessionKeys:
         system_message=part.system_message and _message(part.system_message),
         instructions=part.instructions,
         tools=part.tools and ToolKeys(**dict(part.tools)),
+        directories=part.directories,
+        context=part.context and ContextKeys(**dict(part.context)),
     )
 
 

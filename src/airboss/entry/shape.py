@@ -15,6 +15,7 @@ from airboss.entry.document import (
     TEXT,
     Alt,
     Availability,
+    Context,
     Criteria,
     DrivingRetry,
     Entry,
@@ -73,6 +74,7 @@ _PARTS: Final[Mapping[str, type[Part]]] = {
     "failureAction": FailureAction,
     "systemMessage": SystemMessage,
     "tools": Tools,
+    "context": Context,
     "grid": GridRow,
     "drivingSessionRetries": DrivingRetry,
 }

@@ -33,7 +33,7 @@ from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplif
 from airboss.model.tool_lists import KNOWN as KNOWN_TOOLS
 from airboss.model.tool_lists import mistake_in
 from airboss.model.tool_table import GROUPS as GROUPS_OF_TOOLS
-from airboss.session_keys import SECTIONS
+from airboss.session_keys import NOT_IN_ORDER, SECTIONS
 
 _NOTHING: Final[Raw] = {}
 _PLURALS: Final = {
@@ -247,6 +247,15 @@ class _Rules:
                     at = spot.field(key).item(index)
                     names = [*GROUPS_OF_TOOLS] if str(word).startswith("@") else [*KNOWN_TOOLS]
                     yield wrong(at, mistake, self._hints.near(str(word), names), _TOOL_WORDS)
+
+        context = fields(part.get("context"))
+        early, late = context.get("compactAt"), context.get("blockAt")
+        if isinstance(early, float) and isinstance(late, int | float) and early >= late:
+            yield wrong(place.field("context").field("compactAt"), NOT_IN_ORDER)
+        for index, name in enumerate(elements(part.get("directories"))):
+            if name == "":
+                at = place.field("directories").item(index)
+                yield wrong(at, "Should not be empty.", None, "Name a folder, or leave it out.")
 
     def _told(self, part: Raw, names: Sequence[str], place: At) -> Iterator[Violation]:
         for name in names:

@@ -64,6 +64,8 @@ class PolicyRule:
     # What belongs to this session alone, as real paths: read without asking wherever it lies, also
     # inside a protected place.
     own: tuple[Path, ...] = ()
+    # Folders beside the working directory, as real paths: read like it.
+    directories: tuple[Path, ...] = ()
 
     def decide(self, request: PermissionRequest, rules: Rules = ()) -> Ruling:
         by = f"policy {self.policy}"
@@ -129,8 +131,9 @@ class _About:
 
     @property
     def is_free(self) -> bool:
-        """Whether they all lie below the working directory, or are the session's own."""
-        free = (self.rule.cwd, *self.rule.own)
+        """Whether they all lie below the working directory or one beside it, or are the session's
+        own."""
+        free = (self.rule.cwd, *self.rule.directories, *self.rule.own)
         inside = (path is not None and is_inside(Path(path), free) for path in self.paths)
         return bool(self.paths) and all(inside)
 

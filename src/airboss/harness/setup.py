@@ -7,13 +7,29 @@ Who may not widen what the server allows cannot do so here either: such a wish d
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import TypeVar
 
-from airboss.errors import Invalid, SettingsInvalid
-from airboss.model.setup import USUAL, SectionChange, Setup, SystemMessageSetup, ToolSetup
+from airboss.errors import AirbossError, Invalid, SettingsInvalid
+from airboss.model.setup import (
+    USUAL,
+    ContextSetup,
+    SectionChange,
+    Setup,
+    SystemMessageSetup,
+    ToolSetup,
+)
 from airboss.model.setup_bounds import section_widens
 from airboss.model.tool_lists import ToolList, mistake_in
-from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys, ToolKeys
+from airboss.session_keys import (
+    BLOCK_AT,
+    COMPACT_AT,
+    NOT_IN_ORDER,
+    SectionKeys,
+    SessionKeys,
+    SystemMessageKeys,
+    ToolKeys,
+)
 
 Value = TypeVar("Value")
 Clean = Callable[[str], str]
@@ -68,13 +84,16 @@ class SetupPlan:
         place = self.place("reasoning_effort")
         raise Invalid(f'{place}: The model {model} does not offer the effort "{effort}". {offered}')
 
-    def made(self, clean: Clean) -> Setup:
-        """`clean` takes secrets out of texts: what is said here is written down."""
+    def made(self, clean: Clean, directories: Sequence[Path] = ()) -> Setup:
+        """`clean` takes secrets out of texts: what is said here is written down. `directories` are
+        those of `find_directories`."""
         return Setup(
             reasoning_effort=self._last(lambda keys: keys.reasoning_effort),
             system_message=self._system_message(clean),
             instructions=self._last(lambda keys: keys.instructions) or USUAL.instructions,
             tools=self._tools(),
+            directories=tuple(str(path) for path in directories),
+            context=self._context(),
         )
 
     def _last(self, pick: Callable[[SessionKeys], Value | None]) -> Value | None:
@@ -89,6 +108,28 @@ class SetupPlan:
                 for index, word in enumerate(words or ()):
                     if mistake := mistake_in(word):
                         raise Invalid(f"{one.place('tools')}.{key}[{index}]: {mistake}")
+
+    def find_directories(self, cwd: Path, check: Callable[[str], Path]) -> tuple[Path, ...]:
+        """The real paths of the folders beside the working directory, which relative ones begin at.
+        `check` refuses what agents may not work in."""
+        said = [one for one in self.said if one.may_widen and one.keys.directories is not None]
+        found: dict[Path, None] = {}
+        for index, word in enumerate((said[-1].keys.directories or ()) if said else ()):
+            try:
+                found[check(str(cwd / Path(word).expanduser()))] = None
+            except (AirbossError, RuntimeError) as error:  # the latter: there is no such home
+                raise Invalid(f"{said[-1].place('directories')}[{index}]: {error}") from None
+        return tuple(found)
+
+    def _context(self) -> ContextSetup:
+        context = ContextSetup(
+            infinite=self._last(lambda keys: keys.context and keys.context.infinite),
+            compact_at=self._last(lambda keys: keys.context and keys.context.compact_at),
+            block_at=self._last(lambda keys: keys.context and keys.context.block_at),
+        )
+        if (context.compact_at or COMPACT_AT) >= (context.block_at or BLOCK_AT):
+            raise Invalid(f"{self.place('context')}.compactAt: {NOT_IN_ORDER}")
+        return context
 
     def _tools(self) -> ToolSetup:
         """What they say who may not widen holds beside what the others say."""

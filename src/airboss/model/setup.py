@@ -36,6 +36,15 @@ class ToolSetup(Frozen):
     github: bool = False
 
 
+class ContextSetup(Frozen):
+    """When a conversation is summarized beside the work, and when the work waits for that; as
+    shares of what fits into the model's context. What is left out is the runtime's own."""
+
+    infinite: bool | None = None
+    compact_at: float | None = None
+    block_at: float | None = None
+
+
 class Setup(Frozen):
     """The description of one session. What is left out is as the runtime has it."""
 
@@ -44,6 +53,9 @@ class Setup(Frozen):
     # Whether the instructions of the folder are read: AGENTS.md and the like.
     instructions: Instructions = "auto"
     tools: ToolSetup = ToolSetup()
+    # Real paths, which are read like the working directory.
+    directories: tuple[Words, ...] = ()
+    context: ContextSetup = ContextSetup()
 
 
 USUAL = Setup()

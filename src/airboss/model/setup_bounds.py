@@ -22,6 +22,9 @@ def widening(keys: SessionKeys, server: SessionKeys) -> Iterator[Wish]:
             yield Wish(("systemMessage", *place), what)
     if keys.tools is not None:
         yield from _of_tools(keys.tools, server.tools or ToolKeys())
+    given = server.directories or ()
+    if more := [name for name in keys.directories or () if name not in given]:
+        yield Wish(("directories",), f"to read without asking in {', '.join(more)}")
 
 
 def _of_message(keys: SystemMessageKeys) -> Iterator[Wish]:

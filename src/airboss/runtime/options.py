@@ -3,7 +3,7 @@
 import base64
 from typing import TYPE_CHECKING, Any
 
-from airboss.model.setup import Setup, SystemMessageSetup
+from airboss.model.setup import ContextSetup, Setup, SystemMessageSetup
 from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.tool_names import tool_options
 from airboss.runtime.tools import sdk_tools
@@ -56,7 +56,21 @@ def _of_setup(setup: Setup) -> dict[str, Any]:
         "system_message": setup.system_message and _system_message(setup.system_message),
         "skip_custom_instructions": setup.instructions == "off",
         **tool_options(setup.tools),
+        "additional_directories": list(setup.directories) or None,
+        "infinite_sessions": _infinite_sessions(setup.context),
     }
+
+
+def _infinite_sessions(context: ContextSetup) -> dict[str, Any] | None:
+    # Switched off, the runtime summarizes all the same; it does not where it waits for more than
+    # all of the context.
+    never = 1.0 if context.infinite is False else None
+    said = {
+        "enabled": context.infinite,
+        "background_compaction_threshold": never or context.compact_at,
+        "buffer_exhaustion_threshold": never or context.block_at,
+    }
+    return {name: value for name, value in said.items() if value is not None} or None
 
 
 def _system_message(message: SystemMessageSetup) -> dict[str, Any]:

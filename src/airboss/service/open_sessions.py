@@ -97,9 +97,12 @@ class OpenSessions:
         finally:
             self._coming -= 1
 
-    def _rule(self, policy: Policy | None, folder: Path, session: SessionId) -> PolicyRule:
+    def _rule(
+        self, policy: Policy | None, folder: Path, session: SessionId, setup: Setup
+    ) -> PolicyRule:
         given, own = policy is not None, self.places.own(session) if self.places else ()
-        return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own)
+        beside = tuple(Path(path) for path in setup.directories)
+        return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own, beside)
 
     def _conversation(
         self,
@@ -148,7 +151,11 @@ class OpenSessions:
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             setup = await setup_of(self.log, view.id)
-            rule = self._rule(policy, folder, view.id)
+            # Checked anew, as the working directory is.
+            await asyncio.to_thread(
+                lambda: [self.folders.check(path) for path in setup.directories]
+            )
+            rule = self._rule(policy, folder, view.id, setup)
             with self._room():
                 talk = self._conversation(writer, route, setup, rule, again)
                 self._open[view.id] = talk

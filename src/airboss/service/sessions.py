@@ -81,11 +81,12 @@ class Sessions(OpenSessions):
         route = await self.catalog.route(wanted)
         folder = await asyncio.to_thread(self.folders.check, cwd)
         session = new_session_id()
-        rule = self._rule(policy, folder, session)
         plan = SetupPlan((in_settings(self.session_keys), *said))
         plan.check_effort(wanted, route.efforts)
         plan.check_tools()
-        setup = plan.made(self.redactor.text)
+        beside = await asyncio.to_thread(plan.find_directories, folder, self.folders.check)
+        setup = plan.made(self.redactor.text, beside)
+        rule = self._rule(policy, folder, session, setup)
         opened = SessionOpened(
             model=wanted,
             cwd=str(folder),

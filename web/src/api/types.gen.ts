@@ -272,6 +272,20 @@ export type Comparison = {
   "files_alike": number;
 };
 
+/** How long conversations may become. Shares are of what fits into the model's context. */
+export type ContextKeys = {
+  "infinite"?: boolean | null;
+  "compactAt"?: number | null;
+  "blockAt"?: number | null;
+};
+
+/** When a conversation is summarized beside the work, and when the work waits for that; as shares of what fits into the model's context. What is left out is the runtime's own. */
+export type ContextSetup = {
+  "infinite"?: boolean | null;
+  "compact_at"?: number | null;
+  "block_at"?: number | null;
+};
+
 /** Who is signed in to Copilot, and how. `signed_in` is null until the runtime was asked. */
 export type CopilotState = {
   "signed_in"?: boolean | null;
@@ -1473,6 +1487,8 @@ export type Setup = {
   "system_message"?: SystemMessageSetup | null;
   "instructions": "auto" | "off";
   "tools": ToolSetup;
+  "directories": readonly (string)[];
+  "context": ContextSetup;
 };
 
 /** The code of a printed address, from its fragment. */
@@ -1532,6 +1548,8 @@ export type StartSession = {
   "systemMessage"?: SystemMessageKeys | null;
   "instructions"?: "auto" | "off" | null;
   "tools"?: ToolKeys | null;
+  "directories"?: readonly (string)[] | null;
+  "context"?: ContextKeys | null;
   "model"?: string | null;
   "cwd"?: string | null;
   "limits"?: GivenLimits | null;
