@@ -63,6 +63,8 @@ def test_the_panel_tells_what_it_took_and_what_it_is(person: Person) -> None:
     panel(person).get_by_role("tab", name="Session").click()
     for words in ("Rehearsal", "approve-all", person.session):
         expect(panel(person)).to_contain_text(words)
+    for words in ("Setup", "bash", "job_boolean_true"):
+        expect(panel(person)).to_contain_text(words)
 
 
 def test_below_1180_px_a_tab_holds_what_the_panel_says(portal: Portal, browser: Browser) -> None:

@@ -249,6 +249,10 @@ def chat(
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the session open when chat exits.")
     ] = False,
+    effort: Annotated[
+        str | None,
+        typer.Option(metavar="EFFORT", help="How long it thinks: low, medium, high, xhigh, max."),
+    ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=AMOUNT", help="Ask before using more turns, tokens, cost, …"),
@@ -262,12 +266,12 @@ def chat(
     from airboss.cli.session.limits import read_limits
 
     limits = read_limits(limit or [])
-    if session and (model or cwd or limits):
+    if session and (model or cwd or limits or effort):
         raise CommandRefused(
             "--session cannot be combined with --model, --cwd or --limit: a session keeps its own."
         )
     session = named(data, session, "ses") if session else None
-    request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits)
+    request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits, effort)
     raise typer.Exit(run(reach(data), request))
 
 

@@ -48,6 +48,7 @@ from airboss.model.setup import Setup
 from airboss.runtime.runtime_process import RuntimeRefused
 from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.runtime.signals import RuntimeLost, Signal, TurnFailed
+from airboss.runtime.tool_names import ToolsBySource
 from airboss.settings import LoopDetection
 from airboss.store.images import Images, Pictures
 
@@ -124,6 +125,10 @@ class Conversation:
     @property
     def is_ready(self) -> bool:
         return self._worker is not None and not self._state.is_closing and not self._state.is_over
+
+    async def tools(self) -> ToolsBySource | None:
+        """Those that it has now, where the runtime says so."""
+        return await self._state.agent.tools() if self._state.agent else None
 
     async def note(self, *said: Event) -> None:
         """What people say about the session, and not to its agent."""

@@ -37,6 +37,7 @@ from airboss.http.v1 import (
     rules,
     run_reports,
     runs,
+    session_setup,
     sessions,
     settings,
     status,
@@ -62,7 +63,8 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     said = [
-        *(status, sessions, folder_files, entries, entry_file, drafts, rehearsals),
+        *(status, sessions, session_setup),
+        *(folder_files, entries, entry_file, drafts, rehearsals),
         *(task_runs, run_reports, runs, trust, rules, settings, inbox),
     ]
     v1 = [*said, feed, history, digests, exports, audit]

@@ -32,6 +32,7 @@ _V1: Final[_Table] = {
         *("sign_out", "list_sign_ins", "end_sign_in", "end_sign_ins", "make_link"),
         *("show_status", "examine", "list_models"),
         *("list_sessions", "show_session", "show_image", "show_queue", "show_changes"),
+        "show_setup",
         *("show_file", "find_files"),
         *("read_events", "follow_events", "session_digest", "export_session"),
         *("show_entry", "show_entry_mistakes", "list_tasks", "list_jobs", "list_trusted"),

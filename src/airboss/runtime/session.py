@@ -157,8 +157,8 @@ class RuntimeSession:
         except RuntimeRefused as error:
             raise gone(error, asked.id) from error
 
-    async def tools(self) -> ToolsBySource:
-        return await tools_by_source(self._asked.setup.tools, self._say)
+    async def tools(self) -> ToolsBySource | None:
+        return await tools_by_source(self._say)
 
     async def pending(self) -> CutOffRequests:
         """What was asked for when the session was cut off, and is still."""

@@ -84,14 +84,15 @@ async def _metadata(ask: Ask) -> Sequence[Any]:
     return (await ask(lambda rpc: rpc.tools.get_current_metadata())).tools or ()
 
 
-async def tools_by_source(tools: ToolSetup, ask: Ask) -> ToolsBySource:
-    """As the runtime says; before the first turn it says nothing yet, and our table does."""
-    names: Sequence[str] = known_and_allowed(tools.lists)
+async def tools_by_source(ask: Ask) -> ToolsBySource | None:
+    """As the runtime says; before the first turn it knows of none but ours."""
+    found = await _metadata(ask)
+    if all(tool.name in OURS for tool in found):
+        return None
+    names = [tool.name for tool in found if not tool.mcp_server_name]
     servers: dict[str, tuple[str, ...]] = {}
-    if found := await _metadata(ask):
-        names = [tool.name for tool in found if not tool.mcp_server_name]
-        for tool in found:
-            if server := tool.mcp_server_name:
-                servers[server] = (*servers.get(server, ()), str(tool.mcp_tool_name or tool.name))
+    for tool in found:
+        if server := tool.mcp_server_name:
+            servers[server] = (*servers.get(server, ()), str(tool.mcp_tool_name or tool.name))
     built_in = tuple(sorted(name for name in names if name not in OURS))
     return ToolsBySource(built_in, tuple(name for name in OURS if name in names), servers)

@@ -38,6 +38,7 @@ from airboss.service.session_ends import (
     stay_interrupted,
     withdrawn,
 )
+from airboss.service.session_setup import EffectiveSetup, effective_setup
 from airboss.service.unanswered_items import resumes, unanswered_items_of
 from airboss.settings import Policy
 from airboss.store.images import Pictures
@@ -118,6 +119,11 @@ class Sessions(OpenSessions):
     async def show(self, session: str) -> SessionView:
         """The session as of its own seq: a stream that begins there misses and repeats nothing."""
         return session_of(await self.log.view(session), session)
+
+    async def setup(self, session: str) -> EffectiveSetup:
+        """What it was given, and the tools that it has; also of one that is not open."""
+        view = await self.show(session)
+        return await effective_setup(self.log, view.id, self._open.get(view.id))
 
     async def page(
         self,

@@ -32,6 +32,19 @@ def test_a_conversation_has_the_limits_that_it_was_given(portal: Portal) -> None
     assert "needs a number" in portal.run("chat", "--limit", "turns=many", "hello").stderr
 
 
+def test_a_conversation_thinks_as_long_as_one_says_and_show_tells_it(portal: Portal) -> None:
+    done = portal.run("chat", "--effort", "high", "--keep", "hello")
+    assert done.returncode == 0, done.stderr
+    session = portal.sessions()[0]["id"]
+    shown = portal.run("show", session)
+    assert "Effort" in shown.stdout
+    assert "high" in shown.stdout
+    refused = portal.run("chat", "--effort", "huge", "hello")
+    assert refused.returncode == 2
+    assert "reasoningEffort" in refused.stderr
+    assert portal.run("chat", "--session", session, "--effort", "low", "hello").returncode == 2
+
+
 def test_the_message_can_come_by_the_input(portal: Portal) -> None:
     done = portal.run("chat", said="hello\nfrom a pipe\n")
     assert (done.returncode, done.stdout) == (0, "Hello, captain.\n")

@@ -1414,6 +1414,20 @@ export type SessionResumed = {
   "who": string;
 };
 
+/** The session's setup as it is in force, and its tools. Where `live`, the runtime said which there are, and it does so from the first turn on; otherwise they are those that its lists allow. */
+export type SessionSetup = {
+  "setup": Setup;
+  "tools": SessionTools;
+  "live": boolean;
+};
+
+/** The tools by where they come from: the runtime, Airboss, and each MCP server by its name. */
+export type SessionTools = {
+  "built_in": readonly (string)[];
+  "ours": readonly (string)[];
+  "servers": Record<string, readonly (string)[]>;
+};
+
 /** One session as of `seq`, the last event that this view has seen and that is no delta. */
 export type SessionView = {
   "id": string;

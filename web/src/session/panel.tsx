@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon";
 import { clock, fully, visible } from "../words";
 import type { Changes } from "./changes";
 import { type FilePlace, FileView } from "./file";
+import { SetupFacts } from "./setup";
 import { type Brief, UsageFacts } from "./usage";
 
 export type PanelPart = "changes" | "usage" | "session" | "file";
@@ -70,6 +71,7 @@ export function Panel({ view, model, changes, brief, part, file, onPart, onHide 
         {part === "session" && (
           <div class="pad">
             <SessionFacts view={view} model={model} />
+            <SetupFacts session={view.id} turns={view.turns} />
             <div class="where-narrow">
               <UsageFacts brief={brief} />
             </div>

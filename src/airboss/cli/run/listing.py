@@ -26,6 +26,7 @@ from airboss.cli.screen import (
     visible_line,
     waited,
 )
+from airboss.cli.session.setup_facts import setup_facts
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
 _KINDS: Final = {"tsk": "task run", "ses": "session"}
@@ -161,7 +162,7 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
     ]
     asked = [item["asked"] for item in said["items"]]
     facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
-    _print_facts(out(), facts)
+    _print_facts(out(), [*facts, *setup_facts(client, session)])
 
 
 def _whole_turns(session: Json) -> int:

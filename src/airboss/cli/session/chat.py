@@ -30,6 +30,7 @@ class ChatStart:
     patience: float
     # How much a new session may use.
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    effort: str | None = None
 
 
 def run(reach: Callable[[], Client], request: ChatStart) -> Exit:
@@ -75,6 +76,8 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
 
 def _asked(client: Client, request: ChatStart) -> Json:
     asked: Json = {"limits": dict(request.limits)} if request.limits else {}
+    if request.effort:
+        asked["reasoningEffort"] = request.effort
     if request.model:
         asked["model"] = request.model
     if request.cwd:

@@ -1,0 +1,101 @@
+"""What a session is given, over the API: as it is asked for, shown and refused."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.guest import Guest
+from tests.portal import Portal
+
+
+async def started(guest: Guest, **keys: Any) -> Any:
+    return await guest.http.post("/api/v1/sessions", json={"model": "rehearsal", **keys})
+
+
+async def test_what_was_asked_for_is_shown_with_its_tools_also_when_it_is_closed(
+    shared_portal: Portal,
+) -> None:
+    async with Guest.of(shared_portal) as guest:
+        keys = {
+            "reasoningEffort": "high",
+            "systemMessage": {"append": "Use tabs."},
+            "tools": {"allow": ["@read"], "deny": ["grep"]},
+            "context": {"compactAt": 0.5},
+        }
+        answer = await started(guest, **keys)
+        assert answer.status_code == 201, answer.text
+        session = answer.json()["id"]
+        await guest.http.post(f"/api/v1/sessions/{session}/close")
+        said = (await guest.http.get(f"/api/v1/sessions/{session}/setup")).json()
+        assert said["setup"]["reasoning_effort"] == "high"
+        assert said["setup"]["system_message"]["append"] == "Use tabs."
+        assert said["setup"]["context"]["compact_at"] == 0.5
+        assert said["live"] is False
+        assert {"view", "glob"} <= set(said["tools"]["built_in"])
+        assert not {"grep", "bash"} & set(said["tools"]["built_in"])
+        assert "job_boolean_true" in said["tools"]["ours"]
+        assert said["tools"]["servers"] == {}
+
+
+async def test_of_an_open_session_the_runtime_says_which_tools_there_are(
+    shared_portal: Portal,
+) -> None:
+    async with Guest.of(shared_portal) as guest:
+        session = (await started(guest, tools={"deny": ["bash"]})).json()["id"]
+        await guest.turn(session, "greet")
+        said = (await guest.http.get(f"/api/v1/sessions/{session}/setup")).json()
+        assert said["live"] is True
+        assert "bash" not in said["tools"]["built_in"]
+        assert {"view", "edit", "task"} <= set(said["tools"]["built_in"])
+
+
+async def test_of_one_about_which_nothing_was_said_all_is_as_usual(shared_portal: Portal) -> None:
+    async with Guest.of(shared_portal) as guest:
+        session = (await started(guest)).json()["id"]
+        said = (await guest.http.get(f"/api/v1/sessions/{session}/setup")).json()
+        assert (said["setup"]["instructions"], said["setup"]["tools"]["lists"]) == ("auto", [])
+        assert {"view", "bash", "edit"} <= set(said["tools"]["built_in"])
+        assert (await guest.http.get("/api/v1/sessions/ses_none/setup")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"reasoningEffort": "huge"}, "reasoningEffort"),
+        ({"systemMessage": {"append": "a", "replace": "b"}}, "exactly one of"),
+        ({"systemMessage": {"sections": {"ton": "remove"}}}, '\\"ton\\" is not a section'),
+        ({"tools": {"allow": ["wiew"]}}, 'tools.allow[0]: \\"wiew\\" is not a tool.'),
+        ({"tools": {"deny": ["@reed"]}}, 'tools.deny[0]: \\"@reed\\" is not a group of tools.'),
+        ({"directories": ["/usr"]}, "directories[0]: The folder /usr lies outside"),
+        ({"context": {"compactAt": 2}}, "compactAt"),
+        ({"instruction": "off"}, "instruction"),
+    ],
+)
+async def test_what_nobody_can_have_is_refused_by_its_name(
+    shared_portal: Portal, keys: dict[str, Any], words: str
+) -> None:
+    async with Guest.of(shared_portal) as guest:
+        answer = await started(guest, **keys)
+        assert answer.status_code == 422
+        assert words in answer.text
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"systemMessage": {"replace": "Only this."}},
+        {"systemMessage": {"sections": {"safety": "remove"}}},
+        {"tools": {"github": True}},
+        {"directories": ["/usr"]},
+    ],
+)
+async def test_what_widens_needs_the_role_own(shared_portal: Portal, keys: dict[str, Any]) -> None:
+    made = shared_portal.run("token", "add", f"operator{abs(hash(str(keys)))}", "--role", "operate")
+    token = made.stdout.strip().splitlines()[-1].split()[-1]
+    async with Guest.of(shared_portal) as guest:
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = await guest.http.post("/api/v1/sessions", json=keys, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "role_needed"), answer.text
+        narrow = {"tools": {"allow": ["view"]}, "model": "rehearsal"}
+        answer = await guest.http.post("/api/v1/sessions", json=narrow, headers=headers)
+        assert answer.status_code == 201, answer.text

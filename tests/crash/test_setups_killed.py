@@ -1,0 +1,158 @@
+"""What a session was given is there again after `kill -9` of its server: in the requests that the
+model gets, whatever the settings say by then."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airboss.model.tool_table import OURS
+from tests.crash.witness import show
+from tests.portal import Portal, Process
+from tests.runtime.copilot_service import Stage, on_stage
+
+pytestmark = pytest.mark.timeout(120)
+
+PROVIDER = """
+[[providers]]
+name = "house"
+base_url = "{address}/v1"
+models = ["stand-in"]
+"""
+SESSION = """
+[session]
+instructions = "off"
+tools = {{allow = ["@read", "bash"]}}
+{provider}"""
+KEYS: dict[str, Any] = {
+    "reasoningEffort": "high",
+    "systemMessage": {"sections": {"tone": {"replace": "Be terse."}}},
+    "tools": {"allow": ["view", "edit"], "search": "off"},
+    "directories": ["../beside"],
+    "context": {"compactAt": 0.5},
+}
+ENTRY: dict[str, Any] = {
+    "models": {"driving": {"id": "house/stand-in", "reasoningEffort": "low"}},
+    "promptVariables": {},
+    "tasks": {"wait": {"prompt": ["wait a moment"], "requireUserInput": False}},
+    "jobs": {
+        "wait": {
+            "work": {"kind": "Ref", "taskId": "wait", "modelOverride": {"category": "driving"}}
+        }
+    },
+    "grid": [],
+    "systemMessage": {"append": ["Use tabs."]},
+    "tools": {"deny": ["bash"]},
+}
+
+
+class BarePortal(Portal):
+    """A server without `--rehearsal`."""
+
+    def launch(self, words: list[str], log: Path) -> Process:
+        place = words.index("--rehearsal")
+        return super().launch([*words[:place], *words[place + 2 :]], log)
+
+
+@pytest.fixture
+async def stage() -> AsyncGenerator[Stage]:
+    async with on_stage(Stage()) as stage:
+        yield stage
+
+
+@pytest.fixture
+async def portal(stage: Stage, tmp_path: Path) -> AsyncGenerator[Portal]:
+    entry = tmp_path / "airboss.json"
+    entry.write_text(json.dumps(ENTRY), "utf-8")
+    (tmp_path / "beside").mkdir()
+    options = ("--root", str(tmp_path), "--entry", str(entry))
+    portal = BarePortal(tmp_path, options)
+    portal.data.mkdir()
+    write_settings(portal, SESSION.format(provider=PROVIDER.format(address=stage.address)))
+    await asyncio.to_thread(portal.start)
+    yield portal
+    await asyncio.to_thread(portal.stop)
+
+
+def write_settings(portal: Portal, text: str) -> None:
+    (portal.data / "settings.toml").write_text(text, "utf-8")
+
+
+def facts(request: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What can be seen of a setup in a request."""
+    told = str(request["messages"])
+    return {
+        "effort": request.get("reasoning_effort"),
+        "tools": {tool["function"]["name"] for tool in request["tools"]},
+        "terse": "Be terse." in told,
+        "tabs": "Use tabs." in told,
+        "beside": str(folder / "beside") in told,
+    }
+
+
+async def until(met: Any, seconds: float = 30) -> None:
+    async with asyncio.timeout(seconds):
+        while not await met():  # noqa: ASYNC110 - asked over HTTP
+            await asyncio.sleep(0.05)
+
+
+async def test_a_session_has_all_of_it_again_and_no_more_tools(
+    portal: Portal, stage: Stage, tmp_path: Path
+) -> None:
+    async with portal.client() as client:
+        asked = {"cwd": str(portal.work), "model": "house/stand-in", **KEYS}
+        answer = await client.post("/api/v1/sessions", json=asked)
+        assert answer.status_code == 201, answer.text
+        session = answer.json()["id"]
+        await client.post(f"/api/v1/sessions/{session}/prompts", json={"text": "say hello"})
+
+        async def is_done() -> bool:
+            return (await show(client, session))["turns"] == 1
+
+        await until(is_done)
+        before = (await client.get(f"/api/v1/sessions/{session}/setup")).json()["setup"]
+    first = facts(stage.requests[-1], tmp_path)
+    assert first["tools"] == {"view", "edit", *OURS}
+    assert (first["effort"], first["terse"], first["beside"]) == ("high", True, True)
+    await asyncio.sleep(1)  # the runtime writes its history a moment later
+    await asyncio.to_thread(portal.kill)
+    write_settings(portal, PROVIDER.format(address=stage.address))  # all tools, for new ones
+    await asyncio.to_thread(portal.start)
+    async with portal.client() as client:
+        answer = await client.post(f"/api/v1/sessions/{session}/resume")
+        assert answer.status_code == 200, answer.text
+        await client.post(f"/api/v1/sessions/{session}/prompts", json={"text": "say hello"})
+
+        async def is_done_again() -> bool:
+            return (await show(client, session))["turns"] == 2
+
+        await until(is_done_again)
+        after = (await client.get(f"/api/v1/sessions/{session}/setup")).json()["setup"]
+    assert facts(stage.requests[-1], tmp_path) == first
+    assert after == before
+
+
+async def test_the_task_of_a_run_has_what_its_entry_says_also_behind_a_kill(
+    portal: Portal, stage: Stage, tmp_path: Path
+) -> None:
+    async with portal.client() as client:
+        answer = await client.post("/api/v1/runs", json={"job": "wait", "cwd": str(portal.work)})
+        assert answer.status_code in (201, 202), answer.text
+
+        async def is_asked() -> bool:
+            return bool(stage.requests)
+
+        await until(is_asked)
+    first = facts(stage.requests[-1], tmp_path)
+    read = {"view", "glob", "grep"}
+    assert first["tools"] == {*read, *OURS}
+    assert (first["effort"], first["tabs"], first["terse"]) == ("low", True, False)
+    await asyncio.sleep(1)
+    stage.requests.clear()
+    await asyncio.to_thread(portal.kill)
+    await asyncio.to_thread(portal.start)
+    await until(is_asked)
+    assert facts(stage.requests[-1], tmp_path) == first
