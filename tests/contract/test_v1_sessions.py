@@ -57,6 +57,8 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "allowances": [],
         "approval_seconds": None,
         "waiting_calls": [],
+        "context": None,
+        "compacting": False,
         "error": None,
         "task": None,
         "run": None,

@@ -16,6 +16,10 @@ models:
   - {id: rehearsal, name: Rehearsal, multiplier: 0}
   - {id: spare, name: Spare, multiplier: 1}
 rules:
+  - when: "summary may take long"
+    steps:
+      - sleep: 60
+      - say: "It was about ships."
   - when: "say hello"
     steps:
       - reasoning: "Somebody greets me.\nI greet back."

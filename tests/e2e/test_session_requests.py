@@ -382,3 +382,44 @@ def test_a_text_file_goes_with_a_request_and_what_is_neither_is_refused(person: 
     expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
     assert accepted(person) == ["say hello\n\nnotes.txt:\n````\none\n```\ntwo\n````"]
     expect(files).to_have_count(0)
+
+
+# The context.
+
+
+def test_the_history_is_compacted_from_the_composer_and_the_gauge_moves(person: Person) -> None:
+    for _ in range(2):
+        person.says("say hello")
+        expect(person.button("Compact")).to_be_visible(timeout=10_000)
+    region = person.page.get_by_role("region", name="Request")
+    expect(region).to_contain_text("of 128k")
+    until(lambda: len(person.events("turn.ended")) == 2)
+    person.button("Compact").click()
+    note = person.page.get_by_text("A summary stands for")
+    expect(note).to_be_visible(timeout=10_000)
+    [ended] = person.events("compaction.ended")
+    assert ended["removed"] > 0
+
+
+def test_a_compaction_is_asked_for_by_a_command_seen_and_stopped(person: Person) -> None:
+    for _ in range(2):
+        person.says("say hello")
+        expect(person.button("Compact")).to_be_visible(timeout=10_000)
+    until(lambda: len(person.events("turn.ended")) == 2)
+    person.request.fill("/compact The summary may take long.")
+    person.request.press("Enter")
+    awaits = person.page.get_by_text("Compacting the history ...")
+    expect(awaits).to_be_visible(timeout=10_000)
+    expect(person.button("Compact")).to_have_count(0)
+    person.button("Stop").click()
+    expect(awaits).to_have_count(0, timeout=10_000)
+    expect(person.page.get_by_text("The history was not compacted")).to_be_visible()
+    expect(person.button("Send")).to_be_visible()
+
+
+def test_where_there_is_nothing_to_compact_the_page_says_so(person: Person) -> None:
+    person.request.fill("/compact")
+    person.request.press("Enter")
+    expect(person.page.get_by_text("There is nothing to compact yet.")).to_be_visible(
+        timeout=10_000
+    )

@@ -46,6 +46,7 @@ async def test_a_turn_is_told_in_order_and_every_start_is_closed(
     kinds = [type(told).__name__ for told in listener.told]
     assert kinds == [
         "TurnBegan",
+        "ContextMeasured",
         "ReasoningStarted",
         *["ReasoningDelta"] * 3,
         "MessageStarted",

@@ -371,4 +371,10 @@ def test_a_compaction_is_told_where_it_worked_and_was_the_agents_own() -> None:
     """LOOP-9: it arms the guard."""
     done = raw("session.compaction_complete", success=True)
     failed = raw("session.compaction_complete", success=False)
-    assert tell([done, failed, {**done, "agentId": "helper"}]) == [Compacted()]
+    told = tell([done, failed, {**done, "agentId": "helper"}])
+    assert [type(said).__name__ for said in told] == [
+        "Compacted",
+        "CompactionEnded",
+        "CompactionEnded",
+    ]
+    assert told[0] == Compacted()

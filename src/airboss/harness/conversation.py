@@ -9,6 +9,7 @@ from pathlib import Path
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.aside import answered
+from airboss.harness.compaction import Compacting
 from airboss.harness.gate import Checks, Gate
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
@@ -45,6 +46,7 @@ from airboss.model.events import (
 from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.setup import Setup
+from airboss.runtime.errands import Compaction
 from airboss.runtime.runtime_process import RuntimeRefused
 from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.runtime.signals import RuntimeLost, Signal, TurnFailed
@@ -109,6 +111,7 @@ class Conversation:
         ours = {offer.name for offer in _TOOLS}
         self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, ours)
         self._aborting = asyncio.Lock()
+        self._compacting = Compacting(state)
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None
         # Where its model is reached, if that is at a provider of one's own.
@@ -120,7 +123,7 @@ class Conversation:
 
     @property
     def is_working(self) -> bool:
-        return self._state.is_working
+        return self._state.is_working or self._compacting.goes_on
 
     @property
     def is_ready(self) -> bool:
@@ -271,7 +274,8 @@ class Conversation:
             if self._state.turn is not None:  # the runtime woke the agent by itself: let it finish
                 await self._state.turn.over.wait()
             await self.prompts.settled()
-            async with self._aborting:  # it sweeps: what the next turn starts is not meant
+            # An abort sweeps: what the next turn starts is not meant.
+            async with self._compacting.door, self._aborting:
                 if prompt := queue.first:
                     await self.prompts.take_back(prompt)
                 if prompt and self._state.turn is None:
@@ -301,6 +305,7 @@ class Conversation:
         await self._events.see_through(turn)
 
     def _hear(self, said: Event | Signal) -> None:
+        said = self._compacting.name(said)
         if isinstance(said, TurnFailed):
             said = replace(said, message=self._in_our_words(said.message))
         if not isinstance(said, RuntimeLost):
@@ -339,6 +344,8 @@ class Conversation:
         self._state.must_be_open()
         if turn := self._state.turn:
             await self._abort(turn)
+        else:
+            await self._compacting.stop()
         return turn and turn.id
 
     async def _abort(self, turn: Turn) -> None:
@@ -365,6 +372,11 @@ class Conversation:
         self._state.must_be_open()
         await self._state.writer.commit(said)
         return said.answer
+
+    async def compact(self, instructions: str | None, who: str) -> Compaction | None:
+        """Only while it is idle; what is asked for meanwhile waits."""
+        self._state.must_be_open()
+        return await self._compacting.compact(instructions, who)
 
     def _leave_pending(self) -> None:
         """It is asked again, but for what a task asked in a session that was lent to it."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn
 from airboss.harness.identity import Identity
 from airboss.harness.providers import Upstream, runtime_provider, upstream_of
-from airboss.provider_settings import Effort, Provider
+from airboss.provider_settings import Provider
 
 _KEPT_SECONDS = 60.0
 # What the runtime calls the key of a provider.

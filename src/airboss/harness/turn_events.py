@@ -6,6 +6,7 @@ from airboss.harness.pending_items import PendingItems
 from airboss.harness.prompts import Prompts
 from airboss.harness.session_state import SessionState
 from airboss.harness.turn import Outcome, Request, Turn, within
+from airboss.model.context_events import ContextMeasured
 from airboss.model.events import (
     BlockDelta,
     Event,
@@ -87,7 +88,7 @@ class TurnEvents:
         # batch later, and costs a write less for each block; but what a tool does in the world
         # lasts, and so must the word of it, even where the server is killed a moment later.
         is_of_task = turn is not None and turn.is_of_task
-        is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded)
+        is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded | ContextMeasured)
         self._state.writer.say(said, urgent=is_tool or not (is_soon_followed or is_of_task))
         match said:
             case ToolStarted():

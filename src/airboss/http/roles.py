@@ -54,6 +54,7 @@ _V1: Final[_Table] = {
     ),
     "operate": (
         *("start_session", "send_prompt", "ask_aside", "abort_turn", "close_session"),
+        "compact_session",
         *("resume_session", "change_session", "change_queued", "drop_queued", "clear_queue"),
         *(
             "start_task_run",

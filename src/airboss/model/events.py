@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from airboss.model.audit_events import AuditEvent
+from airboss.model.context_events import ContextEvent
 from airboss.model.gate_events import GateEvent, WaitEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
@@ -357,6 +358,7 @@ Event: TypeAlias = Annotated[
     | TaskEvent
     | RunEvent
     | InboxEvent
+    | ContextEvent
     | GateEvent
     | WaitEvent
     | AuditEvent,

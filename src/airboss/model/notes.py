@@ -1,6 +1,7 @@
 """What happened to a session, in words: the same as the pages have."""
 
 from airboss.model.blocks import Tone
+from airboss.model.context_events import CompactionEnded
 from airboss.model.events import (
     AsideAnswered,
     Event,
@@ -43,6 +44,8 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
         case AsideAnswered():
             said = f"{event.who}: {event.question}\n\n{event.answer}"
             return "info", "Side question", said
+        case CompactionEnded():
+            return _compacted(event)
         case ToolVetoed():
             return "warning", f"Blocked: {event.tool}", event.reason
         # A person's no stands in what the person was asked.
@@ -50,3 +53,14 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return "warning", f"Denied: {event.wish} {event.about}", event.reason
         case _:
             return None
+
+
+def _compacted(event: CompactionEnded) -> Note | None:
+    if event.error is not None:
+        return "warning", "The history was not compacted", event.error
+    if not event.removed:
+        return None
+    messages = "1 message" if event.removed == 1 else f"{event.removed} messages"
+    before = "?" if event.before is None else event.before
+    sizes = "" if event.after is None else f": {before} tokens before, {event.after} now"
+    return "info", "The history was compacted", f"A summary stands for {messages}{sizes}."

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, Literal, TypeAlias
 
+from airboss.model.context_events import CompactionEnded, CompactionStarted, ContextMeasured
 from airboss.model.events import (
     Event,
     Overtaking,
@@ -77,6 +78,13 @@ class WaitingCall(Frozen):
     session_title: str = ""
 
 
+class ContextUse(Frozen):
+    """How many tokens the agent's context has, of so many that its model takes."""
+
+    tokens: int
+    limit: int
+
+
 class SessionView(Frozen):
     """One session as of `seq`, the last event that this view has seen and that is no delta."""
 
@@ -114,6 +122,10 @@ class SessionView(Frozen):
     asking: PromptId | None = None
     # Its calls that wait for what another call, mostly of another session, has asked a person.
     waiting_calls: tuple[WaitingCall, ...] = ()
+    # As the runtime last told it, to a hundredth.
+    context: ContextUse | None = None
+    # Its history is being replaced by a summary.
+    compacting: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -203,12 +215,27 @@ def _not_waiting(view: SessionView, block: str) -> tuple[WaitingCall, ...]:
     return tuple(call for call in view.waiting_calls if call.block != block)
 
 
+def _measured(
+    view: SessionView, event: ContextMeasured | CompactionStarted | CompactionEnded
+) -> dict[str, object]:
+    match event:
+        case ContextMeasured():
+            return {"context": ContextUse(tokens=event.tokens, limit=event.limit)}
+        case CompactionStarted():
+            return {"compacting": True}
+        case CompactionEnded() if view.context and event.after is not None:
+            held = ContextUse(tokens=event.after, limit=view.context.limit)
+            return {"compacting": False, "context": held}
+        case CompactionEnded():
+            return {"compacting": False}
+
+
 def _changes(  # noqa: C901 - one arm a kind
     view: SessionView, at: int, event: Event
 ) -> dict[str, object]:
     match event:
         case SessionReady():
-            return {"state": "idle", "error": None}
+            return {"state": "idle", "error": None, "compacting": False}
         case SessionResumed():
             return {"state": "opening", "error": None}
         case PromptAccepted():
@@ -228,7 +255,7 @@ def _changes(  # noqa: C901 - one arm a kind
             usage = view.usage + event.usage
             asking = view.asking if event.outcome == "interrupted" else None
             said = {"turns": view.turns + 1, "models": models, "usage": usage}
-            said["waiting_calls"] = ()
+            said |= {"waiting_calls": (), "compacting": False}
             return {**said, "turn": None, "asking": asking, "spending": Usage()}
         case TurnUsage() if event.turn is not None and event.turn == view.turn:
             return {"spending": view.spending + event.usage}
@@ -260,10 +287,13 @@ def _changes(  # noqa: C901 - one arm a kind
         case SessionError():
             return {"error": event.message}
         case SessionInterrupted():
-            return {"state": "interrupted", "error": event.reason, "waiting_calls": ()}
+            said = {"state": "interrupted", "error": event.reason}
+            return {**said, "waiting_calls": (), "compacting": False}
         case SessionClosed():
             ended = {"turn": None, "queue": (), "items": (), "waiting_calls": ()}
-            return {"state": "closed", **ended}
+            return {"state": "closed", **ended, "compacting": False}
+        case ContextMeasured() | CompactionStarted() | CompactionEnded():
+            return _measured(view, event)
         case _:
             return {}
 

@@ -1,9 +1,21 @@
 """What is asked of the SDK's session in more than one step, in its words; nothing is kept here."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from copilot.session import CopilotSession
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The tokens of the context before and after, and how many messages a summary stands for. Of
+    one that somebody stopped, nothing."""
+
+    before: int | None = None
+    after: int | None = None
+    removed: int = 0
+    stopped: bool = False
 
 
 async def stop_work(session: "CopilotSession") -> None:
@@ -35,6 +47,22 @@ async def aside(session: "CopilotSession", question: str) -> str:
 
     said = await session.rpc.ui.ephemeral_query(UIEphemeralQueryRequest(question=question))
     return said.answer
+
+
+async def compact(session: "CopilotSession", instructions: str | None) -> Compaction:
+    from copilot.rpc import SessionHistoryCompactRequest, Trigger
+
+    asked = SessionHistoryCompactRequest(
+        custom_instructions=instructions or None, trigger=Trigger.MANUAL
+    )
+    said = await session.rpc.history.compact(asked)
+    after = said.context_window.current_tokens if said.context_window else None
+    before = None if after is None else after + said.tokens_removed
+    return Compaction(before, after, said.messages_removed)
+
+
+async def stop_compacting(session: "CopilotSession") -> None:
+    await session.rpc.history.abort_manual_compaction()
 
 
 async def _running(session: "CopilotSession") -> list[str]:

@@ -39,7 +39,6 @@ _NOISE = frozenset(
         "session.background_tasks_changed",
         "session.skills_loaded",
         "session.tools_updated",
-        "session.usage_info",
         "system.message",
     }
 )

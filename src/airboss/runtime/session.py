@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from airboss.background import Background
 from airboss.errors import RuntimeUnavailable
@@ -14,13 +14,14 @@ from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MOST_CHARACTERS, Redacting
 from airboss.model.setup import USUAL, Setup
 from airboss.runtime.agent_runtime import Runtime, gone
-from airboss.runtime.errands import aside, is_at_work, stop_work, take_back
+from airboss.runtime.errands import is_at_work, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.options import blobs, options_of
 from airboss.runtime.permission import Decide
 from airboss.runtime.requests import CutOffRequests, Requests, pending_requests
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk_internals import forget_session
+from airboss.runtime.session_on_process import WORKING_SECONDS, SessionOnProcess
 from airboss.runtime.signals import (
     Compacted,
     ModelReplaced,
@@ -36,18 +37,12 @@ from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Translator
 from airboss.store.images import Pictures
 
-if TYPE_CHECKING:
-    from copilot.rpc import SessionRpc
-    from copilot.session import CopilotSession
-
-T = TypeVar("T")
 Hear: TypeAlias = Callable[[Event | Signal], None]
 
 _OPEN_SECONDS = 60.0
 # Together with the sweep an abort takes less than a second, whatever the runtime does.
 _ABORT_SECONDS = 0.8
 _CLOSE_SECONDS = 2.0
-_WORKING_SECONDS = 5.0
 _REMEMBERED = 32
 
 
@@ -100,18 +95,16 @@ async def open_session(runtime: Runtime, asked: SessionRequest) -> "RuntimeSessi
     return await runtime.on_process(opened)
 
 
-class RuntimeSession:
+class RuntimeSession(SessionOnProcess):
     """A session on one process of the runtime. When that ends, so does this; it is resumed anew."""
 
     def __init__(self, process: RuntimeProcess, asked: SessionRequest) -> None:
-        self.id = asked.id
-        self._process = process
+        super().__init__(process, asked.id)
         self._asked = asked
         known_model = asked.model if asked.provider is None else None
         self._translator = Translator(asked.redactor, known_model, asked.most)
         self._hooks = Hooks(asked.gate) if asked.gate else None
         self.ask_hook = self._hooks and self._hooks.ask
-        self._sdk: CopilotSession | None = None
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
         self._busy = self._began = False
@@ -193,9 +186,6 @@ class RuntimeSession:
         self._heard_at = self._loop.time()
         self._listen_for_quiet()
 
-    async def _say(self, ask: "Callable[[SessionRpc], Coroutine[Any, Any, T]]") -> T:
-        return await self._process.ask(ask(self._opened.rpc), _WORKING_SECONDS)
-
     async def steer(self, tag: str, text: str, pictures: Pictures = ()) -> None:
         """Put a request into the running turn. It is read between two steps of the agent, which
         `RequestRead` tells by its tag; an abort before that forgets it."""
@@ -210,12 +200,8 @@ class RuntimeSession:
         was read and that was told, or it never will be."""
         for name in [name for name, other in self._steering.items() if other == tag]:
             with contextlib.suppress(RuntimeUnavailable):
-                await self._process.ask(take_back(self._opened, name, text), _WORKING_SECONDS)
+                await self._process.ask(take_back(self._opened, name, text), WORKING_SECONDS)
             self._steering.pop(name, None)
-
-    async def aside(self, question: str, seconds: float) -> str:
-        """Answered from the history, by the same model, while a turn runs as well."""
-        return await self._process.ask(aside(self._opened, question), seconds)
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""
@@ -255,7 +241,7 @@ class RuntimeSession:
     async def is_processing(self) -> bool:
         """Whether the runtime says that it works on a turn."""
         said = is_at_work(self._opened, with_commands=self._steered)
-        return await self._process.ask(said, _WORKING_SECONDS)
+        return await self._process.ask(said, WORKING_SECONDS)
 
     # What the runtime tells.
 
@@ -379,12 +365,6 @@ class RuntimeSession:
             self._end_turn(went_quiet(self._asked.quiet_limit, working), TurnIdle())
 
     # Housekeeping.
-
-    @property
-    def _opened(self) -> "CopilotSession":
-        if self._sdk is None:
-            raise RuntimeUnavailable(f"Session {self.id} is not open.")
-        return self._sdk
 
     def _stop_hooks(self) -> None:
         if self._hooks is not None:

@@ -30,8 +30,8 @@ from airboss.model.excerpt import (
 )
 from airboss.model.line_counts import lines_of_diff, lines_of_texts
 from airboss.runtime.blocks import MESSAGE, REASONING, TOOL, Said, SpokenBlock, Voice
+from airboss.runtime.context_gauge import ContextGauge
 from airboss.runtime.signals import (
-    Compacted,
     ModelAnswered,
     ModelReplaced,
     Retrying,
@@ -68,6 +68,7 @@ class Translator:
         self._texts: dict[tuple[Voice, str], SpokenBlock] = {}
         self._over: set[tuple[Voice, str]] = set()
         self._calls: set[tuple[str, str]] = set()
+        self._gauge = ContextGauge(redactor)
         # A sub-agent's calls may have the same ids as those of the agent that called it.
         self._tools: dict[tuple[str | None, str], SpokenBlock] = {}
 
@@ -292,9 +293,9 @@ class Translator:
         self._calls.add(call)
         return is_new
 
-    def compacted(self, raw: Raw, data: Raw, said: Said) -> None:
-        if not _from_sub_agent(raw) and data.get("success", True):
-            said.append(Compacted())
+    def context(self, raw: Raw, data: Raw, said: Said) -> None:
+        if not _from_sub_agent(raw):
+            self._gauge.hear(raw["type"], data, said)
 
     def model_change(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
@@ -355,6 +356,8 @@ _HEARERS: dict[str, Callable[[Translator, Raw, Raw, Said], None]] = {
     "session.error": Translator.failed,
     "assistant.turn_retry": Translator.retrying,
     "assistant.usage": Translator.usage,
-    "session.compaction_complete": Translator.compacted,
+    "session.usage_info": Translator.context,
+    "session.compaction_start": Translator.context,
+    "session.compaction_complete": Translator.context,
     "session.model_change": Translator.model_change,
 }

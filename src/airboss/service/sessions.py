@@ -28,6 +28,7 @@ from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import UsageLimits
 from airboss.model.setup import USUAL
 from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
+from airboss.runtime.errands import Compaction
 from airboss.service.open_sessions import OpenSessions
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.session_ends import (
@@ -143,6 +144,10 @@ class Sessions(OpenSessions):
     async def aside(self, session: str, question: str, who: str) -> str:
         """Answered from the history of an open session, without a turn."""
         return await (await self._talk(session)).aside(question, who)
+
+    async def compact(self, session: str, instructions: str | None, who: str) -> Compaction | None:
+        """Replace the history of an idle session by a summary; None where there is nothing to."""
+        return await (await self._talk(session)).compact(instructions, who)
 
     async def queue(self, session: str) -> tuple[QueuedPrompt, ...]:
         """What waits, in the order in which it will be worked on."""

@@ -20,6 +20,8 @@ from tests.portal import Portal
         ("/interrupt stop that", Typed("interrupt", "stop that")),
         ("/btw which file?", Typed("btw", "which file?")),
         (" /queue ", Typed("list")),
+        ("/compact", Typed("compact")),
+        ("/compact keep the names", Typed("compact", "keep the names")),
         ("/steer", Typed("unknown", "/steer")),
         ("/etc/hosts is wrong", Typed("queue", "/etc/hosts is wrong")),
     ],
@@ -38,6 +40,17 @@ def test_a_question_beside_the_work_is_answered_on_the_output_alone(portal: Port
     view = next(item for item in portal.sessions() if item["id"] == session)
     assert view["turns"] == 1
     done = portal.run("ask", "ses_nobody", "which file")
+    assert (done.returncode, done.stderr) == (2, "error: There is no session ses_nobody.\n")
+
+
+def test_the_history_is_compacted_from_the_command_line(portal: Portal) -> None:
+    session = portal.new_session()
+    portal.run("chat", "--session", session, "which file")
+    done = portal.run("compact", session, "--instructions", "Keep the names.", "--json")
+    assert (done.returncode, json.loads(done.stdout)["compacted"]) == (0, True), done.stderr
+    done = portal.run("compact", session)
+    assert (done.returncode, done.stdout) == (0, "There is nothing to compact.\n")
+    done = portal.run("compact", "ses_nobody")
     assert (done.returncode, done.stderr) == (2, "error: There is no session ses_nobody.\n")
 
 

@@ -145,3 +145,9 @@ def test_errands_of_the_runtime_are_told_from_turns() -> None:
         read([system(), user("hi")]).purpose,
     ]
     assert purposes == ["summary", "aside", "title", "slug", "turn"]
+
+
+def test_what_a_summary_is_to_dwell_on_is_found() -> None:
+    asked = f"{SUMMARISE}\n\n<user_focus_instructions>\nkeep it\n</user_focus_instructions>\n\n---"
+    assert read([system(), user("hi"), user(asked)]).focus == "keep it"
+    assert read([system(), user(asked.removeprefix("Please"))]).focus == ""

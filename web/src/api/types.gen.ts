@@ -209,6 +209,38 @@ export type CheckedEntry = {
   "jobs": number;
 };
 
+/** What the summary is to dwell on, where somebody says so. */
+export type CompactSession = {
+  "instructions"?: string | null;
+};
+
+/** `before` and `after` count the tokens of the context, `removed` the messages that the summary stands for: none where there was nothing to compact. With an error, all is as it was. */
+export type CompactionEnded = {
+  "kind": "compaction.ended";
+  "trigger": string;
+  "before"?: number | null;
+  "after"?: number | null;
+  "removed": number;
+  "error"?: string | null;
+};
+
+/** Tokens of the context before and after, and how many messages the summary stands for. Not `compacted`: there was nothing to compact, or somebody `stopped` it. */
+export type CompactionResult = {
+  "compacted": boolean;
+  "before"?: number | null;
+  "after"?: number | null;
+  "removed": number;
+  "stopped": boolean;
+};
+
+/** The history begins to be replaced by a summary of it. `trigger` is the runtime's word for why: `manual` where a person (`who`) asked for it, `threshold` where it has got too long. */
+export type CompactionStarted = {
+  "kind": "compaction.started";
+  "trigger": string;
+  "before"?: number | null;
+  "who"?: string | null;
+};
+
 /** A check that came out differently, or after another number of attempts. */
 export type ComparedCheck = {
   "name": string;
@@ -1457,6 +1489,8 @@ export type SessionView = {
   "items": readonly (InboxItem)[];
   "asking"?: string | null;
   "waiting_calls": readonly (WaitingCall)[];
+  "context"?: ContextUse | null;
+  "compacting": boolean;
 };
 
 /** One setting: what it means, what it is, and who says so. */

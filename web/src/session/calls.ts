@@ -1,7 +1,7 @@
 /** What a person may do to a session, beyond asking it something. Each says what went wrong, or nothing. */
 
 import { type Answer, patch, post, remove, whyNot } from "../api/client";
-import type { QueuedPrompt, SessionView } from "../api/types.gen";
+import type { CompactionResult, QueuedPrompt, SessionView } from "../api/types.gen";
 
 /** Null: it was done. */
 export type Trouble = string | null;
@@ -20,6 +20,22 @@ export async function abort(session: string, taskRun: string | null): Promise<Tr
 
 export const close = async (session: string): Promise<Trouble> =>
   trouble(await post(at(session, "close")));
+
+/** The model reads all of the history, and writes a summary of it. */
+const COMPACTION_MS = 200_000;
+
+/** What came of it, in words, where it is not to be seen in the conversation. */
+export async function compact(
+  session: string,
+  instructions: string,
+): Promise<{ trouble: Trouble; notice: string | null }> {
+  const asked = instructions === "" ? {} : { instructions };
+  const answer = await post<CompactionResult>(at(session, "compact"), asked, {}, COMPACTION_MS);
+  if (answer.kind !== "ok") return { trouble: whyNot(answer), notice: null };
+  const { compacted, stopped } = answer.body; // a stop is said in the conversation
+  const notice = compacted || stopped ? null : "There is nothing to compact yet.";
+  return { trouble: null, notice };
+}
 
 export const resume = async (session: string): Promise<Trouble> =>
   trouble(await post(at(session, "resume")));

@@ -30,6 +30,8 @@ type Props = {
   commands: readonly SlashCommand[];
   /** The files that were changed: the likeliest to be meant. */
   changed: readonly string[];
+  /** Null while it cannot be done. */
+  onCompact: (() => void) | null;
   onClose: () => void;
 };
 
@@ -44,7 +46,7 @@ export function Composer(props: Props) {
   const canSend = may && !works && !outbox.isBusy;
   const canQueue = may && works && !outbox.isBusy && view.state !== "opening";
   const takesText = task === null || task.requireUserInput;
-  const canStop = may && (view.state === "working" || taskRun !== null);
+  const canStop = may && (view.state === "working" || view.compacting || taskRun !== null);
 
   const commands: readonly SlashCommand[] = [
     ...props.commands,
@@ -147,14 +149,14 @@ export function Composer(props: Props) {
             {works && (
               <>
                 <Icon name="play" size="s" />
-                Awaits responses ...
+                {view.compacting ? "Compacting the history ..." : "Awaits responses ..."}
               </>
             )}
           </span>
           <Above count={view.items.length} />
           <span class="grow" />
           <span class="desk">
-            <UsageLine brief={props.brief} />
+            <UsageLine brief={props.brief} onCompact={props.onCompact} />
           </span>
         </div>
         <Barred needs="operate" />
@@ -256,7 +258,8 @@ export function Composer(props: Props) {
 
 /** From the moment a request is taken until the agent is idle again. */
 export function isAtWork(view: SessionView, taskRun: string | null, isSaid: boolean): boolean {
-  return view.state !== "idle" || view.queue.length > 0 || taskRun !== null || isSaid;
+  const rests = view.state === "idle" && !view.compacting;
+  return !rests || view.queue.length > 0 || taskRun !== null || isSaid;
 }
 
 function hint(task: TaskItem | null, works: boolean, view: SessionView): string {

@@ -13,7 +13,7 @@ import { Note } from "../parts/note";
 import { closePage } from "../parts/stop";
 import { visible } from "../words";
 import { AskAside } from "./aside";
-import { abort, askAgain, askElsewhere, close, pin, rename, type Trouble } from "./calls";
+import { abort, askAgain, askElsewhere, close, compact, pin, rename, type Trouble } from "./calls";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import type { FilePlace } from "./file";
@@ -44,6 +44,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
   /** Where there is no room for both, one of them is shown. */
   const place = useSignal<"talk" | "panel">(opens === null ? "talk" : "panel");
   const trouble = useSignal<Trouble>(null);
+  const notice = useSignal<string | null>(null);
   const taskRun = useComputed(
     () => running.state.value?.items.find((run) => run.session === id)?.id ?? null,
   );
@@ -77,6 +78,17 @@ export function Shown({ parts, view, title, at, opens }: Props) {
   async function turnPin(): Promise<void> {
     trouble.value = await pin(id, !view.pinned);
   }
+  const canCompact =
+    view.state === "idle" &&
+    !view.compacting &&
+    view.queue.length === 0 &&
+    mayNot("operate") === null;
+  async function compactHistory(instructions: string): Promise<void> {
+    trouble.value = notice.value = null;
+    const said = await compact(id, instructions);
+    trouble.value = said.trouble;
+    notice.value = said.notice;
+  }
   const naming = useSignal(false);
   const canRetry = view.state === "idle" && view.task == null && mayNot("operate") === null;
   const again = {
@@ -107,6 +119,11 @@ export function Shown({ parts, view, title, at, opens }: Props) {
       about: view.pinned ? "Unpin from the top of Start" : "Pin to the top of Start",
       run: () => void turnPin(),
     },
+    {
+      name: "compact",
+      about: "Summarize the conversation to free up context",
+      run: (rest) => void compactHistory(rest),
+    },
     { name: "aside", about: "Ask a side question while the agent works", run: ask },
     { name: "changes", about: "Show changed files", run: () => show("changes") },
     { name: "usage", about: "Show tokens, requests and cost", run: () => show("usage") },
@@ -136,6 +153,16 @@ export function Shown({ parts, view, title, at, opens }: Props) {
       icon: "pin",
       run: () => void turnPin(),
     },
+    ...(canCompact
+      ? ([
+          {
+            id: "compact",
+            label: "Compact the history",
+            icon: "minus",
+            run: () => void compactHistory(""),
+          },
+        ] as const)
+      : []),
     ...(isOpen
       ? ([
           { id: "aside", label: "Ask a side question", icon: "question", run: ask },
@@ -191,6 +218,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
               </p>
             )}
           </div>
+          {notice.value !== null && <Note kind="info" title={notice.value} />}
           {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
           {view.state === "closed" && <Closed />}
           {view.state === "interrupted" && <Interrupted view={view} />}
@@ -204,6 +232,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
               brief={brief}
               commands={commands}
               changed={changes.changes.value.files.map(({ path }) => path)}
+              onCompact={canCompact ? () => void compactHistory("") : null}
               onClose={() => void endSession()}
             />
           )}

@@ -15,18 +15,17 @@ export type Brief = {
   limits: readonly string[];
 };
 
-/** A model, and how much it holds, where the server knows that. */
-
+/** The context is as the runtime counts it; in what earlier versions wrote, as the last call of the model took it. */
 export function briefOf(
   view: SessionView,
-  context: number | null,
+  lastCall: number | null,
   model: OfferedModel | null,
 ): Brief {
   const sum = (of: (usage: Usage) => number) => of(view.usage) + of(view.spending);
   const { usage } = view;
   return {
-    context,
-    size: model?.context_tokens ?? null,
+    context: view.context?.tokens ?? lastCall,
+    size: view.context?.limit ?? model?.context_tokens ?? null,
     input: sum((each) => each.input_tokens + each.sub_agents.input_tokens),
     output: sum((each) => each.output_tokens + each.sub_agents.output_tokens),
     requests: sum((each) => each.requests + each.sub_agents.requests),
@@ -78,7 +77,7 @@ const held = ({ context, size }: Brief): string =>
 const counted = (requests: number) => (requests === 1 ? "1 request" : `${requests} requests`);
 
 /** One line beside the choice of tasks. */
-export function UsageLine({ brief }: { brief: Brief }) {
+export function UsageLine({ brief, onCompact }: { brief: Brief; onCompact: (() => void) | null }) {
   const percent = fill(brief);
   return (
     <div class="use">
@@ -86,6 +85,16 @@ export function UsageLine({ brief }: { brief: Brief }) {
       {percent !== null && <Meter percent={percent} />}
       <span class="num">{held(brief)}</span>
       {percent !== null && percent >= SOON && <span>compacts soon</span>}
+      {onCompact !== null && brief.requests > 0 && (
+        <button
+          type="button"
+          class="btn ghost sm"
+          title="Replace the history by a summary, to free context"
+          onClick={onCompact}
+        >
+          Compact
+        </button>
+      )}
       <span class="faint">·</span>
       <span class="num">{counted(brief.requests)}</span>
     </div>

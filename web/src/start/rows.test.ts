@@ -50,6 +50,7 @@ const SESSION: SessionView = {
   allowances: [],
   items: [],
   waiting_calls: [],
+  compacting: false,
 };
 const TASK: TaskRunView = {
   id: "tsk_1",

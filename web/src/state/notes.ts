@@ -11,6 +11,15 @@ function told(tone: Note["tone"], title: string, text: string): Note {
 export const ASKED_AGAIN = "Retrying the model";
 export const FAILED = "The turn failed";
 
+function compacted(event: Extract<Event, { kind: "compaction.ended" }>): Note | null {
+  if (event.error != null) return told("warning", "The history was not compacted", event.error);
+  const { removed = 0, before, after } = event;
+  if (removed === 0) return null;
+  const messages = removed === 1 ? "1 message" : `${removed} messages`;
+  const sizes = after == null ? "" : `: ${before ?? "?"} tokens before, ${after} now`;
+  return told("info", "The history was compacted", `A summary stands for ${messages}${sizes}.`);
+}
+
 /** None where it is shown otherwise, or is nothing to tell. */
 export function noteOf(event: Event): Note | null {
   switch (event.kind) {
@@ -37,6 +46,8 @@ export function noteOf(event: Event): Note | null {
       );
     case "aside.answered":
       return told("info", "Side question", `${event.who}: ${event.question}\n\n${event.answer}`);
+    case "compaction.ended":
+      return compacted(event);
     case "tool.vetoed":
       return told("warning", `Blocked: ${event.tool}`, event.reason);
     case "permission.decided":

@@ -47,6 +47,8 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     items: [],
     asking: null,
     waiting_calls: [],
+    context: null,
+    compacting: false,
   };
 }
 
@@ -123,6 +125,7 @@ function endOfTurn(view: SessionView, event: Of<"turn.ended">): Partial<SessionV
     asking: event.outcome === "interrupted" ? (view.asking ?? null) : null,
     spending: NO_USAGE,
     waiting_calls: [],
+    compacting: false,
   };
 }
 
@@ -133,7 +136,7 @@ const notWaiting = (view: SessionView, block: string): WaitingCall[] =>
 export function changes(view: SessionView, at: number, event: Event): Partial<SessionView> {
   switch (event.kind) {
     case "session.ready":
-      return { state: "idle", error: null };
+      return { state: "idle", error: null, compacting: false };
     case "session.resumed":
       return { state: "opening", error: null };
     case "prompt.accepted":
@@ -195,9 +198,33 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "session.error":
       return { error: event.message };
     case "session.interrupted":
-      return { state: "interrupted", error: event.reason, waiting_calls: [] };
+      return {
+        state: "interrupted",
+        error: event.reason,
+        waiting_calls: [],
+        compacting: false,
+      };
     case "session.closed":
-      return { state: "closed", turn: null, queue: [], items: [], waiting_calls: [] };
+      return {
+        state: "closed",
+        turn: null,
+        queue: [],
+        items: [],
+        waiting_calls: [],
+        compacting: false,
+      };
+    case "context.measured":
+      return { context: { tokens: event.tokens, limit: event.limit } };
+    case "compaction.started":
+      return { compacting: true };
+    case "compaction.ended":
+      return {
+        compacting: false,
+        context:
+          view.context && event.after != null
+            ? { ...view.context, tokens: event.after }
+            : (view.context ?? null),
+      };
     default: // a newer server may say more than we know
       return {};
   }

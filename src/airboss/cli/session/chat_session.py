@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from airboss.cli.client import Client
 from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, visible_line, waited
-from airboss.cli.session.queue import ask, queue_of
+from airboss.cli.session.queue import ask, compact, compacted_in_words, queue_of
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.session.typed import COMMANDS, Typed, no_such
 from airboss.cli.trouble import CommandRefused
@@ -60,6 +60,8 @@ class ChatSession:
             case "rename":
                 view = self.reach().patch(self.path, {"title": said.text})
                 self.page.note(f"Renamed the session to “{visible_line(view['title'])}”.", "dim")
+            case "compact":
+                self.compact(said.text)
             case "files":
                 found = self.files(said.text)
                 for path in found or ["No matching file."]:
@@ -69,6 +71,14 @@ class ChatSession:
             case _:
                 return False
         return True
+
+    def compact(self, instructions: str) -> None:
+        client = self.reach()
+        self.wake(client)
+        said = waited(
+            "Compacting the history", lambda: compact(client, self.id, instructions or None)
+        )
+        self.page.note(compacted_in_words(said), "dim")
 
     def files(self, letters: str) -> list[str]:
         """Of the session's folder, by letters of their path."""

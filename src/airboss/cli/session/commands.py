@@ -1,4 +1,4 @@
-"""The commands about a session and what is left of it, each thin: ask, queue, export."""
+"""The commands about a session and what is left of it, each thin: ask, compact, queue, export."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +24,21 @@ def ask(
     from airboss.cli.session.queue import show_answer
 
     show_answer(reach(data)(), named(data, session, "ses"), question, is_json=as_json)
+
+
+@app.command()
+def compact(
+    session: SessionId,
+    instructions: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the summary is to dwell on.")
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Replace the history of an idle session by a summary, to free its context."""
+    from airboss.cli.session.queue import show_compaction
+
+    show_compaction(reach(data)(), named(data, session, "ses"), instructions, is_json=as_json)
 
 
 class Formats(StrEnum):

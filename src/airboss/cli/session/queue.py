@@ -1,4 +1,4 @@
-"""What waits in a session, and a question beside its work: `airboss queue`, `airboss ask`."""
+"""What waits in a session, a question beside its work, and its history made shorter."""
 
 from dataclasses import dataclass, replace
 from typing import Final, cast
@@ -10,6 +10,8 @@ from airboss.cli.short_ids import one_of
 
 # The server gives the model a minute.
 _ANSWER_SECONDS: Final = 75.0
+# And for a summary of all that was said three.
+_COMPACT_SECONDS: Final = 200.0
 # So much of a request says which one it is.
 _SHOWN: Final = 80
 
@@ -42,6 +44,33 @@ def show_answer(client: Client, session: str, question: str, *, is_json: bool) -
         print_json({"answer": answer})
     else:
         out().line(visible(answer))
+
+
+def compact(client: Client, session: str, instructions: str | None) -> Json:
+    path = f"/api/v1/sessions/{session}/compact"
+    body = {"instructions": instructions} if instructions else {}
+    return client.post(path, body, seconds=_COMPACT_SECONDS)
+
+
+def compacted_in_words(said: Json) -> str:
+    if said["stopped"]:
+        return "The compaction was stopped. The history is as it was."
+    if not said["compacted"]:
+        return "There is nothing to compact."
+    before, after = said["before"], said["after"]
+    sizes = "" if after is None else f": {before} tokens before, {after} now"
+    removed = "1 message" if said["removed"] == 1 else f"{said['removed']} messages"
+    return f"A summary stands for {removed}{sizes}."
+
+
+def show_compaction(
+    client: Client, session: str, instructions: str | None, *, is_json: bool
+) -> None:
+    said = waited("Compacting the history", lambda: compact(client, session, instructions))
+    if is_json:
+        print_json(said)
+    else:
+        out().line(compacted_in_words(said))
 
 
 def show_queue(client: Client, session: str, change: QueueChange, *, is_json: bool) -> None:

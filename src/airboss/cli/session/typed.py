@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Verb: TypeAlias = Literal[
-    "queue", "steer", "interrupt", "btw", "list", "help", "rename", "files", "unknown"
+    "queue", "steer", "interrupt", "btw", "list", "help", "rename", "files", "compact", "unknown"
 ]
 
 HELP = "/help lists the commands. Tab completes commands, and file names after @."
@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "/interrupt TEXT": "stops the running turn; the text comes next",
     "/btw TEXT": "asks a side question, without adding it to the conversation",
     "/queue": "lists queued messages",
+    "/compact TEXT": "replaces the history with a summary, with an emphasis on TEXT if given",
     "/rename NAME": "renames the session",
     "/files LETTERS": "finds files by letters of their path; mention one with @PATH",
 }
@@ -45,6 +46,8 @@ def typed(line: str) -> Typed:
         return Typed(_ALONE[word])
     if word == "/files":
         return Typed("files", text)
+    if word == "/compact":
+        return Typed("compact", text)
     if word in _VERBS and text:
         return Typed(_VERBS[word], text)
     if not text and _COMMAND.fullmatch(line.rstrip()):

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from dataclasses import asdict
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request, Response
@@ -117,6 +118,23 @@ class Aside(BaseModel):
     """From the session's history, by the session's model."""
 
     answer: str
+
+
+class CompactSession(RequestBody):
+    """What the summary is to dwell on, where somebody says so."""
+
+    instructions: str | None = Field(default=None, min_length=1, max_length=10_000)
+
+
+class CompactionResult(BaseModel):
+    """Tokens of the context before and after, and how many messages the summary stands for. Not
+    `compacted`: there was nothing to compact, or somebody `stopped` it."""
+
+    compacted: bool
+    before: int | None = None
+    after: int | None = None
+    removed: int = 0
+    stopped: bool = False
 
 
 class Queue(BaseModel):
@@ -276,6 +294,21 @@ async def ask_aside(session: str, asked: AskAside, sessions: UseSessions, who: W
     """Ask a side question, answered from the session's history within a minute, without tools. A
     running turn continues, and the history does not change."""
     return Aside(answer=await sessions.aside(session, asked.question, who))
+
+
+@router.post(
+    "/{session}/compact",
+    responses={409: refused("The agent works, or the session is not open.")},
+)
+async def compact_session(
+    session: str, sessions: UseSessions, who: Who, asked: CompactSession | None = None
+) -> CompactionResult:
+    """Replaces the history of an idle session by a summary that its model writes, within three
+    minutes. What is asked for meanwhile waits. `abort` stops it; all is then as it was."""
+    done = await sessions.compact(session, asked and asked.instructions, who)
+    if done is None:
+        return CompactionResult(compacted=False)
+    return CompactionResult(compacted=done.removed > 0, **asdict(done))
 
 
 @router.get("/{session}/queue")

@@ -46,6 +46,7 @@ NOTICE = re.compile(r"\AAdditional (?:context|guidance) from \w+ hooks?:")
 SUMMARISED = re.compile(r"\A(?:Some of the|The) conversation history has been summarized")
 SUMMARISED_PROMPT = re.compile(r"<user_message>\n(.*?)\n</user_message>", re.DOTALL)
 SUMMARISE = "Please create a detailed summary of the conversation so far."
+FOCUS = re.compile(r"<user_focus_instructions>\n(.*?)\n</user_focus_instructions>", re.DOTALL)
 ASIDE = "You are answering a quick side question"
 TITLE = "<session-title></session-title>"
 SLUG = "<branch-slug></branch-slug>"
@@ -117,6 +118,8 @@ class RehearsedConversation:
     since_mark: int = 0
     answered: bool = False
     """The last reply asked for no tool, so it was an ending."""
+    focus: str = ""
+    """What a person wants a summary to dwell on."""
 
 
 def read(messages: Sequence[Message]) -> RehearsedConversation:
@@ -144,6 +147,7 @@ def read(messages: Sequence[Message]) -> RehearsedConversation:
         mark=mark,
         since_mark=since_mark if mark else 0,
         answered=answered,
+        focus=focus_of(messages),
     )
 
 
@@ -196,6 +200,12 @@ def purpose_of(messages: Sequence[Message], system: str) -> Purpose:
     if SLUG in system or SLUG in ending:
         return "slug"
     return "aside" if system.startswith(ASIDE) else "turn"
+
+
+def focus_of(messages: Sequence[Message]) -> str:
+    ending = messages[-1].text if messages else ""
+    found = FOCUS.search(ending) if ending.startswith(SUMMARISE) else None
+    return found[1] if found else ""
 
 
 def directory_in(system: str) -> str:

@@ -83,6 +83,14 @@ def matching(
     return None
 
 
+def focused(script: Script, talk: RehearsedConversation) -> Reply | None:
+    """A summary by the rule for what a person wants it to dwell on."""
+    for rule in script.rules if talk.focus else ():
+        if rule.when and rule.when.search(talk.focus):
+            return spoken(rule, talk)
+    return None
+
+
 def play(rule: ScriptedRule | None, talk: RehearsedConversation) -> Reply:
     """The reply whose turn it is, by a rule or by none."""
     name = rule.mark if rule else Reply.rule
@@ -121,7 +129,8 @@ def beat_of(step: Step, talk: RehearsedConversation) -> Beat | None:
 
 
 def spoken(rule: ScriptedRule | None, talk: RehearsedConversation) -> Reply:
-    """A side question has no tools: what the rule says is said at once, the calls are left out."""
+    """A side question and a summary have no tools: what the rule says is said at once, the calls
+    are left out."""
     beats = [beat for step in rule.steps if (beat := beat_of(step, talk))] if rule else []
     failure = rule.steps[-1].fail if rule else None
     if failure or any(isinstance(beat, PlayedText | Drop) for beat in beats):

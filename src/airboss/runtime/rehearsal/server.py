@@ -17,7 +17,16 @@ from airboss.runtime.rehearsal.completions import COMPLETIONS
 from airboss.runtime.rehearsal.conversation import RehearsedConversation, read, weigh
 from airboss.runtime.rehearsal.ledger import PlayLedger
 from airboss.runtime.rehearsal.messages import MESSAGES
-from airboss.runtime.rehearsal.player import Drop, Reply, Sleep, continued, errand, matching, play
+from airboss.runtime.rehearsal.player import (
+    Drop,
+    Reply,
+    Sleep,
+    continued,
+    errand,
+    focused,
+    matching,
+    play,
+)
 from airboss.runtime.rehearsal.responses import RESPONSES
 from airboss.runtime.rehearsal.script import Script
 
@@ -154,7 +163,7 @@ class RehearsalApp:
     def _reply(
         self, talk: RehearsedConversation, model: str, content: dict[str, Any], fresh: bool
     ) -> Reply:
-        if reply := errand(talk):
+        if reply := focused(self._script, talk) or errand(talk):
             return reply
         rule = continued(self._script, talk)
         if rule is None:
