@@ -35,7 +35,7 @@ def compact(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replace the history of an idle session by a summary, to free its context."""
+    """Replace the history of an idle session by a summary."""
     from airboss.cli.session.queue import show_compaction
 
     show_compaction(reach(data)(), named(data, session, "ses"), instructions, is_json=as_json)
