@@ -404,6 +404,7 @@ async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
             "copilot",
             model.context_tokens or model.max_prompt_tokens,
             model.efforts,
+            *(model.vision, model.max_prompt_tokens, model.max_output_tokens),
         )
         for model in await runtime.list_models(token)
     ]

@@ -229,3 +229,37 @@ async def test_a_wrong_key_names_the_variable_of_the_provider(providing_portal: 
         [error] = only("session.error", await guest.follow_to(session, "session.idle"))
         assert "check the variable POOR_KEY of the provider poor" in error["message"]
         assert "COPILOT_PROVIDER" not in error["message"]
+
+
+async def test_a_session_goes_on_at_another_provider_with_its_history(
+    providing_portal: Portal,
+) -> None:
+    async with Guest.of(providing_portal) as guest:
+        session = await guest.open(model="house/grand-model")
+        await guest.turn(session, "greet me")
+        path = f"/api/v1/sessions/{session}"
+        for model in ("an/claude", "az/deployed", "house/deep/er"):
+            answer = await guest.http.patch(path, json={"model": model})
+            assert answer.status_code == 200, answer.text
+            events = await guest.turn(session, "greet me again")
+            [ended] = [told["event"] for told in events if told["event"]["kind"] == "turn.ended"]
+            assert (ended["outcome"], ended["models"]) == ("done", [model.partition("/")[2]])
+        asked = await guest.http.post(f"{path}/compact")
+        assert asked.json()["removed"] >= 7, "all that was said before is still known"
+
+
+async def test_a_provider_that_does_not_answer_fails_the_turn_and_the_way_back_works(
+    providing_portal: Portal,
+) -> None:
+    async with Guest.of(providing_portal) as guest:
+        session = await guest.open(model="house/grand-model")
+        await guest.turn(session, "greet me")
+        path = f"/api/v1/sessions/{session}"
+        await guest.http.patch(path, json={"model": "poor/small"})
+        events = await guest.turn(session, "greet me again")
+        ends = [told["event"] for told in events if told["event"]["kind"] == "turn.ended"]
+        assert ends[0]["outcome"] == "failed"
+        await guest.http.patch(path, json={"model": "house/grand-model"})
+        events = await guest.turn(session, "greet me again")
+        ends = [told["event"] for told in events if told["event"]["kind"] == "turn.ended"]
+        assert ends[0]["outcome"] == "done"

@@ -59,6 +59,8 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "waiting_calls": [],
         "context": None,
         "compacting": False,
+        "reasoning_effort": None,
+        "own_policy": False,
         "error": None,
         "task": None,
         "run": None,

@@ -423,3 +423,28 @@ def test_where_there_is_nothing_to_compact_the_page_says_so(person: Person) -> N
     expect(person.page.get_by_text("There is nothing to compact yet.")).to_be_visible(
         timeout=10_000
     )
+
+
+def test_the_next_turn_is_that_of_the_model_that_was_picked(person: Person) -> None:
+    person.says("say hello")
+    expect(person.block("Message")).to_contain_text("Hello, captain.", timeout=10_000)
+    model = person.page.get_by_role("combobox", name="Model")
+    expect(model).to_have_value("rehearsal")
+    model.select_option("spare")
+    expect(person.page.get_by_text("model spare. By")).to_be_visible(timeout=10_000)
+    person.page.reload()
+    expect(model).to_have_value("spare")
+    person.says("say hello")
+    until(lambda: len(person.events("turn.ended")) == 2)
+    assert [event["models"] for event in person.events("turn.ended")] == [["rehearsal"], ["spare"]]
+
+
+def test_permissions_are_picked_in_the_composer(person: Person) -> None:
+    permissions = person.page.get_by_role("combobox", name="Permissions")
+    expect(permissions).to_have_value("approve-all")
+    permissions.select_option("read-only")
+    expect(person.page.get_by_text("permissions read-only. By")).to_be_visible(timeout=10_000)
+    person.says("write it")
+    until(lambda: len(person.events("turn.ended")) == 1)
+    [decided] = person.events("permission.decided")
+    assert (decided["allowed"], decided["by"]) == (False, "policy read-only")

@@ -375,3 +375,19 @@ async def test_three_thousand_deltas_arrive_whole_and_in_order(
     assert len(deltas) == 3000
     assert all(b.offset == a.offset + len(a.text) for a, b in pairwise(deltas))
     assert "".join(delta.text for delta in deltas) == listener.all(MessageEnded)[0].text
+
+
+async def test_a_model_that_was_asked_for_later_is_not_taken_for_another(
+    flight: Flight, listener: Listener
+) -> None:
+    copilots: dict[str, Any] = {"provider": None, "github_token": "made-up-token"}
+    session = await flight.session(listener, model="gpt-5-mini", **copilots)
+    await session.send("say one")
+    await listener.until(TurnIdle)
+    await session.set_model("claude-sonnet-4.5", None)
+    listener.told.clear()
+    await session.send("say two")
+    await listener.until(TurnIdle)
+    assert listener.all(ModelReplaced) == []
+    assert flight.stage.requests[-1]["model"] == "claude-sonnet-4.5"
+    await session.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from airboss.app import opened_services
-from airboss.harness.conversation import OpenSession
+from airboss.harness.session_terms import OpenSession
 from airboss.http.services import Services
 from airboss.model.events import Event
 from airboss.model.views import SessionView

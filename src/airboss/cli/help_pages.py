@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 # The same as on the page docs/command-line.md.
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "The server": ("serve", "setup", "doctor", "status", "stop", "settings", "models"),
-    "Sessions": ("chat", "sessions", "watch", "ask", "compact", "queue", "export"),
+    "Sessions": ("chat", "sessions", "watch", "ask", "compact", "switch", "queue", "export"),
     "Jobs and runs": (
         *("run", "rehearse", "runs", "show", "retry", "again", "report", "compare"),
         *("rename", "tag", "delete"),
@@ -47,6 +47,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "decline": "airboss decline 7h2k",
     "chat": 'airboss chat "What does this repository do?"',
     "sessions": "airboss sessions --state idle",
+    "switch": "airboss switch 7h2k --model gpt-5.2",
     "compact": 'airboss compact 7h2k --instructions "Keep the names of the files"',
     "ask": 'airboss ask 7h2k "Which file was that?"',
     "queue": "airboss queue 7h2k --clear",

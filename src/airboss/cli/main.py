@@ -266,9 +266,9 @@ def chat(
     from airboss.cli.session.limits import read_limits
 
     limits = read_limits(limit or [])
-    if session and (model or cwd or limits or effort):
+    if session and (cwd or limits):
         raise CommandRefused(
-            "--session cannot be combined with --model, --cwd or --limit: a session keeps its own."
+            "--session cannot be combined with --cwd or --limit: a session keeps its own."
         )
     session = named(data, session, "ses") if session else None
     request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits, effort)

@@ -22,14 +22,15 @@ _LIMITS: Final = {
 }
 
 
+def is_wider(policy: Policy, than: str) -> bool:
+    """An unknown one is as narrow as can be."""
+    return than not in POLICIES or POLICIES.index(policy) > POLICIES.index(than)
+
+
 def narrowest_policy(first: Policy, *others: Policy | None) -> Policy:
     """The one that allows least; who has none does not matter."""
     given: list[Policy] = [first, *(other for other in others if other)]
     return POLICIES[min(POLICIES.index(policy) for policy in given)]
-
-
-def is_wider(policy: Policy, other: Policy) -> bool:
-    return POLICIES.index(policy) > POLICIES.index(other)
 
 
 def narrowest_limits(*limits: Limits | None) -> Limits:

@@ -1,6 +1,7 @@
 """A session's history made shorter because a person asks for it, while nothing else goes on."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from airboss.errors import Conflict, RuntimeUnavailable
@@ -8,6 +9,7 @@ from airboss.harness.session_state import SessionState
 from airboss.model.context_events import CompactionStarted
 from airboss.model.events import Event
 from airboss.runtime.errands import Compaction
+from airboss.runtime.session import RuntimeSession
 from airboss.runtime.signals import Signal
 
 # The model reads the whole history and writes a summary of it. Then it is stopped.
@@ -20,6 +22,8 @@ class Compacting:
     """Whoever has `door` keeps the next turn from beginning."""
 
     state: SessionState
+    # The agent as it is to be by now.
+    agent: Callable[[], Awaitable[RuntimeSession]]
     seconds: float = COMPACT_SECONDS
 
     def __post_init__(self) -> None:
@@ -33,14 +37,13 @@ class Compacting:
 
     async def compact(self, instructions: str | None, who: str) -> Compaction | None:
         """None where there was nothing to compact."""
-        agent = self.state.agent
-        if agent is None or self.state.is_working or self.goes_on:
+        if self.state.agent is None or self.state.is_working or self.goes_on:
             raise Conflict(_BUSY)
         self._who, self._is_stopped = who, False
         try:
             async with self.door:
                 words = instructions and self.state.redactor.text(instructions).strip()
-                return await agent.compact(words or None, self.seconds)
+                return await (await self.agent()).compact(words or None, self.seconds)
         except RuntimeUnavailable:
             if not self._is_stopped:
                 raise

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from airboss.background import Background
@@ -15,12 +15,13 @@ from airboss.harness.lent_address import LentAddress
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
 from airboss.harness.loops import Loops
 from airboss.harness.models import Route
-from airboss.harness.pending_items import FindEarlierDecisions, PendingItems, RulesInForce
+from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.prompts import Delivery, Prompts
-from airboss.harness.proxy import ProviderProxy
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.harness.session_state import SessionState
+from airboss.harness.session_terms import SessionTerms
+from airboss.harness.switching import changed, moved
 from airboss.harness.tool_filter import tool_policies
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
@@ -35,6 +36,7 @@ from airboss.harness.turn import (
     within,
 )
 from airboss.harness.turn_events import TurnEvents
+from airboss.model.context_events import SessionChanged
 from airboss.model.events import (
     Event,
     PromptDropped,
@@ -43,7 +45,7 @@ from airboss.model.events import (
     SessionReady,
     SessionResumed,
 )
-from airboss.model.excerpt import MOST_CHARACTERS, MOST_OF_A_REASON, excerpt
+from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.setup import Setup
 from airboss.runtime.errands import Compaction
@@ -51,10 +53,7 @@ from airboss.runtime.runtime_process import RuntimeRefused
 from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.runtime.signals import RuntimeLost, Signal, TurnFailed
 from airboss.runtime.tool_names import ToolsBySource
-from airboss.settings import LoopDetection
-from airboss.store.images import Images, Pictures
-
-OpenSession = Callable[[SessionRequest], Awaitable[RuntimeSession]]
+from airboss.store.images import Pictures
 
 _ABORT_SECONDS = 5.0
 # A runtime that died is noticed within this time, and told to us as a loss.
@@ -63,25 +62,6 @@ _CLOSED = "The session was closed."
 _TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER)
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class SessionTerms:
-    """What a session is opened with. Each of its parts is handed what it needs of this."""
-
-    route: Route
-    setup: Setup
-    rule: PolicyRule
-    rules: RulesInForce
-    open_session: OpenSession
-    proxy: ProviderProxy
-    find_earlier: FindEarlierDecisions
-    # So long a decision is waited for; without it for as long as it takes.
-    approval_seconds: float | None
-    quiet_seconds: float
-    loop_detection: LoopDetection
-    max_block: int = MOST_CHARACTERS
-    images: Images | None = None
 
 
 class Conversation:
@@ -111,7 +91,8 @@ class Conversation:
         ours = {offer.name for offer in _TOOLS}
         self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, ours)
         self._aborting = asyncio.Lock()
-        self._compacting = Compacting(state)
+        self._compacting = Compacting(state, self._agent)
+        self._next: SessionTerms | None = None  # from its next turn on
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None
         # Where its model is reached, if that is at a provider of one's own.
@@ -120,6 +101,11 @@ class Conversation:
     @property
     def cwd(self) -> Path:
         return self._terms.rule.cwd
+
+    @property
+    def setup(self) -> Setup:
+        """As of its next turn."""
+        return (self._next or self._terms).setup
 
     @property
     def is_working(self) -> bool:
@@ -139,12 +125,14 @@ class Conversation:
 
     async def open(self, *, waits: bool) -> None:
         request = await self._request(resume=False)
-        self._start_work(await self._enter(request, SessionReady(), waits=waits))
+        await self._enter(request, SessionReady(), waits=waits)
+        self._start_work()
 
     async def resume(self, who: str | None) -> None:
         """Go on where an interrupted session stopped, and with what was still in its queue."""
         request = await self._request(resume=True)
-        self._start_work(await self._enter(request, *_resumed(who)))
+        await self._enter(request, *_resumed(who))
+        self._start_work()
 
     async def go_on(self, who: str | None, prompt: PromptId | None, request: Request) -> bool:
         """Resume it in the middle of a turn that waited for a person. Whether it still does."""
@@ -162,7 +150,7 @@ class Conversation:
             self._background.start(self._events.see_through(turn), "turn that goes on")
             self.pending.expect(len(pending))
             agent.go_on(pending)
-        self._start_work(agent)  # behind that turn: a queue may wait
+        self._start_work()  # behind that turn: a queue may wait
         return bool(pending)
 
     async def _enter(
@@ -183,9 +171,9 @@ class Conversation:
             raise
         return agent
 
-    def _start_work(self, agent: RuntimeSession) -> None:
+    def _start_work(self) -> None:
         if not self._state.is_over and not self._state.is_closing:
-            self._worker = self._background.start(self._work(agent), "work")
+            self._worker = self._background.start(self._work(), "work")
 
     async def _record(self, *events: Event, waits: bool) -> None:
         """On disk when this answers, or with what somebody waits for next."""
@@ -256,11 +244,11 @@ class Conversation:
         self._state.queue.let_go(prompt)
         return asked
 
-    async def _work(self, agent: RuntimeSession) -> None:
+    async def _work(self) -> None:
         while True:
             turn, text = await self._begin()
             try:
-                await self._take_turn(agent, turn, text)
+                await self._take_turn(turn, text)
             except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
                 _log.exception("A turn of session %s failed", self.session)
                 self._state.fail_turn(turn, type(error).__name__, f"A bug in Airboss: {error}")
@@ -283,7 +271,7 @@ class Conversation:
                     if request:
                         return self._events.start_turn(prompt, request), text
 
-    async def _take_turn(self, agent: RuntimeSession, turn: Turn, text: str) -> None:
+    async def _take_turn(self, turn: Turn, text: str) -> None:
         refusal = await self._guard.hold(turn, before_turn=True)
         if refusal is not None:
             if refusal.reason is not None:
@@ -292,6 +280,7 @@ class Conversation:
             turn.put.set()
             return
         try:
+            agent = await self._agent()
             self._guard.sent(turn)
             # A task's request has none, and looking for them takes a thread.
             pictures = [] if turn.is_of_task else await self.prompts.pictures_of(turn.prompt)
@@ -377,6 +366,36 @@ class Conversation:
         """Only while it is idle; what is asked for meanwhile waits."""
         self._state.must_be_open()
         return await self._compacting.compact(instructions, who)
+
+    async def change(self, said: SessionChanged, route: Route, rule: PolicyRule | None) -> None:
+        """On disk now, so from its next turn on, whatever becomes of this server."""
+        self._state.must_be_open()
+        await self._state.writer.commit(said)
+        self._next = changed(self._next or self._terms, said, route, rule)
+
+    async def _agent(self) -> RuntimeSession:
+        """As somebody wants it by now. It is lost where another service does not take it."""
+        agent, terms, before = self._state.opened_agent, self._next, self._terms
+        if terms is None:
+            return agent
+        self._terms = terms
+        try:
+            self._state.agent = agent = await moved(agent, before, terms, self._reopened)
+        except AirbossError as error:
+            self._terms = before
+            if not agent.alive and not self._state.is_over:
+                self._lose(str(error))
+                raise RuntimeUnavailable(str(error)) from error
+            raise
+        self._next = None if self._next is terms else self._next
+        self.pending.rule, self._guard.multiplier = terms.rule, terms.route.multiplier
+        return agent
+
+    async def _reopened(self) -> RuntimeSession:
+        """The same session at another service."""
+        self._leave_provider()
+        self._lent = None
+        return await self._terms.open_session(await self._request(resume=True))
 
     def _leave_pending(self) -> None:
         """It is asked again, but for what a task asked in a session that was lent to it."""

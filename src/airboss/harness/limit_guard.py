@@ -35,7 +35,7 @@ class LimitGuard:
     ) -> None:
         self._state = state
         self._pending = pending
-        self._multiplier = multiplier
+        self.multiplier = multiplier
         # Where another session of the same work asks: it waits for the same answer.
         self._shared: set[asyncio.Future[None]] = set()
         self._heard_at = 0.0
@@ -51,7 +51,7 @@ class LimitGuard:
             self._listening.start(self._listen(turn), turn.id)
 
     def sent(self, turn: Turn) -> None:
-        self._spend(turn, Usage(turns=1, multiplier=self._multiplier))
+        self._spend(turn, Usage(turns=1, multiplier=self.multiplier))
 
     def count(self, turn: Turn | None, seen: UsageSeen) -> None:
         """Every call counts, also one that is told behind the end of its turn."""

@@ -32,6 +32,10 @@ class ModelOffer:
     context_tokens: int | None = UNKNOWN_MODEL_TOKENS
     # The reasoning efforts that it takes; None where nobody knows.
     efforts: tuple[str, ...] | None = None
+    # Whether it sees images, and how much it takes and writes at once; None where nobody knows.
+    vision: bool | None = None
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,14 @@ class Route:
     key_variable: str | None = None
     # As of the model's offer.
     efforts: tuple[str, ...] | None = None
+
+    def is_served_like(self, other: "Route") -> bool:
+        """By the same service for the same user: then only the model is another."""
+        return self._service == other._service
+
+    @property
+    def _service(self) -> tuple[object, ...]:
+        return self.provider, self.github_token, self.upstream, self.vision
 
     def in_our_words(self, message: str) -> str:
         """Where the service refuses the key: the runtime names variables of its own, which nobody

@@ -69,7 +69,7 @@ class PendingItems:
         seconds: float | None,
     ) -> None:
         self._state = state
-        self._rule = rule
+        self.rule = rule
         self._rules = rules
         self._find_earlier = find_earlier
         self._seconds = seconds
@@ -114,7 +114,7 @@ class PendingItems:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
             rules, view = self._rules.current, self._state.writer.view
-            ruling = await asyncio.to_thread(ruling_of, self._rule, request, rules, view)
+            ruling = await asyncio.to_thread(ruling_of, self.rule, request, rules, view)
         ruling = unread(request, ruling) or ruling
         answer, by, rule = ruling.answer, ruling.by, ruling.rule
         if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
@@ -142,8 +142,8 @@ class PendingItems:
 
     async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
         prompt, pause, redactor = self._state.prompt, self._state.pause, self._state.redactor
-        options = await asyncio.to_thread(rule_options, requested, self._rule, redactor)
-        risk = await asyncio.to_thread(risk_of, requested, self._rule.cwd)
+        options = await asyncio.to_thread(rule_options, requested, self.rule, redactor)
+        risk = await asyncio.to_thread(risk_of, requested, self.rule.cwd)
         fresh = await asyncio.to_thread(
             approval_of,
             requested,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from airboss.errors import Conflict
+from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.harness.turn import Outcome, Pause, Request, Turn
@@ -179,6 +179,12 @@ class SessionState:
     def view(self) -> SessionView | None:
         view = self.writer.view
         return view if isinstance(view, SessionView) else None
+
+    @property
+    def opened_agent(self) -> RuntimeSession:
+        if self.agent is None:
+            raise RuntimeUnavailable("The session has no agent yet.")
+        return self.agent
 
     @property
     def task(self) -> TaskRunId | None:

@@ -37,6 +37,7 @@ from airboss.http.v1 import (
     rules,
     run_reports,
     runs,
+    session_changes,
     session_setup,
     sessions,
     settings,
@@ -63,7 +64,7 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     said = [
-        *(status, sessions, session_setup),
+        *(status, sessions, session_changes, session_setup),
         *(folder_files, entries, entry_file, drafts, rehearsals),
         *(task_runs, run_reports, runs, trust, rules, settings, inbox),
     ]

@@ -92,6 +92,7 @@ _BESIDE: Final[_Table] = {
 }
 # Where more is needed than the table says, and why.
 MORE_NEEDED: Final[Mapping[str, str]] = {
+    "change_session": "wider permissions need `own`",
     "decide": "`allow-always` needs `own`: it writes a rule",
     "query_session": "answers need `decide`",
     "show_entry_file": "another file needs `own`",

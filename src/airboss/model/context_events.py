@@ -1,4 +1,4 @@
-"""How full a session's context is, and how its history is made shorter."""
+"""How full a session's context is, how its history is made shorter, and what it goes on with."""
 
 from typing import Literal, TypeAlias
 
@@ -36,4 +36,15 @@ class CompactionEnded(Frozen):
     error: Words | None = None
 
 
-ContextEvent: TypeAlias = ContextMeasured | CompactionStarted | CompactionEnded
+class SessionChanged(Frozen):
+    """Somebody wants the session to go on with another model, effort or policy, from its next turn
+    on. What is left out stays."""
+
+    kind: Literal["session.changed"] = "session.changed"
+    model: Words | None = None
+    reasoning_effort: Words | None = None
+    policy: Words | None = None
+    who: Words
+
+
+ContextEvent: TypeAlias = ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged

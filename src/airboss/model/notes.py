@@ -1,7 +1,7 @@
 """What happened to a session, in words: the same as the pages have."""
 
 from airboss.model.blocks import Tone
-from airboss.model.context_events import CompactionEnded
+from airboss.model.context_events import CompactionEnded, SessionChanged
 from airboss.model.events import (
     AsideAnswered,
     Event,
@@ -44,6 +44,8 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
         case AsideAnswered():
             said = f"{event.who}: {event.question}\n\n{event.answer}"
             return "info", "Side question", said
+        case SessionChanged():
+            return "info", "From the next turn on", _switched(event)
         case CompactionEnded():
             return _compacted(event)
         case ToolVetoed():
@@ -53,6 +55,15 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return "warning", f"Denied: {event.wish} {event.about}", event.reason
         case _:
             return None
+
+
+def _switched(event: SessionChanged) -> str:
+    said = [
+        event.model and f"model {event.model}",
+        event.reasoning_effort and f"effort {event.reasoning_effort}",
+        event.policy and f"permissions {event.policy}",
+    ]
+    return f"{', '.join(part for part in said if part)}. By {event.who}."
 
 
 def _compacted(event: CompactionEnded) -> Note | None:

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from typing import ClassVar, Literal, TypeAlias
 
-from airboss.model.context_events import CompactionEnded, CompactionStarted, ContextMeasured
+from airboss.model.context_events import (
+    CompactionEnded,
+    CompactionStarted,
+    ContextMeasured,
+    SessionChanged,
+)
 from airboss.model.events import (
     Event,
     Overtaking,
@@ -126,6 +131,9 @@ class SessionView(Frozen):
     context: ContextUse | None = None
     # Its history is being replaced by a summary.
     compacting: bool = False
+    reasoning_effort: str | None = None
+    # Its policy was set for itself, while it was open: it counts on a resume too.
+    own_policy: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -230,6 +238,15 @@ def _measured(
             return {"compacting": False}
 
 
+def _switched(view: SessionView, event: SessionChanged) -> dict[str, object]:
+    return {
+        "model": event.model or view.model,
+        "reasoning_effort": event.reasoning_effort or view.reasoning_effort,
+        "policy": event.policy or view.policy,
+        "own_policy": view.own_policy or event.policy is not None,
+    }
+
+
 def _changes(  # noqa: C901 - one arm a kind
     view: SessionView, at: int, event: Event
 ) -> dict[str, object]:
@@ -280,6 +297,8 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"items": items, "granted": granted, "allowances": (*view.allowances, *new)}
         case SessionRenamed():
             return {"title": event.title}
+        case SessionChanged():
+            return _switched(view, event)
         case SessionPinned():
             return {"pinned": event.pinned}
         case SessionIdle():
@@ -310,6 +329,7 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
         run=event.run,
         limits=event.limits,
         approval_seconds=event.approval_seconds,
+        reasoning_effort=event.setup.reasoning_effort if event.setup else None,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -105,6 +105,8 @@ class CopilotModel:
     policy: str | None
     context_tokens: int | None = None
     efforts: tuple[str, ...] = ()
+    vision: bool | None = None
+    max_output_tokens: int | None = None
 
 
 class Runtime:
@@ -356,7 +358,8 @@ def gone(error: RuntimeRefused, session: str) -> AirbossError:
 
 def _offer(model: Any) -> CopilotModel:
     billing, policy = getattr(model, "billing", None), getattr(model, "policy", None)
-    limits = getattr(getattr(model, "capabilities", None), "limits", None)
+    capabilities = getattr(model, "capabilities", None)
+    limits = getattr(capabilities, "limits", None)
     state = getattr(policy, "state", None)
     return CopilotModel(
         id=str(model.id),
@@ -366,4 +369,6 @@ def _offer(model: Any) -> CopilotModel:
         policy=None if state is None else str(getattr(state, "value", state)),
         context_tokens=getattr(limits, "max_context_window_tokens", None),
         efforts=tuple(getattr(model, "supported_reasoning_efforts", None) or ()),
+        vision=getattr(getattr(capabilities, "supports", None), "vision", None),
+        max_output_tokens=getattr(limits, "max_output_tokens", None),
     )

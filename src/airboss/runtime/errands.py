@@ -61,6 +61,18 @@ async def compact(session: "CopilotSession", instructions: str | None) -> Compac
     return Compaction(before, after, said.messages_removed)
 
 
+async def set_model(
+    session: "CopilotSession", model: str, effort: str | None, *, is_own: bool
+) -> None:
+    from copilot.session import ModelCapabilitiesOverride, ModelSupportsOverride
+
+    # As when it is opened: a model that the runtime does not know would not be shown images.
+    sees = ModelCapabilitiesOverride(supports=ModelSupportsOverride(vision=True))
+    await session.set_model(
+        model, reasoning_effort=effort, model_capabilities=sees if is_own else None
+    )
+
+
 async def stop_compacting(session: "CopilotSession") -> None:
     await session.rpc.history.abort_manual_compaction()
 

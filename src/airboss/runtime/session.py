@@ -14,7 +14,7 @@ from airboss.model.events import Event, ToolEnded, ToolStarted
 from airboss.model.excerpt import MOST_CHARACTERS, Redacting
 from airboss.model.setup import USUAL, Setup
 from airboss.runtime.agent_runtime import Runtime, gone
-from airboss.runtime.errands import is_at_work, stop_work, take_back
+from airboss.runtime.errands import is_at_work, set_model, stop_work, take_back
 from airboss.runtime.hooks import Hooks, ToolGate
 from airboss.runtime.options import blobs, options_of
 from airboss.runtime.permission import Decide
@@ -202,6 +202,17 @@ class RuntimeSession(SessionOnProcess):
             with contextlib.suppress(RuntimeUnavailable):
                 await self._process.ask(take_back(self._opened, name, text), WORKING_SECONDS)
             self._steering.pop(name, None)
+
+    async def set_model(self, model: str, effort: str | None) -> None:
+        """Go on with another model of the same service, between two turns."""
+        is_own = self._asked.provider is not None
+        before = self._translator.ask_for(None if is_own else model)
+        try:
+            switching = set_model(self._opened, model, effort, is_own=is_own)
+            await self._process.ask(switching, WORKING_SECONDS)
+        except BaseException:
+            self._translator.ask_for(before)
+            raise
 
     async def abort(self) -> None:
         """Stop the turn and all that the agent started; every block is closed when this returns."""

@@ -72,6 +72,11 @@ class Translator:
         # A sub-agent's calls may have the same ids as those of the agent that called it.
         self._tools: dict[tuple[str | None, str], SpokenBlock] = {}
 
+    def ask_for(self, model: str | None) -> str | None:
+        """From now on another model is meant; answers which one was."""
+        before, self._asked = self._asked, model
+        return before
+
     def hear(self, raw: Raw) -> Said:
         """What this event of the runtime means to us, in the order in which it is to be told."""
         kind = str(raw.get("type"))

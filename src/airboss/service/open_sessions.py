@@ -6,10 +6,11 @@ from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import cast
 from weakref import WeakValueDictionary
 
 from airboss.errors import RuntimeUnavailable, TooMuch
-from airboss.harness.conversation import Conversation, OpenSession, SessionTerms
+from airboss.harness.conversation import Conversation
 from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.file_waits import FileWaits
 from airboss.harness.models import Catalog, Route
@@ -17,6 +18,7 @@ from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.session_state import SessionState, SharedBudgets
+from airboss.harness.session_terms import OpenSession, SessionTerms
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
 from airboss.model.excerpt import MOST_CHARACTERS
@@ -150,12 +152,12 @@ class OpenSessions:
         try:
             route = await self.catalog.route(view.model)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
-            setup = await setup_of(self.log, view.id)
+            setup = await setup_of(self.log, view)
             # Checked anew, as the working directory is.
             await asyncio.to_thread(
                 lambda: [self.folders.check(path) for path in setup.directories]
             )
-            rule = self._rule(policy, folder, view.id, setup)
+            rule = self._rule(_own_policy(view) or policy, folder, view.id, setup)
             with self._room():
                 talk = self._conversation(writer, route, setup, rule, again)
                 self._open[view.id] = talk
@@ -164,3 +166,7 @@ class OpenSessions:
             self._forget(view.id)
             writer.release()
             raise
+
+
+def _own_policy(view: SessionView) -> Policy | None:
+    return cast("Policy", view.policy) if view.own_policy else None

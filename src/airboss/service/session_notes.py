@@ -23,5 +23,5 @@ def noted(
     if pinned is not None:
         said.append(SessionPinned(pinned=pinned, who=who))
     if not said:
-        raise Invalid("Send `title`, `pinned`, or both.")
+        raise Invalid("Send `title`, `pinned`, `model`, `reasoningEffort` or `permissions`.")
     return said

@@ -1,4 +1,5 @@
-"""What a session was opened with, as its first event says, and the tools that come of it."""
+"""What a session was opened with, as its first event says, what was changed since, and the tools
+that come of it."""
 
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from airboss.model.events import SessionOpened
 from airboss.model.setup import USUAL, Setup
 from airboss.model.tool_lists import known_and_allowed
 from airboss.model.tool_table import OURS
+from airboss.model.views import SessionView
 from airboss.runtime.tool_names import ToolsBySource
 
 
@@ -21,15 +23,19 @@ class EffectiveSetup:
     live: bool
 
 
-async def setup_of(log: EventLog, session: str) -> Setup:
+async def setup_of(log: EventLog, view: SessionView) -> Setup:
     """The same for every resume, whatever the settings and entries say by then."""
-    recorded = await log.after(session, 0, 1)
+    recorded = await log.after(view.id, 0, 1)
     opened = recorded[0].event if recorded else None
-    return (isinstance(opened, SessionOpened) and opened.setup) or USUAL
+    setup = (isinstance(opened, SessionOpened) and opened.setup) or USUAL
+    effort = view.reasoning_effort or setup.reasoning_effort
+    return setup.model_copy(update={"reasoning_effort": effort})
 
 
-async def effective_setup(log: EventLog, session: str, talk: Conversation | None) -> EffectiveSetup:
-    setup = await setup_of(log, session)
+async def effective_setup(
+    log: EventLog, view: SessionView, talk: Conversation | None
+) -> EffectiveSetup:
+    setup = await setup_of(log, view)
     try:
         found = await talk.tools() if talk else None
     except RuntimeUnavailable:  # it ends just now

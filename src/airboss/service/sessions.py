@@ -14,6 +14,7 @@ from airboss.harness.limit_waits import held_back, until_decided
 from airboss.harness.pending_items import NOT_WAITED_FOR, with_inbox
 from airboss.harness.prompts import Delivery
 from airboss.harness.setup import Said, SetupPlan, in_settings
+from airboss.harness.switching import Switch, switched
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
 from airboss.log.log import Follower
 from airboss.model.events import (
@@ -124,7 +125,7 @@ class Sessions(OpenSessions):
     async def setup(self, session: str) -> EffectiveSetup:
         """What it was given, and the tools that it has; also of one that is not open."""
         view = await self.show(session)
-        return await effective_setup(self.log, view.id, self._open.get(view.id))
+        return await effective_setup(self.log, view, self._open.get(view.id))
 
     async def page(
         self,
@@ -314,6 +315,20 @@ class Sessions(OpenSessions):
             await self._say_remembered(session, settled, *resumed)
         if who:
             self._resume_soon(view.id, who)
+
+    async def switch(self, session: str, wanted: Switch, who: str) -> SessionView:
+        """Another model, effort or policy, from the next turn on, also of one that was cut off."""
+        async with self.alone(session):
+            view = await self.show(session)
+            model = view.model if wanted.model is None else wanted.model
+            route = await self.catalog.route(model)
+            said = switched(view, wanted, route.efforts, who)
+            if said is not None and (talk := self._open.get(view.id)):
+                rule = said.policy and self._rule(wanted.permissions, talk.cwd, view.id, talk.setup)
+                await talk.change(said, route, rule or None)
+            elif said is not None:
+                await self._say_remembered(session, said)
+        return await self.show(session)
 
     async def say_of(self, session: str, *said: SessionRenamed | SessionPinned) -> SessionView:
         """What people note about a session, whether it is open or not."""

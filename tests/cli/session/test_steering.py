@@ -20,6 +20,8 @@ from tests.portal import Portal
         ("/interrupt stop that", Typed("interrupt", "stop that")),
         ("/btw which file?", Typed("btw", "which file?")),
         (" /queue ", Typed("list")),
+        ("/model other", Typed("model", "other")),
+        ("/model", Typed("unknown", "/model")),
         ("/compact", Typed("compact")),
         ("/compact keep the names", Typed("compact", "keep the names")),
         ("/steer", Typed("unknown", "/steer")),
@@ -52,6 +54,19 @@ def test_the_history_is_compacted_from_the_command_line(portal: Portal) -> None:
     assert (done.returncode, done.stdout) == (0, "There is nothing to compact.\n")
     done = portal.run("compact", "ses_nobody")
     assert (done.returncode, done.stderr) == (2, "error: There is no session ses_nobody.\n")
+
+
+def test_a_session_goes_on_with_another_policy_and_model(portal: Portal) -> None:
+    session = portal.new_session()
+    done = portal.run("switch", session, "--permissions", "deny-all")
+    words = "From the next turn on: rehearsal, permissions deny-all.\n"
+    assert (done.returncode, done.stdout) == (0, words), done.stderr
+    done = portal.run("switch", session, "--model", "nobody")
+    assert (done.returncode, "No model nobody is offered." in done.stderr) == (2, True)
+    done = portal.run("switch", session)
+    assert (done.returncode, "--permissions" in done.stderr) == (2, True)
+    done = portal.run("chat", "--session", session, "--model", "rehearsal", "which file")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture

@@ -120,10 +120,13 @@ export type ChangeRun = {
   "tags"?: readonly (string)[] | null;
 };
 
-/** What people note about a session: a name of one line, and whether it is pinned. */
+/** What people note about a session: a name of one line, and whether it is pinned. And what it goes on with from its next turn on: a model, an effort that it offers, and permissions. */
 export type ChangeSession = {
   "title"?: string | null;
   "pinned"?: boolean | null;
+  "model"?: string | null;
+  "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+  "permissions"?: "ask" | "approve-all" | "read-only" | "deny-all" | null;
 };
 
 /** A file that the run changed, with the tasks whose agents edited it by name. */
@@ -849,6 +852,10 @@ export type OfferedModel = {
   "multiplier": number;
   "source": string;
   "context_tokens"?: number | null;
+  "efforts"?: readonly (string)[] | null;
+  "vision"?: boolean | null;
+  "prompt_tokens"?: number | null;
+  "output_tokens"?: number | null;
 };
 
 /** What came of the run: made by rule from its outcome, the failed check and what was concluded last. `head` says it in a few words, `text` the rest. */
@@ -1367,6 +1374,15 @@ export type ServerStopped = {
   "by": Actor;
 };
 
+/** Somebody wants the session to go on with another model, effort or policy, from its next turn on. What is left out stays. */
+export type SessionChanged = {
+  "kind": "session.changed";
+  "model"?: string | null;
+  "reasoning_effort"?: string | null;
+  "policy"?: string | null;
+  "who": string;
+};
+
 /** The session was ended on purpose, or could not be opened. */
 export type SessionClosed = {
   "kind": "session.closed";
@@ -1491,6 +1507,8 @@ export type SessionView = {
   "waiting_calls": readonly (WaitingCall)[];
   "context"?: ContextUse | null;
   "compacting": boolean;
+  "reasoning_effort"?: string | null;
+  "own_policy": boolean;
 };
 
 /** One setting: what it means, what it is, and who says so. */

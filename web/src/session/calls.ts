@@ -1,7 +1,7 @@
 /** What a person may do to a session, beyond asking it something. Each says what went wrong, or nothing. */
 
 import { type Answer, patch, post, remove, whyNot } from "../api/client";
-import type { CompactionResult, QueuedPrompt, SessionView } from "../api/types.gen";
+import type { ChangeSession, CompactionResult, QueuedPrompt, SessionView } from "../api/types.gen";
 
 /** Null: it was done. */
 export type Trouble = string | null;
@@ -45,6 +45,12 @@ export const rename = async (session: string, title: string): Promise<Trouble> =
 
 export const pin = async (session: string, pinned: boolean): Promise<Trouble> =>
   trouble(await patch(`/api/v1/sessions/${session}`, { pinned }));
+
+export type Switch = Required<Pick<ChangeSession, "model" | "reasoningEffort" | "permissions">>;
+
+/** From the next turn on. */
+export const switchTo = async (session: string, wanted: Partial<Switch>): Promise<Trouble> =>
+  trouble(await patch(`/api/v1/sessions/${session}`, wanted));
 
 /** The same request, once more. */
 export const askAgain = async (session: string, text: string): Promise<Trouble> =>

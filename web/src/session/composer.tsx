@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { barred, mayNot } from "../api/role";
-import type { SessionView, TaskItem } from "../api/types.gen";
+import type { OfferedModel, SessionView, TaskItem } from "../api/types.gen";
 import { Barred } from "../parts/barred";
 import { enterSends } from "../parts/enter";
 import { Icon } from "../parts/icon";
@@ -15,6 +15,7 @@ import { type Action, actionFor } from "./keys";
 import { commandIn } from "./mentions";
 import type { SlashCommand } from "./menu";
 import type { Outbox } from "./outbox";
+import { Pickers } from "./pickers";
 import { Queue } from "./queue";
 import { type Brief, UsageLine } from "./usage";
 import { Begin, Writing } from "./writing";
@@ -24,6 +25,7 @@ type Props = {
   head: number;
   outbox: Outbox;
   tasks: readonly TaskItem[];
+  models: readonly OfferedModel[];
   /** The task that works on this session right now. */
   taskRun: string | null;
   brief: Brief;
@@ -189,6 +191,13 @@ export function Composer(props: Props) {
                 <Begin mark="@" label="Mention a file" area={area} outbox={outbox} />
               </>
             )}
+            <Pickers
+              view={view}
+              models={props.models}
+              onTrouble={(why) => {
+                trouble.value = why;
+              }}
+            />
             <button
               type="button"
               class="btn ghost sm"

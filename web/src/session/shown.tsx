@@ -228,6 +228,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
               head={state.head}
               outbox={outbox}
               tasks={tasks.value?.items ?? []}
+              models={models.value?.items ?? []}
               taskRun={taskRun.value}
               brief={brief}
               commands={commands}

@@ -51,6 +51,7 @@ const SESSION: SessionView = {
   items: [],
   waiting_calls: [],
   compacting: false,
+  own_policy: false,
 };
 const TASK: TaskRunView = {
   id: "tsk_1",

@@ -11,6 +11,15 @@ function told(tone: Note["tone"], title: string, text: string): Note {
 export const ASKED_AGAIN = "Retrying the model";
 export const FAILED = "The turn failed";
 
+function switched(event: Extract<Event, { kind: "session.changed" }>): string {
+  const said = [
+    event.model && `model ${event.model}`,
+    event.reasoning_effort && `effort ${event.reasoning_effort}`,
+    event.policy && `permissions ${event.policy}`,
+  ];
+  return `${said.filter(Boolean).join(", ")}. By ${event.who}.`;
+}
+
 function compacted(event: Extract<Event, { kind: "compaction.ended" }>): Note | null {
   if (event.error != null) return told("warning", "The history was not compacted", event.error);
   const { removed = 0, before, after } = event;
@@ -46,6 +55,8 @@ export function noteOf(event: Event): Note | null {
       );
     case "aside.answered":
       return told("info", "Side question", `${event.who}: ${event.question}\n\n${event.answer}`);
+    case "session.changed":
+      return told("info", "From the next turn on", switched(event));
     case "compaction.ended":
       return compacted(event);
     case "tool.vetoed":

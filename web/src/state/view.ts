@@ -49,6 +49,8 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     waiting_calls: [],
     context: null,
     compacting: false,
+    reasoning_effort: event.setup?.reasoning_effort ?? null,
+    own_policy: false,
   };
 }
 
@@ -188,6 +190,13 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
         items: view.items.filter((item) => item.id !== event.item),
         granted: [...view.granted, ...grantedBy(view, event)],
         allowances: allowedBy(view, event),
+      };
+    case "session.changed":
+      return {
+        model: event.model ?? view.model,
+        reasoning_effort: event.reasoning_effort ?? view.reasoning_effort ?? null,
+        policy: event.policy ?? view.policy,
+        own_policy: view.own_policy || event.policy != null,
       };
     case "session.renamed":
       return { title: event.title };

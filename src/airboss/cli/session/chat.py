@@ -11,6 +11,7 @@ from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, aside, out, visible_line, waited
 from airboss.cli.session.chat_session import ChatSession, SessionClosedError
 from airboss.cli.session.completing import Completing, complete_with
+from airboss.cli.session.queue import switch
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.session.turn import take_turn
 from airboss.cli.session.typed import HELP, typed
@@ -51,6 +52,8 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
     client = reach()
     if request.session:
         view = client.get(f"/api/v1/sessions/{request.session}")
+        if request.model:
+            view = switch(client, request.session, {"model": request.model})
     else:
         asked = _asked(client, request)
         view = waited("Starting a session", lambda: client.post("/api/v1/sessions", asked))

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from airboss.cli.client import Client
 from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, visible_line, waited
-from airboss.cli.session.queue import ask, compact, compacted_in_words, queue_of
+from airboss.cli.session.queue import (
+    ask,
+    compact,
+    compacted_in_words,
+    queue_of,
+    switch,
+    switched_in_words,
+)
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.session.typed import COMMANDS, Typed, no_such
 from airboss.cli.trouble import CommandRefused
@@ -60,6 +67,9 @@ class ChatSession:
             case "rename":
                 view = self.reach().patch(self.path, {"title": said.text})
                 self.page.note(f"Renamed the session to “{visible_line(view['title'])}”.", "dim")
+            case "model":
+                view = switch(self.reach(), self.id, {"model": said.text})
+                self.page.note(switched_in_words(view), "dim")
             case "compact":
                 self.compact(said.text)
             case "files":

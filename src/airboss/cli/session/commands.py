@@ -1,4 +1,4 @@
-"""The commands about a session and what is left of it, each thin: ask, compact, queue, export."""
+"""The commands about a session and what is left of it, each thin."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Yes, named, reach
+from airboss.cli.options import AsJson, Data, Permissions, Yes, named, reach
 
 app = typer.Typer()
 
@@ -39,6 +39,30 @@ def compact(
     from airboss.cli.session.queue import show_compaction
 
     show_compaction(reach(data)(), named(data, session, "ses"), instructions, is_json=as_json)
+
+
+@app.command()
+def switch(
+    session: SessionId,
+    model: Annotated[str | None, typer.Option(metavar="ID", help="See: airboss models")] = None,
+    effort: Annotated[
+        str | None, typer.Option(metavar="EFFORT", help="How long it thinks: low, medium, high, …")
+    ] = None,
+    permissions: Annotated[
+        Permissions | None, typer.Option(help="What it may do; wider needs the role own.")
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a session go on with another model, effort or policy."""
+    from airboss.cli.session.queue import show_switch
+
+    asked = {
+        "model": model,
+        "reasoningEffort": effort,
+        "permissions": permissions.value if permissions else None,
+    }
+    show_switch(reach(data)(), named(data, session, "ses"), asked, is_json=as_json)
 
 
 class Formats(StrEnum):

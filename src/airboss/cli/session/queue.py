@@ -1,12 +1,14 @@
 """What waits in a session, a question beside its work, and its history made shorter."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from airboss.cli.client import Client, Json
 from airboss.cli.confirming import confirmed
-from airboss.cli.screen import aside, out, print_json, print_table, visible, waited
+from airboss.cli.screen import aside, out, print_json, print_table, visible, visible_line, waited
 from airboss.cli.short_ids import one_of
+from airboss.cli.trouble import CommandRefused
 
 # The server gives the model a minute.
 _ANSWER_SECONDS: Final = 75.0
@@ -71,6 +73,31 @@ def show_compaction(
         print_json(said)
     else:
         out().line(compacted_in_words(said))
+
+
+def switch(client: Client, session: str, asked: Mapping[str, str | None]) -> Json:
+    """From the next turn on."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    if not given:
+        raise CommandRefused("Say what is to change: --model, --effort or --permissions.")
+    return client.patch(f"/api/v1/sessions/{session}", given)
+
+
+def switched_in_words(view: Json) -> str:
+    effort = view.get("reasoning_effort")
+    with_effort = f", effort {effort}" if effort else ""
+    said = f"{view['model']}{with_effort}, permissions {view['policy']}"
+    return f"From the next turn on: {visible_line(said)}."
+
+
+def show_switch(
+    client: Client, session: str, asked: Mapping[str, str | None], *, is_json: bool
+) -> None:
+    view = switch(client, session, asked)
+    if is_json:
+        print_json(view)
+    else:
+        out().line(switched_in_words(view))
 
 
 def show_queue(client: Client, session: str, change: QueueChange, *, is_json: bool) -> None:

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Verb: TypeAlias = Literal[
-    "queue", "steer", "interrupt", "btw", "list", "help", "rename", "files", "compact", "unknown"
+    "queue",
+    "steer",
+    "interrupt",
+    "btw",
+    "list",
+    "help",
+    "rename",
+    "files",
+    "compact",
+    "model",
+    "unknown",
 ]
 
 HELP = "/help lists the commands. Tab completes commands, and file names after @."
@@ -15,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "/interrupt TEXT": "stops the running turn; the text comes next",
     "/btw TEXT": "asks a side question, without adding it to the conversation",
     "/queue": "lists queued messages",
+    "/model ID": "switches to another model from the next turn on",
     "/compact TEXT": "replaces the history with a summary, with an emphasis on TEXT if given",
     "/rename NAME": "renames the session",
     "/files LETTERS": "finds files by letters of their path; mention one with @PATH",
@@ -24,6 +35,7 @@ _VERBS: dict[str, Verb] = {
     "/interrupt": "interrupt",
     "/btw": "btw",
     "/rename": "rename",
+    "/model": "model",
 }
 _ALONE: dict[str, Verb] = {"/help": "help", "/": "help", "/queue": "list", "/files": "files"}
 _COMMAND = re.compile(r"/[a-z][\w-]*")

@@ -2,11 +2,10 @@
 
 import asyncio
 import base64
-from dataclasses import asdict
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request, Response
-from pydantic import BaseModel, Field, StrictBool, StrictInt
+from pydantic import BaseModel, Field, StrictInt
 
 from airboss.errors import Invalid, NotFound, TooLarge
 from airboss.harness.prompts import Delivery
@@ -41,7 +40,6 @@ from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
 from airboss.service.pages import last_events, page_for_late
-from airboss.service.session_notes import LONGEST_NAME, noted
 from airboss.session_keys import SessionKeys
 from airboss.store.images import Picture
 from airboss.store.views import Wanted
@@ -101,13 +99,6 @@ class ChangePrompt(RequestBody):
     position: Position | None = None
 
 
-class ChangeSession(RequestBody):
-    """What people note about a session: a name of one line, and whether it is pinned."""
-
-    title: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
-    pinned: StrictBool | None = None
-
-
 class AskAside(RequestBody):
     """A question beside the work."""
 
@@ -118,23 +109,6 @@ class Aside(BaseModel):
     """From the session's history, by the session's model."""
 
     answer: str
-
-
-class CompactSession(RequestBody):
-    """What the summary is to dwell on, where somebody says so."""
-
-    instructions: str | None = Field(default=None, min_length=1, max_length=10_000)
-
-
-class CompactionResult(BaseModel):
-    """Tokens of the context before and after, and how many messages the summary stands for. Not
-    `compacted`: there was nothing to compact, or somebody `stopped` it."""
-
-    compacted: bool
-    before: int | None = None
-    after: int | None = None
-    removed: int = 0
-    stopped: bool = False
 
 
 class Queue(BaseModel):
@@ -223,17 +197,6 @@ async def show_session(session: str, sessions: UseSessions) -> SessionView:
     return await sessions.show(session)
 
 
-@router.patch(
-    "/{session}", responses={422: refused("Nothing is said, or a name that nobody can read.")}
-)
-async def change_session(
-    session: str, asked: ChangeSession, sessions: UseSessions, who: Who
-) -> SessionView:
-    """Rename or pin a session, open or not. Fields that are left out do not change."""
-    said = noted(asked.title, asked.pinned, who, sessions.redactor)
-    return await sessions.say_of(session, *said)
-
-
 @router.delete("/{session}", status_code=204)
 async def delete_session(session: str, use: Use) -> None:
     """Permanently delete a session and its transcript. An open one is refused, and so is one that
@@ -294,21 +257,6 @@ async def ask_aside(session: str, asked: AskAside, sessions: UseSessions, who: W
     """Ask a side question, answered from the session's history within a minute, without tools. A
     running turn continues, and the history does not change."""
     return Aside(answer=await sessions.aside(session, asked.question, who))
-
-
-@router.post(
-    "/{session}/compact",
-    responses={409: refused("The agent works, or the session is not open.")},
-)
-async def compact_session(
-    session: str, sessions: UseSessions, who: Who, asked: CompactSession | None = None
-) -> CompactionResult:
-    """Replaces the history of an idle session by a summary that its model writes, within three
-    minutes. What is asked for meanwhile waits. `abort` stops it; all is then as it was."""
-    done = await sessions.compact(session, asked and asked.instructions, who)
-    if done is None:
-        return CompactionResult(compacted=False)
-    return CompactionResult(compacted=done.removed > 0, **asdict(done))
 
 
 @router.get("/{session}/queue")

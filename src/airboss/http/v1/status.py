@@ -23,6 +23,12 @@ class OfferedModel(BaseModel):
     source: str
     # How much fits into a conversation, where that is known.
     context_tokens: int | None
+    # The reasoning efforts that it takes, whether it sees images, and how much it takes and writes
+    # at once: null where nobody says.
+    efforts: tuple[str, ...] | None = None
+    vision: bool | None = None
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class ModelList(BaseModel):

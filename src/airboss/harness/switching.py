@@ -1,0 +1,73 @@
+"""A session that goes on with another model, effort or policy, from its next turn on."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from airboss.errors import Conflict
+from airboss.harness.models import Route
+from airboss.harness.permissions import PolicyRule
+from airboss.harness.session_terms import SessionTerms
+from airboss.harness.setup import Said, SetupPlan
+from airboss.model.context_events import SessionChanged
+from airboss.model.views import SessionView
+from airboss.runtime.session import RuntimeSession
+from airboss.session_keys import Effort, SessionKeys
+from airboss.settings import Policy
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What somebody wants to be different from the next turn on."""
+
+    model: str | None = None
+    reasoning_effort: Effort | None = None
+    permissions: Policy | None = None
+
+
+def switched(
+    view: SessionView, wanted: Switch, efforts: tuple[str, ...] | None, who: str
+) -> SessionChanged | None:
+    """As an event; None where all is so already. `efforts` are those of the model that is meant.
+    Refused where that does not offer the effort, also one that the session has already."""
+    if view.state == "closed":
+        raise Conflict("The session is closed; nothing of it can be changed.")
+    effort = wanted.reasoning_effort or view.reasoning_effort
+    keys = SessionKeys.model_validate({"reasoning_effort": effort})
+    SetupPlan((Said(keys),)).check_effort(wanted.model or view.model, efforts)
+    changes = {
+        "model": _other(wanted.model, view.model),
+        "reasoning_effort": _other(wanted.reasoning_effort, view.reasoning_effort),
+        "policy": _other(wanted.permissions, view.policy),
+    }
+    said = {name: value for name, value in changes.items() if value is not None}
+    return SessionChanged(**said, who=who) if said else None
+
+
+def _other(wanted: str | None, now: str | None) -> str | None:
+    return None if wanted == now else wanted
+
+
+def changed(
+    terms: SessionTerms, said: SessionChanged, route: Route, rule: PolicyRule | None
+) -> SessionTerms:
+    effort = said.reasoning_effort or terms.setup.reasoning_effort
+    setup = terms.setup.model_copy(update={"reasoning_effort": effort})
+    return replace(terms, route=route, rule=rule or terms.rule, setup=setup)
+
+
+async def moved(
+    agent: RuntimeSession,
+    before: SessionTerms,
+    terms: SessionTerms,
+    reopen: Callable[[], Awaitable[RuntimeSession]],
+) -> RuntimeSession:
+    """The agent on its new terms, with its history: another session of the runtime where another
+    service has the model. Between two turns only."""
+    if not terms.route.is_served_like(before.route):
+        await agent.close()
+        return await reopen()
+    effort = terms.setup.reasoning_effort
+    is_other = effort != before.setup.reasoning_effort or terms.route.model != before.route.model
+    if is_other:
+        await agent.set_model(terms.route.model, effort)
+    return agent

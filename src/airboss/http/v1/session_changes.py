@@ -1,0 +1,88 @@
+"""Sessions over v1: what people change of one that is there, and its history made shorter."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StrictBool
+
+from airboss.entry.bounds import is_wider
+from airboss.harness.switching import Switch
+from airboss.http.description import refused
+from airboss.http.roles import Router, UseAsker
+from airboss.http.services import UseSessions, Who
+from airboss.http.v1.streams import ModelName, RequestBody
+from airboss.model.views import SessionView
+from airboss.service.session_notes import LONGEST_NAME, noted
+from airboss.session_keys import Effort
+from airboss.settings import Policy
+
+router = Router(prefix="/api/v1/sessions", tags=["sessions"])
+
+
+class ChangeSession(RequestBody):
+    """What people note about a session: a name of one line, and whether it is pinned. And what it
+    goes on with from its next turn on: a model, an effort that it offers, and permissions."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
+    pinned: StrictBool | None = None
+    model: ModelName = None
+    reasoning_effort: Annotated[Effort | None, Field(alias="reasoningEffort")] = None
+    permissions: Policy | None = None
+
+    @property
+    def switch(self) -> Switch:
+        return Switch(self.model, self.reasoning_effort, self.permissions)
+
+
+class CompactSession(RequestBody):
+    """What the summary is to dwell on, where somebody says so."""
+
+    instructions: str | None = Field(default=None, min_length=1, max_length=10_000)
+
+
+class CompactionResult(BaseModel):
+    """Tokens of the context before and after, and how many messages the summary stands for. Not
+    `compacted`: there was nothing to compact, or somebody `stopped` it."""
+
+    compacted: bool
+    before: int | None = None
+    after: int | None = None
+    removed: int = 0
+    stopped: bool = False
+
+
+@router.patch(
+    "/{session}",
+    responses={
+        409: refused("The session is closed, and something else than its name was to change."),
+        422: refused("Nothing is said, there is no such model, or it does not offer the effort."),
+    },
+)
+async def change_session(
+    session: str, asked: ChangeSession, sessions: UseSessions, who: Who, by: UseAsker
+) -> SessionView:
+    """Its name, or whether it is pinned; open or not. Its model, effort and permissions from its
+    next turn on, with its history. What is left out stays. Wider permissions need `own`."""
+    switch = asked.switch
+    if asked.permissions and is_wider(asked.permissions, (await sessions.show(session)).policy):
+        by.must_have("own", "it widens what the session may do")
+    said = (asked.title, asked.pinned) != (None, None) or switch == Switch()
+    notes = noted(asked.title, asked.pinned, who, sessions.redactor) if said else []
+    if switch != Switch():
+        await sessions.switch(session, switch, who)
+    return await sessions.say_of(session, *notes) if notes else await sessions.show(session)
+
+
+@router.post(
+    "/{session}/compact",
+    responses={409: refused("The agent works, or the session is not open.")},
+)
+async def compact_session(
+    session: str, sessions: UseSessions, who: Who, asked: CompactSession | None = None
+) -> CompactionResult:
+    """Replaces the history of an idle session by a summary that its model writes, within three
+    minutes. What is asked for meanwhile waits. `abort` stops it; all is then as it was."""
+    done = await sessions.compact(session, asked and asked.instructions, who)
+    if done is None:
+        return CompactionResult(compacted=False)
+    return CompactionResult(compacted=done.removed > 0, **asdict(done))
