@@ -57,6 +57,25 @@ async def test_a_task_on_sessions_of_its_own_goes_on(own: Portal, name: str, mis
         await nothing_is_open(guest)
 
 
+async def test_what_a_killed_server_had_done_is_told_with_the_retry(own: Portal) -> None:
+    async with TaskGuest.of(own) as guest:
+        run = await guest.run("change")
+        await guest.under_way(run)
+    await kill(own)
+    async with TaskGuest.of(own) as guest:
+        view = await guest.over(run)
+        crashed, done = view["attempts"]
+        assert (crashed["outcome"], crashed["effects"]) == ("crashed", ["bash"])
+        assert (done["outcome"], done["effects"]) == ("done", None)
+        said = [told["text"] for told in view["decisions"] if "CRASHED" in told["text"]]
+        assert len(said) == 1
+        assert said[0].endswith("A retry is not safe: it had used bash, and may do so again.")
+        told = await guest.events(crashed["session"])
+        [ended] = [one["event"] for one in told if one["event"]["kind"] == "turn.ended"]
+        assert (ended["outcome"], ended["replay_safe"]) == ("interrupted", False)
+        assert ended["effects"] == ["bash"]
+
+
 @pytest.mark.parametrize("queued", [False, True])
 async def test_a_task_in_a_lent_session_fails_with_it_and_leaves_it_to_its_person(
     own: Portal, queued: bool

@@ -27,6 +27,7 @@ TASKS: dict[str, Any] = {
     "work": task("Work."),
     "hold": task("HOLD. Work."),
     "shell": task("Run: $user-input"),
+    "change": task("Change the world."),
     "ask before": task("Work.", availability={"condition": asks("HOLD. Is it so?")}),
     "ask after": task("Work.", criteria=criteria(condition=asks("HOLD. Is it so?"))),
     "ask another": task("Work.", criteria=criteria(condition=asks("HOLD. Is it so?"), **SEVERAL)),

@@ -24,6 +24,12 @@ from airboss.model.audit_events import (
     TokenFacts,
     TrustChanged,
 )
+from airboss.model.context_events import (
+    CompactionEnded,
+    CompactionStarted,
+    ContextMeasured,
+    SessionChanged,
+)
 from airboss.model.events import (
     EVENT,
     AsideAnswered,
@@ -197,6 +203,10 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ItemSettled(item=ITEM, outcome="deny", who="me", answer="Not now."),
     InboxArrived(item=InboxItem(id=ITEM, session=SESSION, asked=APPROVAL, asked_at=1)),
     InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
+    ContextMeasured(tokens=8476, limit=128_000),
+    CompactionStarted(trigger="manual", before=8476, who="me"),
+    CompactionEnded(trigger="manual", before=8476, after=4000, removed=3),
+    SessionChanged(model="other", reasoning_effort="high", policy="ask", who="me"),
     LoopNoticed(level="warning", detector="repeat", tool="bash", count=10, text="Again?"),
     ToolVetoed(tool="bash", block="t", reason="Not again.", denied="tool-loop"),
     ToolWaiting(block="t", item=ITEM, title="Change it?", session=SESSION, session_title="One"),

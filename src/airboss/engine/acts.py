@@ -58,6 +58,8 @@ class Crashed:
 
     reason: str
     is_restart: bool = False
+    # The tools that may have done something before that; another try may do it again.
+    effects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Words of others, such as an agent's reason or a crash, stand at the end and as t
 from dataclasses import dataclass
 from typing import Final
 
-from airboss.engine.acts import OpenAct
+from airboss.engine.acts import Crashed, OpenAct
 from airboss.entry.tools import PREREQUISITE_FAILED
 from airboss.model.ids import SessionId
 from airboss.model.task_events import MissionKind, TaskChecked, TaskDecided, TaskRetrying
@@ -46,13 +46,20 @@ def session_not_opened(wanted: OpenAct, reason: str) -> TaskDecided:
     return TaskDecided(text=f"[SESSION CRASHED] {what}: {reason}")
 
 
-def session_crashed(wanted: OpenAct, session: SessionId, reason: str) -> TaskDecided:
-    kind = _kind(wanted).capitalize()
-    return TaskDecided(text=f"[SESSION CRASHED] {kind} session {session}: {reason}")
+def session_crashed(wanted: OpenAct, session: SessionId, crash: Crashed) -> TaskDecided:
+    said = f"{_kind(wanted).capitalize()} session {session}: {crash.reason}"
+    return TaskDecided(text=f"[SESSION CRASHED] {said}{_unsafe(crash)}")
 
 
-def borrowed_crashed(session: SessionId, reason: str) -> TaskDecided:
-    return TaskDecided(text=f"[SESSION CRASHED] Borrowed session {session}: {reason}")
+def borrowed_crashed(session: SessionId, crash: Crashed) -> TaskDecided:
+    said = f"Borrowed session {session}: {crash.reason}"
+    return TaskDecided(text=f"[SESSION CRASHED] {said}{_unsafe(crash)}")
+
+
+def _unsafe(crash: Crashed) -> str:
+    """Where a retry is not safe, that is said: what was done may be done twice."""
+    used = ", ".join(crash.effects)
+    return f" A retry is not safe: it had used {used}, and may do so again." if used else ""
 
 
 def _kind(wanted: OpenAct) -> str:

@@ -127,7 +127,7 @@ class Missions:
         yield from tell(operation)
         answer = yield from put(Put(where, mission, text))
         if isinstance(answer, Crashed):
-            yield from tell(decisions.borrowed_crashed(where, answer.reason))
+            yield from tell(decisions.borrowed_crashed(where, answer))
             raise BorrowedCrashed(f"The borrowed session crashed: {answer.reason}")
         return answer
 
@@ -149,7 +149,7 @@ class Missions:
             yield from tell(operation)
         answer = yield from put(Put(session, mission, text))
         if isinstance(answer, Crashed):
-            yield from tell(decisions.session_crashed(wanted, session, answer.reason))
+            yield from tell(decisions.session_crashed(wanted, session, answer))
             yield from self.close(succeeded=False)
         elif not self.keeps:
             yield from self.close(succeeded=_went_well(mission.kind, answer))

@@ -49,6 +49,8 @@ class AgentSessions(Protocol):
         self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
     ) -> AcceptedPrompt | None: ...
 
+    async def effects(self, session: str, prompt: PromptId) -> tuple[str, ...]: ...
+
     async def withdraw(self, session: str, prompt: PromptId) -> None: ...
 
     async def close(self, session: str, who: str, *, waits: bool) -> SessionView: ...
@@ -119,6 +121,9 @@ class OwnSessions:
     async def bury(self, session: SessionId) -> None:
         """One that crashed: nothing that it started works any more."""
         await sweep_session(session)
+
+    async def effects(self, session: SessionId, prompt: PromptId) -> tuple[str, ...]:
+        return await self.sessions.effects(session, prompt)
 
     async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
         """The prompt is not worked on, or no longer; the session stays."""

@@ -172,7 +172,7 @@ class TaskExecutor:
                 # A lent session is its lender's: nobody but them goes on with it.
                 is_own = act.session in self._open
                 ended = await self._go_on(act, sent.prompt) if is_own else None
-                ended = ended or _ended(act, Crashed(RESTARTED, is_restart=True))
+                ended = ended or await self._cut_off(act, sent.prompt)
             else:
                 ended = await self._ask(begun, act)
             self._writing = self.writer.begin_commit(ended, origin)
@@ -184,7 +184,12 @@ class TaskExecutor:
             return Done(ended.calls)
         if ended.outcome == "refused":
             return ActRefused(ended.reason or "", ended.by_person)
-        return Crashed(ended.reason or "", ended.is_restart)
+        return Crashed(ended.reason or "", ended.is_restart, ended.effects or ())
+
+    async def _cut_off(self, act: Put, prompt: PromptId) -> MissionEnded:
+        """By the end of a server."""
+        effects = await self.agents.effects(act.session, prompt)
+        return _ended(act, Crashed(RESTARTED, is_restart=True, effects=effects))
 
     async def _ask(self, begun: str, act: Put) -> MissionEnded:
         text, prompt = self.redactor.text(act.text), new_prompt_id()
@@ -260,7 +265,9 @@ def _answer_of(report: TurnReport) -> Done | Crashed | ActRefused:
     if report.outcome == "done":
         return Done(report.calls)
     reason = report.error.message if report.error else _OUTCOMES[report.outcome]
-    return Crashed(reason) if is_crash(report) else ActRefused(reason, by_person=is_stop(report))
+    if is_crash(report):
+        return Crashed(reason, effects=report.effects)
+    return ActRefused(reason, by_person=is_stop(report))
 
 
 def _refusal(error: AirbossError) -> Crashed | ActRefused:
@@ -287,6 +294,7 @@ def _ended(
             return ended.model_copy(update={"calls": answer.calls})
         case Crashed():
             said = {"reason": answer.reason, "is_restart": answer.is_restart}
+            said["effects"] = answer.effects
             return ended.model_copy(update={"outcome": "crashed", **said})
         case ActRefused():
             said = {"reason": answer.reason, "by_person": answer.by_person}

@@ -98,7 +98,7 @@ class LimitGuard:
         if refusal.reason is None:
             return PermissionAnswer(allowed=False, reason="It was stopped.")
         answer = PermissionAnswer(allowed=False, reason=refusal.reason)
-        self._state.writer.say(record(request, answer, "limit", self._state.redactor))
+        self._state.say_decided(record(request, answer, "limit", self._state.redactor))
         self._state.stop_turn(turn, LIMIT_REACHED, refusal.reason)
         return answer
 

@@ -128,7 +128,7 @@ class PendingItems:
         else:
             self._asked_again()
         if not self._is_left:
-            self._state.writer.say(record(request, answer, by, self._state.redactor, rule))
+            self._state.say_decided(record(request, answer, by, self._state.redactor, rule))
         return answer
 
     def _refuse(self, request: PermissionRequest, refused: TooLarge) -> PermissionAnswer:
@@ -137,7 +137,7 @@ class PendingItems:
         if request.kind != _BY_A_HOOK:
             self._asked_again()
         answer = PermissionAnswer(False, str(refused))
-        self._state.writer.say(record(request, answer, "size", self._state.redactor))
+        self._state.say_decided(record(request, answer, "size", self._state.redactor))
         return answer
 
     async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
@@ -227,7 +227,7 @@ class PendingItems:
 
     async def _ask(self, asked: Asked, pause: Pause | None) -> ItemSettled:
         # Whoever reads it in the log may decide at once.
-        waiting = self._state.waiting[asked.item] = WaitingItem(asked)
+        waiting = self._state.wait_for(asked)
         try:
             # One moment for both: the item is the same, wherever it is read.
             await commit(*self._lines(asked, at=(at := now_ms())), at=at)

@@ -14,7 +14,7 @@ from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.harness.turn import Outcome, Pause, Request, Turn
 from airboss.log.writer import Writer
-from airboss.model.events import SessionError, SessionIdle, TurnStarted
+from airboss.model.events import PermissionDecided, SessionError, SessionIdle, TurnStarted
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_turn_id
 from airboss.model.inbox_events import Asked, ItemSettled
@@ -198,6 +198,18 @@ class SessionState:
     def must_be_open(self) -> None:
         if self.is_over or self.is_closing:
             raise Conflict("The session has ended. Resume it, or start a new one.")
+
+    def wait_for(self, asked: Asked) -> WaitingItem:
+        """A person's word; the call that needs it has done nothing yet."""
+        if self.turn is not None:
+            self.turn.effects.hear(asked)
+        waiting = self.waiting[asked.item] = WaitingItem(asked)
+        return waiting
+
+    def say_decided(self, said: PermissionDecided) -> None:
+        if self.turn is not None:
+            self.turn.effects.hear(said)
+        self.writer.say(said)
 
     # What is worked on.
 

@@ -34,13 +34,13 @@ def switched(
     effort = wanted.reasoning_effort or view.reasoning_effort
     keys = SessionKeys.model_validate({"reasoning_effort": effort})
     SetupPlan((Said(keys),)).check_effort(wanted.model or view.model, efforts)
-    changes = {
-        "model": _other(wanted.model, view.model),
-        "reasoning_effort": _other(wanted.reasoning_effort, view.reasoning_effort),
-        "policy": _other(wanted.permissions, view.policy),
-    }
-    said = {name: value for name, value in changes.items() if value is not None}
-    return SessionChanged(**said, who=who) if said else None
+    said = SessionChanged(
+        model=_other(wanted.model, view.model),
+        reasoning_effort=_other(wanted.reasoning_effort, view.reasoning_effort),
+        policy=_other(wanted.permissions, view.policy),
+        who=who,
+    )
+    return None if said == SessionChanged(who=who) else said
 
 
 def _other(wanted: str | None, now: str | None) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
+from airboss.harness.replay import Effects
 from airboss.model.events import (
     SessionError,
     ToolEnded,
@@ -55,6 +56,8 @@ class TurnReport:
     usage: Usage = field(default_factory=Usage, compare=False)
     # The last message that has any words.
     message: str = ""
+    # The tools that may have done something.
+    effects: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ class Turn:
     # Set when the turn is over, and when it failed and ought to be over soon.
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     must_stop: bool = False
+    effects: Effects = field(default_factory=Effects)
     # The last message that has any words.
     message: str = ""
     # Where the session ends in the middle of it: what the one who asked is told.
@@ -174,11 +178,19 @@ class Turn:
             report = self._fate or TurnReport(ended)
             error = self.error or report.error
             told = {"calls": self._calls(), "usage": self.usage, "message": self.message}
+            told["effects"] = self.effects.tools
             self.request.settle(replace(report, error=error, **told))
         self.over.set()
         self.stirred.set()
-        models = tuple(self.models)
-        return TurnEnded(turn=self.id, outcome=ended, models=models, usage=self.usage)
+        models, effects = tuple(self.models), self.effects.tools
+        return TurnEnded(
+            turn=self.id,
+            outcome=ended,
+            models=models,
+            usage=self.usage,
+            replay_safe=not effects,
+            effects=effects,
+        )
 
     def _calls(self) -> tuple[ToolCall, ...]:
         return tuple(call for block, call in self._called.items() if block in self._completed)

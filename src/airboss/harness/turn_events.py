@@ -82,6 +82,8 @@ class TurnEvents:
     def _say(self, said: Event) -> None:
         turn = self._state.turn
         is_tool = isinstance(said, ToolStarted | ToolEnded)
+        if turn is not None:
+            turn.effects.hear(said)
         if turn is not None and is_tool:
             turn.note_tool(said)
         # Behind the end of a text comes another block or the turn's end. A task's turn is shown a

@@ -1,4 +1,5 @@
-"""How full a session's context is, how its history is made shorter, and what it goes on with."""
+"""What a session has in mind: how full its context is, how that is made shorter, with what it goes
+on, and what was asked beside."""
 
 from typing import Literal, TypeAlias
 
@@ -34,6 +35,16 @@ class CompactionEnded(Frozen):
     after: int | None = None
     removed: int = 0
     error: Words | None = None
+
+
+class AsideAnswered(Frozen):
+    """A question beside the work was answered from the session's history, which it is no part of.
+    Whoever asked has the answer when this is said."""
+
+    kind: Literal["aside.answered"] = "aside.answered"
+    who: Words
+    question: Words
+    answer: Words
 
 
 class SessionChanged(Frozen):

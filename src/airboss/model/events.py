@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from airboss.model.audit_events import AuditEvent
+from airboss.model.context_events import AsideAnswered as AsideAnswered
 from airboss.model.context_events import ContextEvent
 from airboss.model.gate_events import GateEvent, WaitEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
@@ -177,16 +178,6 @@ class PromptDropped(Frozen):
     reason: Words
 
 
-class AsideAnswered(Frozen):
-    """A question beside the work was answered from the session's history, which it is no part of.
-    Whoever asked has the answer when this is said."""
-
-    kind: Literal["aside.answered"] = "aside.answered"
-    who: Words
-    question: Words
-    answer: Words
-
-
 class TurnStarted(Frozen):
     """The agent begins to work; without a prompt where the runtime woke it itself."""
 
@@ -221,6 +212,10 @@ class TurnEnded(Frozen):
     outcome: Literal["done", "failed", "aborted", "interrupted"]
     models: tuple[Words, ...] = ()
     usage: Usage = Usage()
+    # Whether all of it could be done again without doing anything twice, and the tools that speak
+    # against that. Events of earlier versions do not say.
+    replay_safe: bool | None = None
+    effects: tuple[Words, ...] | None = None
 
 
 class PermissionDecided(Frozen):

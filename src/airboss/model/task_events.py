@@ -126,6 +126,8 @@ class MissionEnded(Frozen):
     # Ended by a person, so nothing asks for the same again.
     by_person: bool = False
     usage: Usage = Usage()
+    # Of one that crashed: the tools that may have done something, which another try does again.
+    effects: tuple[Words, ...] | None = None
 
 
 class TaskChecked(Frozen):

@@ -183,6 +183,8 @@ class Attempt(Frozen):
     calls: tuple[ToolCall, ...] = ()
     reason: str | None = None
     usage: Usage = Usage()
+    # Of one that crashed: the tools that may have done something, which the next may do again.
+    effects: tuple[str, ...] | None = None
 
 
 class TaskSession(Frozen):
@@ -250,6 +252,7 @@ class TaskTeller:
                     "calls": event.calls,
                     "reason": event.reason,
                     "usage": event.usage,
+                    "effects": event.effects,
                 }
                 last = self._attempts[-1]
                 self._attempts[-1] = last.model_copy(update={**ended, "ended_at": at})

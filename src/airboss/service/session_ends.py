@@ -32,6 +32,7 @@ from airboss.model.inbox_events import InboxArrived, InboxItem, ItemSettled
 from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
+from airboss.service.turn_effects import effects_of_turn
 from airboss.service.unanswered_items import NOTHING_PENDING, unanswered_items_of
 from airboss.store.views import PageEnd, ViewIndex
 
@@ -75,7 +76,8 @@ async def _interrupt(log: EventLog, inbox: Writer, view: SessionView) -> str | N
     asks = view.items or view.asking or view.state == "opening"
     pending = await unanswered_items_of(log, view) if asks else NOTHING_PENDING
     stay = view.items if view.task else pending.waiting
-    ends = interrupting(view, writer.left_open, stay)
+    effects = await effects_of_turn(log, view.id, view.turn) if view.turn else ()
+    ends = interrupting(view, writer.left_open, stay, effects)
     if pending.who:
         ends.append(SessionResumed(who=pending.who))
     await log.commit(*with_inbox(writer, inbox, *ends), *_not_listed(inbox, stay))
@@ -109,13 +111,24 @@ async def stay_interrupted(
 
 
 def interrupting(
-    view: SessionView, left_open: Iterable[OpenBlock], stay: Collection[InboxItem]
+    view: SessionView,
+    left_open: Iterable[OpenBlock],
+    stay: Collection[InboxItem],
+    effects: tuple[str, ...] = (),
 ) -> list[Event]:
     """What an earlier server left undone is ended, and can be resumed. What is to `stay` asked is
     asked again then."""
     ends: list[Event] = [_cut(left.start, left.text) for left in left_open]
     if view.turn:
-        ends.append(TurnEnded(turn=view.turn, outcome="interrupted", usage=_known(view)))
+        ends.append(
+            TurnEnded(
+                turn=view.turn,
+                outcome="interrupted",
+                usage=_known(view),
+                replay_safe=not effects,
+                effects=effects,
+            )
+        )
     # The task that asked has ended with its server.
     of_tasks = [queued.prompt for queued in view.queue if queued.task]
     ends += [PromptDropped(prompt=prompt, reason=_RESTARTED) for prompt in of_tasks]

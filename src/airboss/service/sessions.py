@@ -41,6 +41,7 @@ from airboss.service.session_ends import (
     withdrawn,
 )
 from airboss.service.session_setup import EffectiveSetup, effective_setup
+from airboss.service.turn_effects import effects_of_prompt
 from airboss.service.unanswered_items import resumes, unanswered_items_of
 from airboss.settings import Policy
 from airboss.store.images import Pictures
@@ -180,6 +181,10 @@ class Sessions(OpenSessions):
         """A request of a task: on disk like a person's, and it can be waited for."""
         talk = await self._to_be_asked(session, text)
         return await talk.ask(text, who, task, prompt or new_prompt_id(), pause)
+
+    async def effects(self, session: str, prompt: PromptId) -> tuple[str, ...]:
+        """The tools that may have done something for this request, if it was the last."""
+        return await effects_of_prompt(self.log, session, prompt)
 
     async def withdraw(self, session: str, prompt: PromptId) -> None:
         """What was asked is not worked on, or no longer; the session goes on."""

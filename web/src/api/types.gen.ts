@@ -73,6 +73,7 @@ export type Attempt = {
   "calls": readonly (ToolCall)[];
   "reason"?: string | null;
   "usage": Usage;
+  "effects"?: readonly (string)[] | null;
 };
 
 /** Newest first. Continue with `cursor=next_cursor` as long as there is one. */
@@ -779,6 +780,7 @@ export type MissionEnded = {
   "is_restart": boolean;
   "by_person": boolean;
   "usage": Usage;
+  "effects"?: readonly (string)[] | null;
 };
 
 /** A session has the prompt of a mission, on disk. */
@@ -2102,6 +2104,8 @@ export type TurnEnded = {
   "outcome": "done" | "failed" | "aborted" | "interrupted";
   "models": readonly (string)[];
   "usage": Usage;
+  "replay_safe"?: boolean | null;
+  "effects"?: readonly (string)[] | null;
 };
 
 /** The model's service failed and is asked again. */

@@ -83,6 +83,7 @@ function sent(task: TaskState, at: number, event: Of<"task.mission.sent">) {
     calls: [],
     reason: null,
     usage: NO_USAGE,
+    effects: null,
   };
   return { missions: task.missions + 1, attempts: [...task.attempts, attempt] };
 }
@@ -94,6 +95,7 @@ function ended(task: TaskState, at: number, event: Of<"task.mission.ended">) {
     calls: event.calls ?? [],
     reason: event.reason ?? null,
     usage: usageOf(event.usage),
+    effects: event.effects ?? null,
     ended_at: at,
   };
   return {
