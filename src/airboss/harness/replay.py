@@ -7,7 +7,6 @@ does not, nor one that still waited for permission. What a sub-agent called coun
 from typing import Final
 
 from airboss.entry.tools import JOB_TOOLS
-from airboss.harness.builtin_tools import BUILT_IN, ToolKind
 from airboss.model.events import (
     Event,
     PermissionDecided,
@@ -16,6 +15,7 @@ from airboss.model.events import (
 )
 from airboss.model.gate_events import ToolVetoed
 from airboss.model.inbox_events import ApprovalAsked
+from airboss.model.tool_table import BUILT_IN, ToolKind
 from airboss.runtime.hooks import missing
 
 # Done twice they are as good as done once. What a sub-agent does is told by its own calls.

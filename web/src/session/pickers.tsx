@@ -18,7 +18,7 @@ export function Pickers({ view, models, onTrouble }: Props) {
   const change = async (wanted: Partial<Switch>) => onTrouble(await switchTo(view.id, wanted));
   const model = models.find(({ id }) => id === view.model);
   const efforts = model?.efforts ?? [];
-  const now = POLICIES.findIndex((policy) => policy === view.policy);
+  const now = (POLICIES as readonly string[]).indexOf(view.policy);
   return (
     <span class="row pickers">
       <Picker
