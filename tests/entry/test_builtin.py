@@ -209,9 +209,9 @@ def test_each_category_gets_a_model_that_is_offered(offered: list[str], chosen: 
 @pytest.mark.parametrize("count", range(1, 8))
 def test_reviewers_are_different_while_there_are_models(count: int) -> None:
     offered = [*MANY, "gemini-3.1-pro-preview"][1:][:count]
-    models = builtin_entry(offered).models
-    assert len({models[reviewer] for reviewer in REVIEWERS}) == min(3, len(offered))
-    assert builtin_entry(offered[::-1]).models.keys() == models.keys()
+    entry = builtin_entry(offered)
+    assert len({entry.model_id(reviewer) for reviewer in REVIEWERS}) == min(3, len(offered))
+    assert builtin_entry(offered[::-1]).models.keys() == entry.models.keys()
 
 
 def test_but_for_its_models_the_entry_is_the_same() -> None:

@@ -59,19 +59,19 @@ async def test_of_a_server_only_what_is_allowed_stays(
 
     async def is_there() -> bool:
         await asked(session, listener)
-        tools = await session.tools()
-        return tools is not None and "files" in tools.servers
+        found = await session.tools()
+        return found is not None and "files" in found.servers
 
     for _ in range(20):  # its tools come a moment later
         if await is_there():
             break
     await asked(session, listener)
     assert offered(with_files) == kept
-    tools = await session.tools()
-    assert tools is not None
-    assert (tools.built_in, tools.ours) == (("view",), ())
+    found = await session.tools()
+    assert found is not None
+    assert (found.built_in, found.ours) == (("view",), ())
     names = tuple(sorted(name.removeprefix("files-") for name in kept - {"view"}))
-    assert tools.servers == {"files": names}
+    assert found.servers == {"files": names}
 
 
 async def test_githubs_server_is_there_where_it_is_asked_for(

@@ -157,7 +157,7 @@ async def test_a_task_has_what_its_entry_its_model_and_itself_say(watched: Watch
 
 
 async def test_what_widens_counts_only_where_the_file_is_trusted(watched: Watched) -> None:
-    wish = {"systemMessage": {"replace": ["Only this."]}}
+    wish: dict[str, Any] = {"systemMessage": {"replace": ["Only this."]}}
     assert system(await watched.run(**wish)) != "Only this."
     installed = await watched.house.services.entries.to_run()
     assert installed is not None
@@ -216,7 +216,7 @@ async def test_an_entry_that_nobody_trusts_has_no_more_tools_than_the_server_giv
     watched: Watched,
 ) -> None:
     watched.house.sessions.session_keys = SessionKeys(tools=ToolKeys(allow=("@read", "bash")))
-    wish = {"tools": {"allow": ["view", "edit"]}}
+    wish: dict[str, Any] = {"tools": {"allow": ["view", "edit"]}}
     assert offered(await watched.run(**wish)) == {"view", *OURS}
     assert offered(await watched.run(trusted=True, **wish)) == {"view", "edit", *OURS}
     assert offered(await watched.run(task={"tools": {"deny": ["grep"]}})) == {
@@ -268,7 +268,7 @@ async def test_a_folder_that_agents_may_not_work_in_opens_no_session(watched: Wa
 async def test_folders_of_an_entry_that_nobody_trusts_are_not_read(watched: Watched) -> None:
     beside = watched.house.work.parent / "beside"
     beside.mkdir()
-    wish = {"directories": ["../beside"]}
+    wish: dict[str, Any] = {"directories": ["../beside"]}
     assert str(beside) not in str((await watched.run(**wish))["messages"])
     installed = await watched.house.services.entries.to_run()
     assert installed is not None

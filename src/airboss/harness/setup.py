@@ -25,10 +25,12 @@ from airboss.session_keys import (
     BLOCK_AT,
     COMPACT_AT,
     NOT_IN_ORDER,
+    Instructions,
     SectionKeys,
     SessionKeys,
     SystemMessageKeys,
     ToolKeys,
+    ToolSearch,
 )
 
 Value = TypeVar("Value")
@@ -87,10 +89,11 @@ class SetupPlan:
     def made(self, clean: Clean, directories: Sequence[Path] = ()) -> Setup:
         """`clean` takes secrets out of texts: what is said here is written down. `directories` are
         those of `find_directories`."""
+        instructions: Instructions | None = self._last(lambda keys: keys.instructions)
         return Setup(
             reasoning_effort=self._last(lambda keys: keys.reasoning_effort),
             system_message=self._system_message(clean),
-            instructions=self._last(lambda keys: keys.instructions) or USUAL.instructions,
+            instructions=instructions or USUAL.instructions,
             tools=self._tools(),
             directories=tuple(str(path) for path in directories),
             context=self._context(),
@@ -134,10 +137,11 @@ class SetupPlan:
     def _tools(self) -> ToolSetup:
         """What they say who may not widen holds beside what the others say."""
         widest = self._tool_keys(may_widen=True)
+        search: ToolSearch | None = self._last(lambda keys: keys.tools and keys.tools.search)
         lists = [_list_of(widest), _list_of(self._tool_keys(may_widen=False))]
         return ToolSetup(
             lists=tuple(one for one in lists if one != ToolList()),
-            search=self._last(lambda keys: keys.tools and keys.tools.search) or "auto",
+            search=search or USUAL.tools.search,
             github=bool(widest.github),
         )
 
