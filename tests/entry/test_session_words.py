@@ -1,0 +1,147 @@
+"""What an entry says about sessions: what it comes to, and what is wrong with it, and where."""
+
+from typing import Any
+
+import pytest
+
+from airboss.entry.bounds import ungranted
+from airboss.entry.session_words import keys_of
+from airboss.entry.validate import check_entry, validate_entry
+from airboss.session_keys import NOTHING_SAID, SessionKeys, ToolKeys
+
+TASK: dict[str, Any] = {"prompt": ["Do it."], "requireUserInput": False}
+
+
+def entry(task: dict[str, Any] | None = None, **said: Any) -> dict[str, Any]:
+    return {
+        "models": {"driving": "m"},
+        "promptVariables": {"rule": ["Use tabs."], "rules": ["$rule", "Be terse."]},
+        "tasks": {"a": {**TASK, **(task or {})}},
+        "jobs": {},
+        "grid": [],
+        **said,
+    }
+
+
+def mistakes(task: dict[str, Any] | None = None, **said: Any) -> list[str]:
+    return [str(found) for found in check_entry(entry(task, **said)).violations]
+
+
+def test_without_a_word_nothing_is_said() -> None:
+    found = validate_entry(entry())
+    assert keys_of(found) is NOTHING_SAID
+    assert keys_of(found.tasks["a"]) is NOTHING_SAID
+
+
+def test_every_key_is_read_and_variables_are_filled_in() -> None:
+    said: dict[str, Any] = {
+        "reasoningEffort": "max",
+        "systemMessage": {"sections": {"tone": {"replace": ["$rules"]}, "safety": "remove"}},
+        "instructions": "off",
+        "tools": {"allow": ["@read", "edit"], "deny": ["grep"], "search": "on", "github": True},
+        "directories": ["../shared"],
+        "context": {"infinite": True, "compactAt": 0.5, "blockAt": 1},
+    }
+    found = validate_entry(entry(said, **said))
+    assert keys_of(found) == keys_of(found.tasks["a"])
+    sections = {"tone": {"replace": "Use tabs.\nBe terse."}, "safety": "remove"}
+    assert keys_of(found) == SessionKeys.model_validate(
+        {**said, "systemMessage": {"sections": sections}}
+    )
+    assert validate_entry(found.to_wire()) == found, "as it is kept, it is read again"
+
+
+def test_a_model_is_an_id_or_an_object_with_one() -> None:
+    models = {"driving": {"id": "m", "reasoningEffort": "low"}, "other": "n"}
+    retries = [{"modelId": "m", "retries": 1}]
+    found = validate_entry(entry(models=models, drivingSessionRetries=retries))
+    assert found.model_ids == ("m", "n")
+    assert found.to_wire()["models"] == models
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"reasoningEffort": "huge"}, '.reasoningEffort: Should be "low", "medium", "high"'),
+        ({"instructions": "no"}, '.instructions: Should be "auto" or "off".'),
+        (
+            {"systemMessage": {"append": ["a"], "replace": ["b"]}},
+            ".systemMessage: Should have exactly one of append, replace and sections.",
+        ),
+        ({"systemMessage": {"append": "a"}}, ".systemMessage.append: Should be a list."),
+        ({"systemMessage": {"append": []}}, ".systemMessage.append: Prompt is empty."),
+        (
+            {"systemMessage": {"append": ["$nothing"]}},
+            ".systemMessage.append: Cannot find prompt variable: $nothing.",
+        ),
+        (
+            {"systemMessage": {"append": ["$user-input"]}},
+            ".systemMessage.append: Should not use $user-input: it has a value in prompts only.",
+        ),
+        (
+            {"systemMessage": {"sections": {"ton": "remove"}}},
+            '.systemMessage.sections.ton: "ton" is not a section of the system message.',
+        ),
+        (
+            {"systemMessage": {"sections": {"tone": "delete"}}},
+            '.systemMessage.sections.tone: Should be "remove".',
+        ),
+        (
+            {"systemMessage": {"sections": {"tone": {"with": ["a"]}}}},
+            ".systemMessage.sections.tone.with: There is no such field.",
+        ),
+        ({"tools": {"allow": ["wiew"]}}, '.tools.allow[0]: "wiew" is not a tool.'),
+        ({"tools": {"deny": ["@reed"]}}, '.tools.deny[0]: "@reed" is not a group of tools.'),
+        ({"tools": {"deny": ["wiki/*"]}}, '.tools.deny[0]: There is no MCP server "wiki".'),
+        ({"tools": {"only": []}}, ".tools.only: There is no such field."),
+        ({"directories": "../a"}, ".directories: Should be a list."),
+        ({"directories": [""]}, ".directories[0]: Should not be empty."),
+        ({"context": {"compactAt": 0}}, ".context.compactAt: Should be greater than 0."),
+        (
+            {"context": {"compactAt": 0.9, "blockAt": 0.5}},
+            ".context.compactAt: Should be less than blockAt, which is 0.95 unless it is said.",
+        ),
+        ({"context": {"at": 1}}, ".context.at: There is no such field."),
+    ],
+)
+def test_what_nobody_can_have_is_a_mistake_with_its_place(said: Any, words: str) -> None:
+    [of_entry] = mistakes(**said)
+    assert of_entry.startswith(f"entry{words}")
+    [of_task] = mistakes(said)
+    assert of_task.startswith(f'entry.tasks["a"]{words}')
+
+
+def test_a_model_that_is_neither_is_told_in_the_same_words_as_before() -> None:
+    assert mistakes(models={"driving": "m", "deep": 5}) == ['entry.models["deep"]: Should be text.']
+    assert mistakes(models={"driving": {}}) == ["entry.models.driving.id: Should exist."]
+    [said] = mistakes(models={"driving": {"id": "m", "effort": "low"}})
+    assert said == "entry.models.driving.effort: There is no such field."
+
+
+def test_a_name_that_is_nearly_right_is_offered_with_all_there_are() -> None:
+    [found] = check_entry(entry(tools={"allow": ["veiw"]})).violations
+    assert found.hint == 'Did you mean "view"?'
+    assert found.advice
+    assert "@delegate" in found.advice
+    [found] = check_entry(entry(systemMessage={"sections": {"tones": "remove"}})).violations
+    assert found.hint == 'Did you mean "tone"?'
+    assert found.advice
+    assert found.advice.startswith("The sections are: preamble, identity, tone")
+
+
+def test_wishes_that_are_not_granted_are_told_with_their_places() -> None:
+    wishes: dict[str, Any] = {
+        "systemMessage": {"sections": {"safety": "remove", "tone": {"append": ["Short."]}}},
+        "tools": {"allow": ["@read", "bash"], "github": True},
+        "directories": ["../shared"],
+    }
+    server = SessionKeys(tools=ToolKeys(allow=("@read",)))
+    found = ungranted(validate_entry(entry(wishes)), "ask", session=server)
+    assert [(one.place.where.removeprefix('entry.tasks["a"].'), one.wished) for one in found] == [
+        ("systemMessage.sections.safety", "to remove the section safety of the system message"),
+        ("tools.github", "for the MCP server of GitHub"),
+        ("tools.allow", "for tools that the settings leave out: bash"),
+        ("directories", "to read without asking in ../shared"),
+    ]
+    narrower = validate_entry(entry(tools={"allow": ["view"], "deny": ["grep"]}))
+    assert list(ungranted(narrower, "ask", session=server)) == []
