@@ -3,8 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from airboss.entry.build import alt, loop, par, ref, retry, seq
-from airboss.entry.document import Alt, FailureAction, Loop, Model, Par, Ref, Seq
+from airboss.entry.build import alt, loop, only, par, ref, retry, seq, thinking, told
+from airboss.entry.document import Alt, Entry, FailureAction, Loop, Model, Par, Ref, Seq, Task
+from airboss.entry.validate import validate_entry
 
 
 def test_each_word_builds_its_work() -> None:
@@ -36,3 +37,22 @@ def test_groups_that_grow_step_by_step_stay_flat() -> None:
         work = seq(work, ref("b"))
     assert len(work.works) == 301
     assert par(par(ref("a")), ref("b")) == par(ref("a"), ref("b"))
+
+
+def test_what_is_said_about_sessions_is_built_as_files_write_it() -> None:
+    built = Entry(
+        models={"driving": "m", "deep": thinking("n", "high")},
+        prompt_variables={},
+        tasks={
+            "a": Task(
+                prompt=("Do it.",), require_user_input=False, tools=only("@read", deny=("grep",))
+            )
+        },
+        jobs={},
+        grid=(),
+        system_message=told("Use tabs.", "Be terse."),
+    )
+    wire = validate_entry(built).to_wire()
+    assert wire["models"]["deep"] == {"id": "n", "reasoningEffort": "high"}
+    assert wire["systemMessage"] == {"append": ["Use tabs.\nBe terse."]}
+    assert wire["tasks"]["a"]["tools"] == {"allow": ["@read"], "deny": ["grep"]}

@@ -1,7 +1,20 @@
 """Small words to build an entry in Python, so that people can compute their jobs."""
 
-from airboss.entry.document import Alt, FailureAction, Loop, Model, Par, Ref, Seq, Work
+from airboss.entry.document import (
+    Alt,
+    FailureAction,
+    Loop,
+    Model,
+    NamedModel,
+    Par,
+    Ref,
+    Seq,
+    SystemMessage,
+    Tools,
+    Work,
+)
 from airboss.entry.works import flat
+from airboss.session_keys import Effort
 
 
 def ref(task: str, *, category: str | None = None, model: str | None = None) -> Ref:
@@ -39,3 +52,18 @@ def alt(condition: Work, *, true: Work | None = None, false: Work | None = None)
 def retry(times: int, *additional_prompt: str) -> FailureAction:
     """A task's `failure_action`: so many more rounds, with these lines added where given."""
     return FailureAction(retry_times=times, additional_prompt=additional_prompt or None)
+
+
+def thinking(model: str, effort: Effort) -> NamedModel:
+    """One of the entry's `models`, which thinks that long wherever it is used by its name."""
+    return NamedModel(id=model, reasoning_effort=effort)
+
+
+def told(*lines: str) -> SystemMessage:
+    """A `system_message`: these lines behind the usual text."""
+    return SystemMessage(append=lines)
+
+
+def only(*tools: str, deny: tuple[str, ...] | None = None) -> Tools:
+    """The `tools` of an entry or a task: these, and none that is denied."""
+    return Tools(allow=tools, deny=deny)
