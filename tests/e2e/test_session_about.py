@@ -174,7 +174,8 @@ def test_what_stands_beside_shuts_nobody_out_either(portal: Portal, browser: Bro
         at_page(portal, page, person.session)
         page.get_by_role("button", name="Retry with another model").click()
         page.get_by_role("button", name="View Raw Data").click()
-        expect(page.get_by_role("combobox", name="Model")).to_be_visible()
+        card = page.get_by_role("region", name="The model is not answering")
+        expect(card.get_by_role("combobox", name="Model")).to_be_visible()
 
     def file(page: Page) -> None:
         page.locator(".call").get_by_role("link", name="hello.py").first.click()

@@ -294,8 +294,8 @@ def _ended(
             return ended.model_copy(update={"calls": answer.calls})
         case Crashed():
             said = {"reason": answer.reason, "is_restart": answer.is_restart}
-            said["effects"] = answer.effects
-            return ended.model_copy(update={"outcome": "crashed", **said})
+            update = {"outcome": "crashed", **said, "effects": answer.effects}
+            return ended.model_copy(update=update)
         case ActRefused():
             said = {"reason": answer.reason, "by_person": answer.by_person}
             return ended.model_copy(update={"outcome": "refused", **said})

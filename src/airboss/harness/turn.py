@@ -178,8 +178,8 @@ class Turn:
             report = self._fate or TurnReport(ended)
             error = self.error or report.error
             told = {"calls": self._calls(), "usage": self.usage, "message": self.message}
-            told["effects"] = self.effects.tools
-            self.request.settle(replace(report, error=error, **told))
+            effects = self.effects.tools
+            self.request.settle(replace(report, error=error, effects=effects, **told))
         self.over.set()
         self.stirred.set()
         models, effects = tuple(self.models), self.effects.tools

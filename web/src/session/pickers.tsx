@@ -20,7 +20,7 @@ export function Pickers({ view, models, onTrouble }: Props) {
   const efforts = model?.efforts ?? [];
   const now = (POLICIES as readonly string[]).indexOf(view.policy);
   return (
-    <span class="row pickers">
+    <span class="row pickers desk">
       <Picker
         label="Model"
         value={view.model}
