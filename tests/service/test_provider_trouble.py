@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from airboss.harness.conversation import OpenSession
 from airboss.harness.proxy_call import ProxyLimits
+from airboss.harness.session_terms import OpenSession
 from airboss.model.events import SessionError, TurnEnded
 from airboss.provider_settings import Provider, ProviderModel
 from airboss.runtime.session import RuntimeSession, SessionRequest

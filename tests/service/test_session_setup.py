@@ -13,10 +13,10 @@ from airboss.errors import Invalid
 from airboss.harness.setup import Said
 from airboss.model.events import SessionOpened
 from airboss.model.tool_table import OURS
+from airboss.provider_settings import Provider, ProviderModel
 from airboss.runtime.hooks import Pass, ToolUse, Veto
 from airboss.service.tasks import NewTaskRun
 from airboss.session_keys import SessionKeys, ToolKeys
-from airboss.settings import Provider
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, House, house_in
 
@@ -88,7 +88,9 @@ def system(request: dict[str, Any]) -> str:
 @pytest.fixture
 async def watched(tmp_path: Path) -> AsyncGenerator[Watched]:
     async with on_stage(Stage()) as stage:
-        provider = Provider(name="house", base_url=f"{stage.address}/v1", models=("stand-in",))
+        provider = Provider(
+            name="house", base_url=f"{stage.address}/v1", models=(ProviderModel(id="stand-in"),)
+        )
         work = tmp_path / "work"
         work.mkdir()
         (work / "AGENTS.md").write_text("The owl is blue.", "utf-8")

@@ -1,8 +1,10 @@
 """What a run may do and use at most: of several requests the narrowest holds."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
+
+from pydantic.alias_generators import to_camel
 
 from airboss.entry.document import Entry, Limits, Policy, Task
 from airboss.entry.session_words import keys_of
@@ -22,9 +24,13 @@ _LIMITS: Final = {
 }
 
 
-def is_wider(policy: Policy, than: str) -> bool:
+def is_wider(policy: str, than: str) -> bool:
     """An unknown one is as narrow as can be."""
-    return than not in POLICIES or POLICIES.index(policy) > POLICIES.index(than)
+    return _width(policy) > _width(than)
+
+
+def _width(policy: str) -> int:
+    return next((width for width, one in enumerate(POLICIES) if one == policy), -1)
 
 
 def narrowest_policy(first: Policy, *others: Policy | None) -> Policy:
@@ -96,6 +102,20 @@ def ungranted(
     yield from _wishes(entry, root, session)
     for name, task in entry.tasks.items():
         yield from _wishes(task, root.field("tasks").key(name), session)
+
+
+def not_granted(
+    requests: Iterable[Ungranted], server: Policy, session: SessionKeys
+) -> Iterator[Ungranted]:
+    """Those of a draft's requests that this server does not grant. About a key that its settings
+    have too, only the check of the finished file can tell."""
+    settled = [f".{to_camel(name)}" for name in session.said]
+    for request in requests:
+        if isinstance(request, UngrantedWish):
+            if not any(key in request.place.where for key in settled):
+                yield request
+        elif is_wider(request.wished, server):
+            yield replace(request, granted=server)
 
 
 def _wishes(part: Entry | Task, place: At, session: SessionKeys) -> Iterator[Ungranted]:

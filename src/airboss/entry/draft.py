@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from airboss.entry.bounds import Ungranted, ungranted
+from airboss.entry.bounds import Ungranted, UngrantedWish, ungranted
 from airboss.entry.chart import generate_chart_nodes
 from airboss.entry.document import Policy, Work
 from airboss.entry.found import MOST_VIOLATIONS
@@ -48,7 +48,8 @@ class DraftJob:
 
 @dataclass(frozen=True)
 class Draft:
-    """What is known of it. `requests` are all policies that a finished entry asks for."""
+    """What is known of it. `requests` are all policies that a finished entry asks
+    for, and all that it asks for its sessions beyond the usual."""
 
     violations: tuple[Violation, ...] = ()
     mistakes: int = 0
@@ -135,7 +136,7 @@ def written(draft: Draft) -> bytes:
         "mistakes": draft.mistakes,
         "tasks": draft.tasks,
         "jobs": [asdict(job) for job in draft.jobs],
-        "requests": [[ask.place.where, ask.wished] for ask in draft.requests],
+        "requests": [_request(ask) for ask in draft.requests],
     }
     return json.dumps(said).encode()
 
@@ -147,10 +148,18 @@ def taken_up(output: bytes) -> Draft:
         mistakes=said["mistakes"],
         tasks=tuple(said["tasks"]),
         jobs=tuple(DraftJob(**job) for job in said["jobs"]),
-        requests=tuple(
-            Ungranted(At(where), wished, _WIDEST_FORBIDDEN) for where, wished in said["requests"]
-        ),
+        requests=tuple(_ungranted(*ask) for ask in said["requests"]),
     )
+
+
+def _request(ask: Ungranted) -> tuple[str, str, bool]:
+    return ask.place.where, ask.wished, isinstance(ask, UngrantedWish)
+
+
+def _ungranted(where: str, wished: str, is_wish: bool) -> Ungranted:
+    if is_wish:
+        return UngrantedWish(At(where), wished)
+    return Ungranted(At(where), wished, _WIDEST_FORBIDDEN)
 
 
 def _violation(said: dict[str, Any]) -> Violation:

@@ -246,7 +246,9 @@ class _Rules:
                 if mistake:
                     at = spot.field(key).item(index)
                     names = [*GROUPS_OF_TOOLS] if str(word).startswith("@") else [*KNOWN_TOOLS]
-                    yield wrong(at, mistake, self._hints.near(str(word), names), _TOOL_WORDS)
+                    yield wrong(
+                        at, mistake, asked(self._hints.nearest(str(word), names)), _TOOL_WORDS
+                    )
 
         context = fields(part.get("context"))
         early, late = context.get("compactAt"), context.get("blockAt")

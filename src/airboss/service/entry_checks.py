@@ -70,7 +70,7 @@ class EntryChecks:
     ) -> "tuple[Draft, tuple[str, ...]]":
         """What is known of a text that somebody is writing, and which of its requests would not be
         granted."""
-        from airboss.entry.bounds import is_wider
+        from airboss.entry.bounds import not_granted
         from airboss.entry.draft import Draft, cleaned
         from airboss.entry.load import MAX_BYTES
         from airboss.entry.violations import EntryInvalid
@@ -87,9 +87,9 @@ class EntryChecks:
         def told() -> "tuple[Draft, tuple[str, ...]]":
             draft = cleaned(found, files.redactor.text)
             shown = files.shown(draft.violations, text, form)
-            server = self.entries.settings.permissions
-            wider = (ask for ask in draft.requests if is_wider(ask.wished, server))
-            said = (files.said(str(replace(ask, granted=server))) for ask in wider)
+            settings = self.entries.settings
+            wider = not_granted(draft.requests, settings.permissions, settings.session)
+            said = (files.said(str(request)) for request in wider)
             return replace(draft, violations=shown), tuple(said)
 
         return await in_thread(told)

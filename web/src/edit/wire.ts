@@ -7,7 +7,7 @@ export type {
   EntryExample as Example,
   EntryFile,
   MistakeRepair as Repair,
-  Rehearsal,
   RehearsalStarted,
+  RehearsedJob as Rehearsal,
   RehearsedTask,
 } from "../api/types.gen";
