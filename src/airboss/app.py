@@ -16,7 +16,7 @@ from airboss.engine.run_records import RunRecords
 from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
-from airboss.harness.models import Catalog, ModelOffer, RehearsalSource
+from airboss.harness.models import Catalog, ModelOffer, RehearsalSource, copilot_offers
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.setup import check_settings
 from airboss.http.callbacks import callback_of
@@ -136,7 +136,11 @@ async def opened_services(
         protected = secret_places(settings, environ, home)
         folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, home, protected)
         catalog = Catalog(
-            identity, settings.providers, environ, functools.partial(_offers, runtime), rehearsal
+            identity,
+            settings.providers,
+            environ,
+            functools.partial(copilot_offers, runtime),
+            rehearsal,
         )
         rules = Rules(RuleStore(database), redactor, audit)
         await rules.load()
@@ -393,18 +397,3 @@ def _plan(
         secret_names=_key_variables(settings),
         signed_in_user=identity.token is None,
     )
-
-
-async def _offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
-    return [
-        ModelOffer(
-            model.id,
-            model.name,
-            1 if model.multiplier is None else model.multiplier,
-            "copilot",
-            model.context_tokens or model.max_prompt_tokens,
-            model.efforts,
-            *(model.vision, model.max_prompt_tokens, model.max_output_tokens),
-        )
-        for model in await runtime.list_models(token)
-    ]

@@ -14,7 +14,9 @@ PAGE = (Path(__file__).parents[2] / "docs/entry.md").read_text("utf-8")
 
 
 def shown(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return re.findall(
+        rf'^```{language}(?: title="airboss.yaml")?\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL
+    )
 
 
 @pytest.mark.parametrize("text", shown("yaml"))

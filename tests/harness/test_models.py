@@ -70,7 +70,12 @@ async def test_each_model_is_reached_by_its_own_way() -> None:
     to_house = Upstream("house", "https://house/v1", {"authorization": "Bearer k1"})
     assert await found.route("rehearsal") == Route("rehearsal", scripted)
     assert await found.route("house/b/c") == Route(
-        "b/c", house, vision=False, upstream=to_house, key_variable="HOUSE_KEY"
+        "b/c",
+        house,
+        vision=False,
+        upstream=to_house,
+        key_variable="HOUSE_KEY",
+        efforts=("low", "max"),
     )
     assert await found.route("open/a") == Route(
         "a",

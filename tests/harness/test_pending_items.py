@@ -150,7 +150,7 @@ async def kept_item(desk: Desk) -> InboxItem:
     """Asked before the session was cut off."""
     asking = asyncio.create_task(desk.pending.decide(shell()))
     await desk.asked()
-    desk.pending.leave(is_sent_again=True)
+    desk.pending.leave()
     asking.cancel()
     await asyncio.wait({asking})
     assert desk.state.view

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from airboss.entry.advice import WORK, existing, pair
-from airboss.entry.document import DRIVING, Entry, Job, Prompt, Section, SystemMessage, Task
+from airboss.entry.document import DRIVING, Entry
+from airboss.entry.finished import finished
 from airboss.entry.prompts import (
     RUNTIME_VARIABLES,
     USER_INPUT,
@@ -29,7 +30,7 @@ from airboss.entry.violations import (
     use,
     wrong,
 )
-from airboss.entry.works import GROUPS, Raw, is_empty_raw, number, refs, simplify, walk_raw
+from airboss.entry.works import GROUPS, Raw, is_empty_raw, walk_raw
 from airboss.model.tool_lists import KNOWN as KNOWN_TOOLS
 from airboss.model.tool_lists import mistake_in
 from airboss.model.tool_table import GROUPS as GROUPS_OF_TOOLS
@@ -347,62 +348,3 @@ def _set_input(*, needed: bool) -> Remedy:
 
 def _js(value: bool) -> str:
     return "true" if value else "false"
-
-
-def finished(entry: Entry, texts: Mapping[Loc, str]) -> Entry:
-    """A valid entry as it is run: expanded, simplified, numbered, filled in."""
-
-    def expanded(prompt: Prompt | None, *loc: str) -> Prompt | None:
-        return None if prompt is None else (texts["tasks", *loc],)
-
-    def task(name: str, given: Task) -> Task:
-        changed: dict[str, object] = {"prompt": expanded(given.prompt, name, "prompt")}
-        if before := given.availability:
-            condition = expanded(before.condition, name, "availability", "condition")
-            changed["availability"] = before.model_copy(update={"condition": condition})
-        if after := given.criteria:
-            action = after.failure_action
-            loc = (name, "criteria", "failureAction", "additionalPrompt")
-            more = {"additional_prompt": expanded(action.additional_prompt, *loc)}
-            condition = expanded(after.condition, name, "criteria", "condition")
-            changed["criteria"] = after.model_copy(
-                update={"condition": condition, "failure_action": action.model_copy(update=more)}
-            )
-        if message := given.system_message:
-            changed["system_message"] = _message(message, texts, ("tasks", name))
-        return given.model_copy(update=changed)
-
-    def job(given: Job) -> Job:
-        work = number(simplify(given.work))
-        needs = any(entry.tasks[ref.task_id].require_user_input for ref in refs(work))
-        return given.model_copy(update={"work": work, "require_user_input": needs})
-
-    message = entry.system_message
-    return entry.model_copy(
-        update={
-            "system_message": message and _message(message, texts, ()),
-            "tasks": {name: task(name, given) for name, given in entry.tasks.items()},
-            "jobs": {name: job(given) for name, given in entry.jobs.items()},
-        }
-    )
-
-
-def _message(message: SystemMessage, texts: Mapping[Loc, str], around: Loc) -> SystemMessage:
-    """With its texts expanded."""
-    loc = (*around, "systemMessage")
-    changed: dict[str, object] = {
-        name: (texts[*loc, name],) for name in ("append", "replace") if getattr(message, name)
-    }
-    if message.sections:
-        changed["sections"] = {
-            name: _section(section, texts, (*loc, "sections", name))
-            for name, section in message.sections.items()
-        }
-    return message.model_copy(update=changed)
-
-
-def _section(section: Section | str, texts: Mapping[Loc, str], loc: Loc) -> Section | str:
-    if not isinstance(section, Section):
-        return section
-    given = [name for name, text in section if text]
-    return section.model_copy(update={name: (texts[*loc, name],) for name in given})

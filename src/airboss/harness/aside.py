@@ -26,3 +26,11 @@ async def answered(state: SessionState, question: str, who: str) -> AsideAnswere
     if not answer:
         raise RuntimeUnavailable("The model did not answer the question.")
     return AsideAnswered(who=who, question=clean, answer=answer)
+
+
+async def ask_aside(state: SessionState, question: str, who: str) -> str:
+    """The answer, which is on disk then. The session may have ended in the meantime."""
+    said = await answered(state, question, who)
+    state.must_be_open()
+    await state.writer.commit(said)
+    return said.answer

@@ -8,20 +8,20 @@ from pathlib import Path
 
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
-from airboss.harness.aside import answered
+from airboss.harness.aside import ask_aside
 from airboss.harness.compaction import Compacting
 from airboss.harness.gate import Checks, Gate
-from airboss.harness.lent_address import LentAddress
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
 from airboss.harness.loops import Loops
 from airboss.harness.models import Route
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.prompts import Delivery, Prompts
+from airboss.harness.provider_address import ProviderAddress
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.harness.session_state import SessionState
 from airboss.harness.session_terms import SessionTerms
-from airboss.harness.switching import changed, moved
+from airboss.harness.switching import Switching
 from airboss.harness.tool_filter import tool_policies
 from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
@@ -75,7 +75,8 @@ class Conversation:
     ) -> None:
         self.session = state.session
         self._state = state
-        self._terms = terms
+        self._terms = Switching(state, terms)
+        self._address = ProviderAddress(terms.proxy)
         self._on_lost = on_lost
         self._background = Background("session", state.session)
         self.pending = PendingItems(
@@ -92,20 +93,16 @@ class Conversation:
         self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, ours)
         self._aborting = asyncio.Lock()
         self._compacting = Compacting(state, self._agent)
-        self._next: SessionTerms | None = None  # from its next turn on
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None
-        # Where its model is reached, if that is at a provider of one's own.
-        self._lent: LentAddress | None = None
 
     @property
     def cwd(self) -> Path:
-        return self._terms.rule.cwd
+        return self._terms.now.rule.cwd
 
     @property
     def setup(self) -> Setup:
-        """As of its next turn."""
-        return (self._next or self._terms).setup
+        return self._terms.latest.setup
 
     @property
     def is_working(self) -> bool:
@@ -119,8 +116,7 @@ class Conversation:
         """Those that it has now, where the runtime says so."""
         return await self._state.agent.tools() if self._state.agent else None
 
-    async def note(self, *said: Event) -> None:
-        """What people say about the session, and not to its agent."""
+    async def note(self, *said: Event) -> None:  # about the session, and not to its agent
         await self._state.writer.commit(*said)
 
     async def open(self, *, waits: bool) -> None:
@@ -157,14 +153,14 @@ class Conversation:
         self, request: SessionRequest, *said: Event, waits: bool = True
     ) -> RuntimeSession:
         try:
-            self._state.agent = agent = await self._terms.open_session(request)
+            self._state.agent = agent = await self._terms.now.open_session(request)
         except BaseException as error:
             self._never_opened(error)
             raise
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
-            await self._record(*said, waits=waits)
+            await self._state.record(*said, waits=waits)
         except BaseException as error:
             self._never_opened(error)
             await agent.close()
@@ -175,34 +171,24 @@ class Conversation:
         if not self._state.is_over and not self._state.is_closing:
             self._worker = self._background.start(self._work(), "work")
 
-    async def _record(self, *events: Event, waits: bool) -> None:
-        """On disk when this answers, or with what somebody waits for next."""
-        if waits:
-            await self._state.writer.commit(*events)
-        else:
-            self._state.writer.say(*events, urgent=False)
-
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
         self._state.is_over = True
-        self._leave_provider()
+        self._address.give_back()
         why = str(error) if isinstance(error, AirbossError) else "The start was interrupted."
         reason = excerpt(self._state.redactor, why, MOST_OF_A_REASON)
         self.prompts.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
     async def _request(self, *, resume: bool, goes_on: bool = False) -> SessionRequest:
-        route, provider = self._terms.route, self._terms.route.provider
-        if route.upstream is not None:
-            self._lent = await self._terms.proxy.lend(route.upstream)
-            provider = {**(provider or {}), "base_url": self._lent.url}
+        terms = self._terms.now
         return SessionRequest(
             id=self.session,
             cwd=self.cwd,
-            model=route.model,
-            setup=self._terms.setup,
-            provider=provider,
-            vision=route.vision,
-            github_token=route.github_token,
+            model=terms.route.model,
+            setup=terms.setup,
+            provider=await self._address.provider(terms.route),
+            vision=terms.route.vision,
+            github_token=terms.route.github_token,
             tools=_TOOLS,
             decide=self._guard.decide,
             answer=self.pending.answer,
@@ -211,8 +197,8 @@ class Conversation:
             redactor=self._state.redactor,
             resume=resume,
             goes_on=goes_on,
-            quiet_limit=self._terms.quiet_seconds,
-            most=self._terms.max_block,
+            quiet_limit=terms.quiet_seconds,
+            most=terms.max_block,
         )
 
     async def prompt(
@@ -296,28 +282,19 @@ class Conversation:
     def _hear(self, said: Event | Signal) -> None:
         said = self._compacting.name(said)
         if isinstance(said, TurnFailed):
-            said = replace(said, message=self._in_our_words(said.message))
+            told = self._address.in_our_words(self._terms.now.route, said.message)
+            said = replace(said, message=excerpt(self._state.redactor, told, MOST_OF_A_REASON))
         if not isinstance(said, RuntimeLost):
             self._events.hear(said)
         elif not self._state.is_over:
             self._lose(said.reason)
 
-    def _in_our_words(self, message: str) -> str:
-        known = self._terms.route.in_our_words(message)
-        if self._lent is None:
-            return known
-        return excerpt(self._state.redactor, self._lent.in_our_words(known), MOST_OF_A_REASON)
-
-    def _leave_provider(self) -> None:
-        if self._lent is not None:
-            self._lent.give_back()
-
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._state.is_over = True
-        self._leave_provider()
+        self._address.give_back()
         self._lost = reason
-        self._leave_pending()
+        self.pending.leave()
         said = TurnReport("interrupted", Failure("RuntimeLost", reason))
         if self._state.turn:
             self._state.turn.cut_short("interrupted", said)
@@ -357,10 +334,7 @@ class Conversation:
     async def aside(self, question: str, who: str) -> str:
         """Answered from the session's history, which stays as it is; a running turn goes on."""
         self._state.must_be_open()
-        said = await answered(self._state, question, who)
-        self._state.must_be_open()
-        await self._state.writer.commit(said)
-        return said.answer
+        return await ask_aside(self._state, question, who)
 
     async def compact(self, instructions: str | None, who: str) -> Compaction | None:
         """Only while it is idle; what is asked for meanwhile waits."""
@@ -370,51 +344,36 @@ class Conversation:
     async def change(self, said: SessionChanged, route: Route, rule: PolicyRule | None) -> None:
         """On disk now, so from its next turn on, whatever becomes of this server."""
         self._state.must_be_open()
-        await self._state.writer.commit(said)
-        self._next = changed(self._next or self._terms, said, route, rule)
+        await self._terms.change(said, route, rule)
 
     async def _agent(self) -> RuntimeSession:
         """As somebody wants it by now. It is lost where another service does not take it."""
-        agent, terms, before = self._state.opened_agent, self._next, self._terms
-        if terms is None:
-            return agent
-        self._terms = terms
+        before = self._state.opened_agent
         try:
-            self._state.agent = agent = await moved(agent, before, terms, self._reopened)
+            agent = await self._terms.agent(self._reopened)
         except AirbossError as error:
-            self._terms = before
-            if not agent.alive and not self._state.is_over:
+            if not before.alive and not self._state.is_over:
                 self._lose(str(error))
                 raise RuntimeUnavailable(str(error)) from error
             raise
-        self._next = None if self._next is terms else self._next
-        self.pending.rule, self._guard.multiplier = terms.rule, terms.route.multiplier
+        now = self._terms.now
+        self.pending.rule, self._guard.multiplier = now.rule, now.route.multiplier
         return agent
 
     async def _reopened(self) -> RuntimeSession:
         """The same session at another service."""
-        self._leave_provider()
-        self._lent = None
-        return await self._terms.open_session(await self._request(resume=True))
-
-    def _leave_pending(self) -> None:
-        """It is asked again, but for what a task asked in a session that was lent to it."""
-        task, request = self._state.task, self._state.request
-        if task or not (request and request.task):
-            self.pending.leave(is_sent_again=task is not None)
-        else:
-            self.pending.cancel()
+        return await self._terms.now.open_session(await self._request(resume=True))
 
     async def close(self, who: str, reason: str, *, waits: bool) -> None:
         self.pending.cancel()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._state.queue]
-        await self._record(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
+        await self._state.record(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
         self._state.writer.release()
 
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
-        self._leave_pending()
+        self.pending.leave()
         await self._end("interrupted", TurnReport("interrupted", Failure("ServerStopped", reason)))
         await self._state.writer.commit(SessionInterrupted(reason=reason))
         self._state.writer.release()
@@ -431,7 +390,7 @@ class Conversation:
             await self._guard.close()
             await self.gate.close()
         finally:
-            self._leave_provider()
+            self._address.give_back()
             self._events.end_turn(outcome)
             self._state.is_over = True
             self.prompts.settle(said)

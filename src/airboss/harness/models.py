@@ -10,6 +10,7 @@ from airboss.errors import AirbossError, ModelIdNotFound, NotSignedIn
 from airboss.harness.identity import Identity
 from airboss.harness.providers import Upstream, runtime_provider, upstream_of
 from airboss.provider_settings import Provider
+from airboss.runtime.agent_runtime import Runtime
 
 _KEPT_SECONDS = 60.0
 # What the runtime calls the key of a provider.
@@ -204,3 +205,18 @@ class Catalog:
             )
         wanted = next((offer for offer in offers if offer.id == "gpt-5.2"), None)
         return (wanted or min(offers, key=lambda offer: offer.multiplier)).id
+
+
+async def copilot_offers(runtime: Runtime, token: str | None) -> list[ModelOffer]:
+    return [
+        ModelOffer(
+            model.id,
+            model.name,
+            1 if model.multiplier is None else model.multiplier,
+            "copilot",
+            model.context_tokens or model.max_prompt_tokens,
+            model.efforts,
+            *(model.vision, model.max_prompt_tokens, model.max_output_tokens),
+        )
+        for model in await runtime.list_models(token)
+    ]

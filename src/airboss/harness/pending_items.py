@@ -326,14 +326,14 @@ class PendingItems:
             self._say(cancelled)
             waiting.answer.set_result(cancelled)
 
-    def leave(self, *, is_sent_again: bool) -> None:
-        """The session is cut off; what it asked stays asked. Unless the request `is_sent_again`,
-        that holds only for what the runtime asks for again."""
-        if not is_sent_again:
-            for waiting in self._state.waiting.values():
-                if not is_asked_again(waiting.asked):
-                    self._withdraw(waiting)
-        self._is_left = True
+    def leave(self) -> None:
+        """The session is cut off; what it asked stays asked if it will be asked for again."""
+        if self._state.is_lent:
+            self.cancel()
+        for waiting in () if self._state.task else self._state.waiting.values():
+            if not is_asked_again(waiting.asked):
+                self._withdraw(waiting)
+        self._is_left = not self._state.is_lent
 
 
 def is_asked_again(asked: Asked) -> bool:

@@ -14,7 +14,7 @@ from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.harness.turn import Outcome, Pause, Request, Turn
 from airboss.log.writer import Writer
-from airboss.model.events import PermissionDecided, SessionError, SessionIdle, TurnStarted
+from airboss.model.events import Event, PermissionDecided, SessionError, SessionIdle, TurnStarted
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_turn_id
 from airboss.model.inbox_events import Asked, ItemSettled
@@ -192,8 +192,20 @@ class SessionState:
         return self.view.task if self.view else None
 
     @property
+    def is_lent(self) -> bool:
+        """To a task that did not open it."""
+        return self.task is None and bool(self.request and self.request.task)
+
+    @property
     def is_working(self) -> bool:
         return self.turn is not None or bool(self.queue)
+
+    async def record(self, *events: Event, waits: bool) -> None:
+        """On disk when this answers, or with what somebody waits for next."""
+        if waits:
+            await self.writer.commit(*events)
+        else:
+            self.writer.say(*events, urgent=False)
 
     def must_be_open(self) -> None:
         if self.is_over or self.is_closing:

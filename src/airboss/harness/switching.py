@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from airboss.errors import Conflict
 from airboss.harness.models import Route
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.session_state import SessionState
 from airboss.harness.session_terms import SessionTerms
 from airboss.harness.setup import Said, SetupPlan
 from airboss.model.context_events import SessionChanged
@@ -45,6 +46,38 @@ def switched(
 
 def _other(wanted: str | None, now: str | None) -> str | None:
     return None if wanted == now else wanted
+
+
+class Switching:
+    """The terms of a session: those of `now`, and those of its next turn where somebody wants it
+    to go on with others."""
+
+    def __init__(self, state: SessionState, terms: SessionTerms) -> None:
+        self._state = state
+        self.now = terms
+        self._next: SessionTerms | None = None
+
+    @property
+    def latest(self) -> SessionTerms:
+        return self._next or self.now
+
+    async def change(self, said: SessionChanged, route: Route, rule: PolicyRule | None) -> None:
+        await self._state.writer.commit(said)
+        self._next = changed(self.latest, said, route, rule)
+
+    async def agent(self, reopen: Callable[[], Awaitable[RuntimeSession]]) -> RuntimeSession:
+        """On the latest terms. As it was where that fails, unless `reopen` did."""
+        agent, terms, before = self._state.opened_agent, self._next, self.now
+        if terms is None:
+            return agent
+        self.now = terms
+        try:
+            self._state.agent = agent = await moved(agent, before, terms, reopen)
+        except BaseException:
+            self.now = before
+            raise
+        self._next = None if self._next is terms else self._next
+        return agent
 
 
 def changed(

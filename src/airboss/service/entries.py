@@ -387,10 +387,7 @@ class Entries:
 def _with_mistakes(installed: Installed, reading: FileReading) -> Installed:
     path = reading.path if reading.violations else None
     return replace(
-        installed,
-        mistaken_path=path,
-        mistakes=reading.mistakes,
-        violations=reading.violations,
+        installed, mistaken_path=path, mistakes=reading.mistakes, violations=reading.violations
     )
 
 

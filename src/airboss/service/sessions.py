@@ -363,8 +363,7 @@ class Sessions(OpenSessions):
     async def _talk(self, session: str) -> Conversation:
         talk = self._open.get(SessionId(session))
         if talk is None:
-            view = await self.show(session)
-            raise Conflict(_NOT_OPEN.format(view.state))
+            raise Conflict(_NOT_OPEN.format((await self.show(session)).state))
         return talk
 
     async def events(self, session: str, after: int, limit: int) -> StreamPage:
