@@ -134,7 +134,7 @@ def test_a_text_that_cannot_be_read_says_where(editor: Page) -> None:
     rewrite(editor, "models: {driving: [\n")
     count(editor, "1 error")
     expect(rehearse(editor)).to_be_disabled()
-    expect(editor.get_by_text("As it was before the last errors")).to_be_visible()
+    expect(editor.get_by_text("Before the last errors")).to_be_visible()
 
 
 # Completion and hover.
@@ -259,7 +259,7 @@ def test_an_empty_file_starts_from_an_example(portal: Portal, page: Page, quiet:
 def test_an_example_asks_before_it_replaces_what_was_written(editor: Page) -> None:
     editor.get_by_text("Start from an example", exact=True).click()
     editor.locator(".examples .floating button").first.click()
-    dialog = editor.get_by_role("dialog", name="Replace what is written?")
+    dialog = editor.get_by_role("dialog", name="Replace your text?")
     expect(dialog.get_by_role("button", name="Keep my text")).to_be_focused()
     editor.keyboard.press("Escape")
     expect(code(editor)).to_contain_text("Fixes failing tests, then")

@@ -259,7 +259,7 @@ def test_a_server_that_is_away_costs_nothing_that_was_written(
         opened(page, portal)
         portal.stop()
         add_line(page, "# while it was away\n")
-        alert = page.get_by_role("alert").filter(has_text="The server does not answer.")
+        alert = page.get_by_role("alert").filter(has_text="The server is not responding.")
         expect(alert).to_be_visible()
         save(page)
         expect(page.get_by_role("alert").filter(has_text="Not saved.")).to_be_visible()
@@ -357,7 +357,7 @@ def test_a_file_outside_of_the_roots_is_not_opened(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
     signed_in(page, portal).goto(f"{portal.url}/edit.html?path=/etc/airboss.yaml")
-    expect(page.get_by_role("alert")).to_contain_text("This file cannot be opened.")
+    expect(page.get_by_role("alert")).to_contain_text("Could not open this file.")
     expect(code(page)).to_have_count(0)
     quiet.check(but="422")  # Chromium tells of each
 

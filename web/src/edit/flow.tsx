@@ -32,11 +32,11 @@ export function JobChart({ desk, jobs, job, onChoose }: Props) {
       <div class="chart empty">
         <div>
           <Icon name="job" size="big" />
-          <h2>{isEmpty ? "Nothing is written yet" : "No job to draw"}</h2>
+          <h2>{isEmpty ? "No entry yet" : "No job to draw"}</h2>
           <p>
             {isEmpty
-              ? "Start from an example, or press Ctrl+Space in the editor for what can be written."
-              : "The chart of a job appears here as soon as it has a work."}
+              ? "Start from an example, or press Ctrl+Space in the editor for suggestions."
+              : "The chart appears once a job has a `work`."}
           </p>
         </div>
       </div>
@@ -112,13 +112,13 @@ function Drawn({ desk, jobs, job, onChoose, isOld }: DrawnProps) {
           </select>
         </label>
         <span class="grow" />
-        <span class="small muted">{isOld ? "As it was before the last errors" : about}</span>
-        <button type="button" class="btn ghost sm" title="Show all of it" onClick={showAll}>
+        <span class="small muted">{isOld ? "Before the last errors" : about}</span>
+        <button type="button" class="btn ghost sm" title="Show the whole chart" onClick={showAll}>
           Fit
         </button>
       </div>
       {drawn === null ? (
-        <p class="chart load">Laying out the chart …</p>
+        <p class="chart load">Drawing the chart…</p>
       ) : (
         <FlowChart
           layout={drawn}

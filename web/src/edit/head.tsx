@@ -70,7 +70,7 @@ function Badge({ draft, locked, isSaving }: BadgeProps) {
     locked !== null
       ? (["canceled", "lock", "Read only"] as const)
       : isSaving
-        ? (["waiting", "clock", "Saving …"] as const)
+        ? (["waiting", "clock", "Saving…"] as const)
         : isDirty(draft)
           ? ([
               "waiting",

@@ -32,7 +32,7 @@ export function AskInput({ job, onClose, onGo }: Props) {
           }}
         />
         <p class="hint" id="rehearsal-input-for">
-          This job needs it: its tasks read $user-input. Ctrl+Enter rehearses.
+          Required: the tasks of this job use $user-input. Press Ctrl+Enter to rehearse.
         </p>
       </div>
       <div class="row wrap">

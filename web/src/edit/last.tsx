@@ -24,7 +24,7 @@ export function LastRehearsal({ rehearsals, text }: { rehearsals: Rehearsals; te
       )}
       {last === null ? (
         <div class="row">
-          <b>{rehearsals.isStarting.value ? "Starting a rehearsal …" : "Not rehearsed yet"}</b>
+          <b>{rehearsals.isStarting.value ? "Starting a rehearsal…" : "Not rehearsed yet"}</b>
         </div>
       ) : (
         <>

@@ -92,7 +92,7 @@ export function EditPage({ desk }: { desk: Desk }) {
   if (desk.trouble.value !== null && draft === null) {
     return (
       <div class="gate">
-        <Note kind="err" title="This file cannot be opened.">
+        <Note kind="err" title="Could not open this file.">
           {visible(desk.trouble.value)}
         </Note>
       </div>
@@ -102,7 +102,7 @@ export function EditPage({ desk }: { desk: Desk }) {
     return (
       <p class="gate load" aria-busy="true">
         <Icon name="clock" />
-        {desk.away.value ? "The server does not answer. Trying again …" : "Reading the entry …"}
+        {desk.away.value ? "The server is not responding. Trying again…" : "Loading the entry…"}
       </p>
     );
   }
@@ -163,7 +163,7 @@ export function EditPage({ desk }: { desk: Desk }) {
 
 const mayReplace = (path: string, { title }: Example): Promise<boolean> =>
   confirmed({
-    title: "Replace what is written?",
+    title: "Replace your text?",
     body: `“${visible(title)}” replaces the text of ${visible(nameIn(path))} in this editor. Ctrl+Z brings the text back, and the file changes only when you save.`,
     action: "Replace",
     keep: "Keep my text",

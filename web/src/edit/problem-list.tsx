@@ -78,7 +78,7 @@ export function Problems({ desk, problems, selected, onSelect, onNext, onRepair 
 function Count({ desk, errors }: { desk: Desk; errors: number }) {
   if (desk.checked.value === null) {
     const isOn = desk.unchecked.value === null && desk.file.value?.format !== "python";
-    return <span class="small muted">{isOn ? "Checking …" : "Not checked"}</span>;
+    return <span class="small muted">{isOn ? "Checking…" : "Not checked"}</span>;
   }
   return (
     <span class={errors > 0 ? "st failed" : "st ok"} role="status">

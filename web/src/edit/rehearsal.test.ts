@@ -40,7 +40,7 @@ describe("a rehearsal", () => {
     expect(whyNotRehearse({ ...can, errors: 1 })).toBe("Fix 1 error to rehearse");
     expect(whyNotRehearse({ ...can, errors: 3, barred: "Your role" })).toBe("Your role");
     expect(whyNotRehearse({ ...can, job: null })).toBe("Write a job to rehearse");
-    expect(whyNotRehearse({ ...can, job: null, isChecked: false })).toBe("Checking …");
-    expect(whyNotRehearse({ ...can, isAway: true })).toBe("The server does not answer");
+    expect(whyNotRehearse({ ...can, job: null, isChecked: false })).toBe("Checking…");
+    expect(whyNotRehearse({ ...can, isAway: true })).toBe("The server is not responding");
   });
 });

@@ -106,8 +106,8 @@ export function whyNotRehearse(reasons: Reasons): string | null {
   const { barred, isAway, errors, isChecked, job, isRunning } = reasons;
   if (barred !== null) return barred;
   if (isRunning) return "A rehearsal is running";
-  if (isAway) return "The server does not answer";
+  if (isAway) return "The server is not responding";
   if (errors > 0) return `Fix ${counted(errors, "error")} to rehearse`;
-  if (job === null) return isChecked ? "Write a job to rehearse" : "Checking …";
+  if (job === null) return isChecked ? "Write a job to rehearse" : "Checking…";
   return null;
 }

@@ -22,7 +22,7 @@ export function Strips({ desk, draft }: { desk: Desk; draft: Draft }) {
       )}
       {desk.away.value && (
         <Strip icon="broken">
-          The server does not answer. What you write is kept in this browser, and is checked once
+          The server is not responding. What you write is kept in this browser, and is checked once
           the server is back.
         </Strip>
       )}
@@ -68,7 +68,7 @@ function Changed({ desk, draft, other }: ChangedProps) {
   return (
     <div class="strip" role="alert">
       <Icon name="warning" />
-      <span>{other.exists ? `Changed on disk${at}.` : "The file is gone from the disk."}</span>
+      <span>{other.exists ? `Changed on disk${at}.` : "The file was deleted on disk."}</span>
       <span class="row wrap">
         <button type="button" class="btn sm" onClick={() => compare(true)}>
           Compare
