@@ -17,7 +17,6 @@ from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
 from airboss.harness.models import Catalog, ModelOffer, RehearsalSource, copilot_offers
-from airboss.harness.proxy import ProviderProxy
 from airboss.harness.setup import check_settings
 from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
@@ -128,6 +127,8 @@ async def opened_services(
         stack.push_async_callback(sign_ins.close)
         places = Places(folder.path)
         await asyncio.to_thread(places.start)
+        from airboss.harness.proxy import ProviderProxy
+
         proxy = ProviderProxy()
         stack.push_async_callback(proxy.close)
         runtime = Runtime(_plan(settings, folder, identity, environ, secrets))

@@ -48,6 +48,7 @@ HARD_TO_REACH: Final = {
     "start_rehearsal": "needs an entry without errors",
     "show_rehearsal": "none was started",
     "cancel_rehearsal": "none was started",
+    "compact_session": "needs an open session that has a history",
     "arrange_rules": "needs every rule by its name",
     "show_image": "no image was sent",
     "change_queued": "nothing waits in the queue",

@@ -116,10 +116,10 @@ async def test_what_no_file_takes_is_refused_in_words(own_portal: Portal) -> Non
     work = own_portal.work
     path = str(work / "airboss.yaml")
     cases: list[tuple[Any, str]] = [
-        ({"path": "airboss.yaml", "text": "", "digest": None}, "written in full"),
-        ({"path": f"{work}/a\0.yaml", "text": "", "digest": None}, "written in full"),
-        ({"path": f"{work}/../a.yaml", "text": "", "digest": None}, "lies outside"),
-        ({"path": "/etc/airboss.yaml", "text": "", "digest": None}, "lies outside"),
+        ({"path": "airboss.yaml", "text": "", "digest": None}, "must be absolute"),
+        ({"path": f"{work}/a\0.yaml", "text": "", "digest": None}, "must be absolute"),
+        ({"path": f"{work}/../a.yaml", "text": "", "digest": None}, "is outside"),
+        ({"path": "/etc/airboss.yaml", "text": "", "digest": None}, "is outside"),
         ({"path": f"{work}/a.txt", "text": "", "digest": None}, "should be a .yaml or .json"),
         ({"path": f"{work}/.git/a.yaml", "text": "", "digest": None}, "secrets are kept"),
         ({"path": f"{work}/no/a.yaml", "text": "", "digest": None}, "does not exist"),

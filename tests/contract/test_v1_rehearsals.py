@@ -136,7 +136,7 @@ async def test_what_cannot_be_played_is_refused_at_once(guest: Guest, portal: Po
     assert "6 errors" in await refused(guest, 422, job="two", text=ENTRY.replace("first", "no", 1))
     assert "Is not YAML" in await refused(guest, 422, job="two", text="tasks: [")
     assert "no job nothing" in await refused(guest, 404, job="nothing")
-    assert "needs some input" in await refused(guest, 422, job="input")
+    assert "needs input" in await refused(guest, 422, job="input")
     assert "takes no input" in await refused(guest, 422, job="two", input="x")
     assert "script:1:1" in await refused(guest, 422, job="two", script="nonsense: 1")
     assert "not YAML" in await refused(guest, 422, job="two", script="\0")

@@ -66,7 +66,7 @@ async def test_of_one_about_which_nothing_was_said_all_is_as_usual(shared_portal
         ({"systemMessage": {"sections": {"ton": "remove"}}}, '\\"ton\\" is not a section'),
         ({"tools": {"allow": ["wiew"]}}, 'tools.allow[0]: \\"wiew\\" is not a tool.'),
         ({"tools": {"deny": ["@reed"]}}, 'tools.deny[0]: \\"@reed\\" is not a group of tools.'),
-        ({"directories": ["/usr"]}, "directories[0]: The folder /usr lies outside"),
+        ({"directories": ["/usr"]}, "directories[0]: The folder /usr is outside"),
         ({"context": {"compactAt": 2}}, "compactAt"),
         ({"instruction": "off"}, "instruction"),
     ],

@@ -100,23 +100,6 @@ async def test_a_crash_in_any_mission_sends_that_mission_again(
     assert len(story.sessions) == (4 if several else 2)
 
 
-@pytest.mark.parametrize("policy", ["approve-all", "read-only"])
-async def test_a_retry_of_what_had_effects_says_so_and_what_was_denied_had_none(
-    tmp_path: Path, policy: str
-) -> None:
-    async with task_house_in(tmp_path, SCRIPT, permissions=policy) as house:
-        run = await begin(house, task("Change the world."))
-        await kill_in(house, run, 1)
-        story = await house.ended(run)
-    is_unsafe = policy == "approve-all"
-    [crash] = crashes(story)
-    assert is_unsafe == crash.endswith(
-        " A retry is not safe: it had used bash, and may do so again."
-    )
-    ends = [(ended.outcome, ended.effects) for ended in story.only(MissionEnded)]
-    assert ends == [("crashed", ("bash",) if is_unsafe else ()), ("done", None)]
-
-
 @BOTH
 async def test_five_crashes_in_a_row_exhaust_the_prompt(house: TaskHouse, several: bool) -> None:
     run = await begin(house, whole_task("prompt", "HOLD ALWAYS", several=several, retries=3))

@@ -309,7 +309,7 @@ def test_who_may_not_write_reads_and_is_told_why(
     rehearse = page.get_by_role("button", name="Rehearse", exact=True)
     if role == "view":
         expect(rehearse).to_be_disabled()
-        expect(rehearse).to_have_accessible_description(re.compile("Your role here is view"))
+        expect(rehearse).to_have_accessible_description(re.compile("Your role is view"))
     else:
         expect(rehearse).to_be_enabled()
     audit(calm(page))

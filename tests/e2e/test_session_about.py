@@ -174,7 +174,7 @@ def test_what_stands_beside_shuts_nobody_out_either(portal: Portal, browser: Bro
         at_page(portal, page, person.session)
         page.get_by_role("button", name="Retry with another model").click()
         page.get_by_role("button", name="View Raw Data").click()
-        card = page.get_by_role("region", name="The model is not answering")
+        card = page.get_by_role("region", name="The model isn't answering")
         expect(card.get_by_role("combobox", name="Model")).to_be_visible()
 
     def file(page: Page) -> None:

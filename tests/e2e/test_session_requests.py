@@ -391,7 +391,7 @@ def test_the_history_is_compacted_from_the_composer_and_the_gauge_moves(person: 
     for _ in range(2):
         person.says("say hello")
         expect(person.button("Compact")).to_be_visible(timeout=10_000)
-    region = person.page.get_by_role("region", name="Request")
+    region = person.page.get_by_role("region", name="Message")
     expect(region).to_contain_text("of 128k")
     until(lambda: len(person.events("turn.ended")) == 2)
     person.button("Compact").click()

@@ -217,7 +217,8 @@ async def test_models_are_listed_for_a_token_and_refused_without_a_sign_in(fligh
     with pytest.raises(NotSignedIn):
         await flight.runtime.list_models()
     offers = await flight.runtime.list_models("made-up-token")
-    sonnet = CopilotModel("claude-sonnet-4.5", "claude-sonnet-4.5", 1.0, 112000, "enabled", 128000)
+    name = "claude-sonnet-4.5"
+    sonnet = CopilotModel(name, name, 1.0, 112000, "enabled", 128000, (), None, 16000)
     assert [offer for offer in offers if offer.id != "auto"] == [sonnet]
     assert not (await flight.runtime.sign_in()).signed_in
 

@@ -1,13 +1,12 @@
 """What the runtime says twice is heard once."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from airboss.model.events import MessageDelta, MessageEnded, MessageStarted
-from airboss.runtime.rehearsal.script import RehearsalModel, Script, ScriptedRule, Step
+from airboss.runtime.rehearsal.script import RehearsalModel, Script, ScriptedRule
 from airboss.runtime.rehearsal.server import RehearsalServer
 from airboss.runtime.repeats import without_repeats
 from airboss.runtime.signals import TurnIdle
@@ -54,7 +53,7 @@ async def test_a_flood_of_single_letters_is_one_message_with_each_of_them_once(
     flight: Flight, listener: Listener
 ) -> None:
     text = "".join(f"{number:05d} " for number in range(2_500))
-    rule = ScriptedRule(when=re.compile("drip"), steps=(Step(say=text),))
+    rule = ScriptedRule.model_validate({"when": "drip", "steps": [{"say": text}]})
     script = Script(chunk_chars=1, models=(RehearsalModel(id="letters"),), rules=(rule,))
     async with RehearsalServer(script) as server:
         provider = {"type": "openai", "base_url": server.base_url, "api_key": server.api_key}

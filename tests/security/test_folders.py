@@ -89,4 +89,6 @@ async def test_reading_leads_out_of_the_folder_by_no_link_and_no_dots(portal: Po
     decided = [event for event in events if event["kind"] == "permission.decided"]
     refused = [event for event in decided if not event["allowed"]]
     assert refused
-    assert all("approve-all" in event["reason"] for event in refused), "how to allow it is said"
+    assert all("--permissions ask" in event["reason"] for event in refused), (
+        "how to allow it is said"
+    )

@@ -168,15 +168,15 @@ async def test_other_files_are_edited_below_the_roots_alone(repo: Repo) -> None:
         roundabout = str(repo.root / "sub" / ".." / "sub" / "other.yml")
         assert (await editor.show(roundabout)).path == str(inside)
         for path in (str(outside), str(repo.root / ".." / "outside.yaml")):
-            with pytest.raises(Invalid, match="lies outside of where agents may work"):
+            with pytest.raises(Invalid, match="is outside the folders where agents may work"):
                 await editor.show(path)
-            with pytest.raises(Invalid, match="lies outside of where agents may work"):
+            with pytest.raises(Invalid, match="is outside the folders where agents may work"):
                 await editor.save(path, "x", digest("b: 2\n"))
         for name in ("notes.txt", "sub/airboss.py", ".env"):
             with pytest.raises(Invalid):
                 await editor.show(str(repo.write("x", name)))
         for path in ("airboss.yaml", "", str(repo.root / "a\0.yaml")):
-            with pytest.raises(Invalid, match="written in full"):
+            with pytest.raises(Invalid, match="must be absolute"):
                 await editor.save(path, "x", None)
         long = str(repo.root / ("x" * 4000) / "a.yaml")
         assert "File name too long" in ((await editor.show(long)).why_not or "")
@@ -203,8 +203,8 @@ async def test_a_link_out_of_the_roots_is_neither_shown_nor_written(repo: Repo) 
         editor = EntryEditor(entries)
         shown = await editor.show()
         assert (shown.path, shown.exists, shown.text, shown.digest) == (str(link), True, "", None)
-        assert "lies outside" in (shown.why_not or "")
-        with pytest.raises(Invalid, match="lies outside"):
+        assert "is outside" in (shown.why_not or "")
+        with pytest.raises(Invalid, match="is outside"):
             await editor.save(str(link), "x", digest(named("theirs")))
     assert outside.read_text(encoding="utf-8") == named("theirs")
     assert link.is_symlink()
@@ -236,6 +236,6 @@ async def test_a_chosen_file_outside_the_roots_is_shown_and_not_written(repo: Re
         editor = EntryEditor(entries)
         shown = await editor.show()
         assert (shown.path, shown.text, shown.in_use) == (str(chosen), named("chosen"), True)
-        assert (shown.writable, "lies outside" in (shown.why_not or "")) == (False, True)
-        with pytest.raises(Invalid, match="lies outside"):
+        assert (shown.writable, "is outside" in (shown.why_not or "")) == (False, True)
+        with pytest.raises(Invalid, match="is outside"):
             await editor.save(str(chosen), "x", shown.digest)

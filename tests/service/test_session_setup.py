@@ -262,7 +262,7 @@ async def test_folders_beside_the_working_directory_are_told_and_read_like_it(
 
 
 async def test_a_folder_that_agents_may_not_work_in_opens_no_session(watched: Watched) -> None:
-    for folder, why in (("../nowhere", "does not exist"), ("/usr", "lies outside of where")):
+    for folder, why in (("../nowhere", "does not exist"), ("/usr", "is outside the folders where")):
         with pytest.raises(Invalid, match=rf"^directories\[0\]: The folder .* {why}"):
             await watched.opened(directories=[folder])
 

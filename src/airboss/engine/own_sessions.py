@@ -3,9 +3,8 @@
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from airboss.engine.task_setup import SaidOfTask
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.setup import Said
 from airboss.harness.turn import AcceptedPrompt, Pause
@@ -13,6 +12,9 @@ from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
 from airboss.model.views import SessionView
 from airboss.runtime.sweep import sweep_session
 from airboss.settings import Policy
+
+if TYPE_CHECKING:
+    from airboss.engine.task_setup import SaidOfTask
 
 
 class AgentSessions(Protocol):
@@ -74,7 +76,7 @@ class OwnSessions:
     # Gives its place to others while a person is waited for.
     pause: Pause | None = None
     # What is said about those that it opens.
-    said: SaidOfTask | None = None
+    said: "SaidOfTask | None" = None
 
     @property
     def _who(self) -> str:

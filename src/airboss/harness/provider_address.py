@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.models import Route
-from airboss.harness.proxy import ProviderProxy
+
+if TYPE_CHECKING:
+    from airboss.harness.proxy import ProviderProxy
 
 
 @dataclass
 class ProviderAddress:
     """One at a time: it is given back with the session, or for another one."""
 
-    proxy: ProviderProxy
+    proxy: "ProviderProxy"
     lent: LentAddress | None = None
 
     async def provider(self, route: Route) -> Mapping[str, Any] | None:

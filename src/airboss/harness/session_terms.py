@@ -2,17 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from airboss.harness.models import Route
 from airboss.harness.pending_items import FindEarlierDecisions, RulesInForce
 from airboss.harness.permissions import PolicyRule
-from airboss.harness.proxy import ProviderProxy
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.setup import Setup
 from airboss.runtime.session import RuntimeSession, SessionRequest
 from airboss.settings import LoopDetection
 from airboss.store.images import Images
+
+if TYPE_CHECKING:
+    from airboss.harness.proxy import ProviderProxy
 
 OpenSession: TypeAlias = Callable[[SessionRequest], Awaitable[RuntimeSession]]
 
@@ -26,7 +28,7 @@ class SessionTerms:
     rule: PolicyRule
     rules: RulesInForce
     open_session: OpenSession
-    proxy: ProviderProxy
+    proxy: "ProviderProxy"
     find_earlier: FindEarlierDecisions
     # So long a decision is waited for; without it for as long as it takes.
     approval_seconds: float | None

@@ -154,7 +154,7 @@ class EntryEditor:
         root = next((root for root in folders.roots if real.is_relative_to(root)), None)
         if root is None:
             allowed = ", ".join(str(root) for root in folders.roots)
-            return f"{path} lies outside of where agents may work ({allowed})."
+            return f"{path} is outside the folders where agents may work ({allowed})."
         is_protected = any(not one.above for one in folders.protected.touched([str(real)]))
         if is_protected or is_secret(real.relative_to(root)):
             return f"{path} lies where secrets are kept."

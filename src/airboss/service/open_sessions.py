@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
 from airboss.errors import RuntimeUnavailable, TooMuch
@@ -16,7 +16,6 @@ from airboss.harness.file_waits import FileWaits
 from airboss.harness.models import Catalog, Route
 from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
-from airboss.harness.proxy import ProviderProxy
 from airboss.harness.session_state import SessionState, SharedBudgets
 from airboss.harness.session_terms import OpenSession, SessionTerms
 from airboss.log.log import EventLog
@@ -34,6 +33,9 @@ from airboss.store.images import Images
 from airboss.store.places import Places
 from airboss.store.views import ViewIndex
 
+if TYPE_CHECKING:
+    from airboss.harness.proxy import ProviderProxy
+
 
 @dataclass
 class OpenSessions:
@@ -46,7 +48,7 @@ class OpenSessions:
     policy: Policy
     redactor: Redactor
     open_session: OpenSession
-    proxy: ProviderProxy
+    proxy: "ProviderProxy"
     inbox: Writer
     rules: RulesInForce
     budgets: SharedBudgets

@@ -42,7 +42,9 @@ def test_a_conversation_thinks_as_long_as_one_says_and_show_tells_it(portal: Por
     refused = portal.run("chat", "--effort", "huge", "hello")
     assert refused.returncode == 2
     assert "reasoningEffort" in refused.stderr
-    assert portal.run("chat", "--session", session, "--effort", "low", "hello").returncode == 2
+    again = portal.run("chat", "--session", session, "--effort", "low", "hello")
+    assert again.returncode == 0, again.stderr
+    assert "low" in portal.run("show", session).stdout
 
 
 def test_the_message_can_come_by_the_input(portal: Portal) -> None:

@@ -62,7 +62,7 @@ def test_a_session_goes_on_with_another_policy_and_model(portal: Portal) -> None
     words = "From the next turn on: rehearsal, permissions deny-all.\n"
     assert (done.returncode, done.stdout) == (0, words), done.stderr
     done = portal.run("switch", session, "--model", "nobody")
-    assert (done.returncode, "No model nobody is offered." in done.stderr) == (2, True)
+    assert (done.returncode, "The model nobody is not available." in done.stderr) == (2, True)
     done = portal.run("switch", session)
     assert (done.returncode, "--permissions" in done.stderr) == (2, True)
     done = portal.run("chat", "--session", session, "--model", "rehearsal", "which file")

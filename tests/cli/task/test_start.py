@@ -1,7 +1,6 @@
 """Task runs in the terminal: start, see what is decided, stop, read what came of it."""
 
 import json
-import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -199,23 +198,6 @@ def test_json_is_the_events_of_the_run(portal: Portal) -> None:
         "task.decided",
         "task.ended",
     ]
-
-
-def test_what_the_page_on_entries_shows_is_what_happens(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs/entry.md").read_text("utf-8")
-    chapter = page.partition("To try this without a model")[2]
-    entry, script, said = re.findall(r"^```\w*\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)[:3]
-    file = tmp_path / "airboss.yaml"
-    file.write_text(entry, encoding="utf-8")
-    portal = Portal(tmp_path, ("--entry", str(file)), script)
-    portal.start()
-    try:
-        done = portal.run("task", "run", "greet", "--input", "Ada")
-    finally:
-        portal.stop()
-    assert done.returncode == 0
-    assert re.sub(r"ses_\w+", "ses_…", done.stderr).partition("\n")[2] == said
-    assert not (portal.work / "greeting.txt").exists()
 
 
 # What it is given

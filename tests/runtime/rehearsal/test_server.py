@@ -104,7 +104,7 @@ async def test_the_models_are_listed(serve: Serve) -> None:
     known = {"object": "model", "created": 0, "owned_by": "rehearsal"}
     assert answer.json() == {
         "object": "list",
-        "data": [{**known, "id": "a", "name": "A", "multiplier": 0.5}],
+        "data": [{**known, "id": "a", "name": "A", "multiplier": 0.5, "efforts": None}],
     }
 
 

@@ -52,8 +52,9 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
     client = reach()
     if request.session:
         view = client.get(f"/api/v1/sessions/{request.session}")
-        if request.model:
-            view = switch(client, request.session, {"model": request.model})
+        if request.model or request.effort:
+            other = {"model": request.model, "reasoningEffort": request.effort}
+            view = switch(client, request.session, other)
     else:
         asked = _asked(client, request)
         view = waited("Starting a session", lambda: client.post("/api/v1/sessions", asked))

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StrictBool
 
-from airboss.entry.bounds import is_wider
 from airboss.harness.switching import Switch
 from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
@@ -61,8 +60,10 @@ class CompactionResult(BaseModel):
 async def change_session(
     session: str, asked: ChangeSession, sessions: UseSessions, who: Who, by: UseAsker
 ) -> SessionView:
-    """Its name, or whether it is pinned; open or not. Its model, effort and permissions from its
-    next turn on, with its history. What is left out stays. Wider permissions need `own`."""
+    """Rename, pin or switch a session, open or not. A new model, effort or policy takes effect with
+    the next turn. Fields that are left out do not change. Wider permissions need `own`."""
+    from airboss.entry.bounds import is_wider
+
     switch = asked.switch
     if asked.permissions and is_wider(asked.permissions, (await sessions.show(session)).policy):
         by.must_have("own", "it widens what the session may do")
