@@ -14,6 +14,7 @@ from airboss.entry.examples import ExampleEntry, example_entries
 from tests.cli.stage import ENTRY, SCRIPT
 from tests.contract.guest import Guest, Told
 from tests.portal import Portal
+from tests.trials import share, trial
 
 PATH = "/api/v1/rehearsals"
 pytestmark = pytest.mark.timeout(180)
@@ -201,7 +202,9 @@ async def test_a_rehearsal_that_waits_for_a_person_ends(guest: Guest) -> None:
     assert "nobody answers in a rehearsal" in told["reason"]
 
 
-@pytest.mark.parametrize("example", example_entries(), ids=lambda one: one.name)
+# Each of them is played by the command line, too.
+@trial
+@pytest.mark.parametrize("example", example_entries()[: share(1, 6)], ids=lambda one: one.name)
 async def test_every_example_can_be_rehearsed_as_it_is(guest: Guest, example: ExampleEntry) -> None:
     draft = await guest.http.post("/api/v1/entry/draft", json={"text": example.text})
     [job] = draft.json()["jobs"]
@@ -211,7 +214,8 @@ async def test_every_example_can_be_rehearsed_as_it_is(guest: Guest, example: Ex
     assert (told["state"], told["reason"]) == ("succeeded", None)
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.4, 1.5])
+@trial
+@pytest.mark.parametrize("pause", [0.4, 0.0, 1.5][: share(1, 3)])
 async def test_a_killed_server_takes_its_rehearsal_along(own_portal: Portal, pause: float) -> None:
     own_portal.start()
     async with Guest.of(own_portal) as guest:
