@@ -193,7 +193,10 @@ def whole(page: Page) -> tuple[list[str], dict[str, str]]:
     blocks = driving.locator("[data-block]")
     texts = "(all) => all.map((it) => [it.dataset.block, it.innerText])"
     said = dict(blocks.evaluate_all(texts))
-    driving.evaluate("(it) => it.scrollTo(0, 0)")
+    # In steps: in one go, a block in the middle may never be drawn.
+    while driving.evaluate("(it) => (it.scrollBy(0, -it.clientHeight / 2), it.scrollTop)"):
+        page.wait_for_timeout(50)
+        said |= dict(blocks.evaluate_all(texts))
     expect(blocks.first).to_contain_text("[SESSION STARTED]")
     said |= dict(blocks.evaluate_all(texts))
     parts = page.locator(".left, .nodehead, .why, [role=tablist]").all_inner_texts()
