@@ -148,6 +148,7 @@ def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
 def test_a_folder_that_agents_may_not_work_in_says_where_they_may(
     portal: Portal, start: Page, quiet: Quiet
 ) -> None:
+    # Nothing is written there: it exists, and is outside of the roots.
     for path, words in (("harbor", "must be an absolute path"), ("/tmp", str(portal.work))):  # noqa: S108
         folder(start).fill(path)
         button(start).click()

@@ -47,6 +47,7 @@ def line_of_cron(visit: Visit, line: str) -> None:
 
 def unit_of_systemd(visit: Visit, text: str) -> None:
     unit = RawConfigParser()
+    # It keeps the case of names; its stub has no setter.
     unit.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]
     unit.read_string(text)
     if "Timer" in unit:

@@ -73,7 +73,7 @@ class Webhooks:
         names = {"hmac": hmac, "request": request, "body": request.body}
         exec(shown, {**names, "secret": _SECRET})  # noqa: S102 - it is the page's
         try:
-            exec(shown, {**names, "secret": "another"})  # noqa: S102
+            exec(shown, {**names, "secret": "another"})  # noqa: S102 - the same, with another secret
         except AssertionError:
             return
         raise AssertionError("a wrong secret is accepted")
