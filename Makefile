@@ -43,9 +43,9 @@ test: setup browser clients ## run all tests
 	@echo "Tests of the front end"
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
-	@$(PYTEST) -q -m alone $$(grep -rlw alone tests --include='test_*.py')
+	@$(PYTEST) -q -m alone $$(grep -rl 'mark\.alone' tests --include='test_*.py')
 	@echo "Tests that have to be done in time, two at once"
-	@$(PYTEST) -q -n 2 --dist loadfile -m timed $$(grep -rlw timed tests --include='test_*.py')
+	@$(PYTEST) -q -n 2 --dist loadfile -m timed $$(grep -rl 'mark\.timed' tests --include='test_*.py')
 	@echo "All other tests, $(WORKERS) at once"
 	@$(PYTEST) -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 

@@ -20,6 +20,7 @@ from bench import (
     jobs,
     output,
     proxy,
+    setups,
     soak,
     tail,
     tasks,
@@ -33,7 +34,7 @@ from bench.table import RESULTS, Line, Neighbours, Say, page
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghijklmno"
+EVERY_ROW = "abcdefghijklmnopq"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -43,6 +44,8 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("j", "the tool gate", gate.measure),
     ("k", "the inbox", inbox.measure),
     ("o", "the proxy in front of providers", proxy.measure),
+    ("p", "sessions with a full setup", setups.measure_setup),
+    ("q", "a pool of runtimes", setups.measure_pool),
     ("a", "turns", turns.measure),
     ("g", "tasks", tasks.measure),
     ("i", "jobs", jobs.measure),
@@ -79,7 +82,7 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to o; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to q; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
     parser.add_argument(
         "--soak",

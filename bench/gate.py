@@ -23,7 +23,8 @@ from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.hooks import Pass, ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
-from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
+from airboss.runtime.session import RuntimeSession, open_session
+from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import Signal, TurnIdle
 from airboss.store.database import Database
 from bench.bare import TURN_SECONDS

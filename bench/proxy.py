@@ -20,7 +20,8 @@ from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
-from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
+from airboss.runtime.session import RuntimeSession, open_session
+from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import Signal, TurnIdle
 from bench.bare import TURN_SECONDS
 from bench.figures import Pairs, spread

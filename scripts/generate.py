@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from front_types import front_types
+from harness_rules import rules_page
 from role_table import role_table
+from runtime_table import runtime_table
 
 from airboss.entry.schema import entry_schema
 from airboss.http.api import build_routes
@@ -93,7 +95,9 @@ def events() -> str:
 PAGES = {
     "docs/api.json": api,
     "docs/events.md": events,
+    "docs/harness-rules.md": rules_page,
     "docs/roles.md": roles,
+    "docs/runtime.md": runtime_table,
     "src/airboss/entry/entry.schema.json": entry,
     "web/src/api/types.gen.ts": types,
     "web/src/hidden.gen.ts": hidden,

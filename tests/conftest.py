@@ -2,14 +2,21 @@
 
 import functools
 import gc
+import os
 import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import httpcore2
 import pytest
 
 from tests.cost import FEWEST, cost_table, costs_by_file
-from tests.nursery import close_the_nursery, the_nursery
+from tests.nursery import PYTHON_VARIABLE, close_the_nursery, the_nursery
+from tests.quick_command import quick_command_in
+from tests.trials import is_left_out
+
+# The keyring of whoever runs the tests is theirs. In the environment, so that commands heed it.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 # Each client, and each request without one, would read the system's certificates: 25 ms of work.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
@@ -18,6 +25,13 @@ httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def quick_python(tmp_path_factory: pytest.TempPathFactory) -> Generator[dict[str, str]]:
+    """For the environment of a command: servers that it starts come out of the nursery, too."""
+    with quick_command_in(tmp_path_factory.mktemp("quick")) as folder:
+        yield {PYTHON_VARIABLE: str(folder / "python")}
 
 
 def pytest_collection_finish() -> None:
@@ -47,9 +61,23 @@ def pytest_runtest_makereport(
         gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who may take longest begins first: nobody waits for it at the end."""
-    items.sort(key=_seconds, reverse=True)
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What only the trials have is left out, unless somebody asks for that one alone."""
+    left_out = [item for item in items if is_left_out(item)]
+    if len(left_out) < len(items):
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
+    _sort(items)
+
+
+def _sort(items: list[pytest.Item]) -> None:
+    """The file in which one may take longest begins first: nobody waits for it at the end. A file
+    stays together, with what its tests share."""
+    longest: dict[Path, float] = {}
+    for item in items:
+        longest[item.path] = max(longest.get(item.path, 0), _seconds(item))
+    items.sort(key=lambda item: longest[item.path], reverse=True)
 
 
 def _seconds(item: pytest.Item) -> float:

@@ -27,7 +27,17 @@ from airboss.runtime.sdk import load_sdk
 
 ROOT = Path(__file__).parents[1]
 # What our modules import late, where somebody needs it.
-_IMPORTED = ("dbos", "httpx2", "jsonschema", "rich.console", "rich.table", "sqlite3")
+_IMPORTED = (
+    "anyio._backends._asyncio",
+    "dbos",
+    "encodings.idna",
+    "httpcore2",
+    "httpx2",
+    "jsonschema",
+    "rich.console",
+    "rich.table",
+    "sqlite3",
+)
 # Names what a command starts servers of its own with, where those come out of the nursery too.
 PYTHON_VARIABLE = "NURSERY_PYTHON"
 # What an interpreter reads when it starts, which no fork does.

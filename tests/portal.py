@@ -90,7 +90,7 @@ class Portal:
     def environ(self) -> dict[str, str]:
         """Ours, without what a developer's own Airboss or sign-in would bring in."""
         ours = ("AIRBOSS_DATA", "AIRBOSS_URL", "AIRBOSS_TOKEN", "NO_COLOR")
-        tokens = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
+        tokens = ("AIRBOSS_GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
         kept = {name: text for name, text in os.environ.items() if name not in (*ours, *tokens)}
         return {**kept, "AIRBOSS_DATA": str(self.data), **self.extra_environ}
 
@@ -105,7 +105,9 @@ class Portal:
         until = time.monotonic() + _START_SECONDS
         while self.note in (None, before):
             assert self._process.poll() is None, self.log
-            assert time.monotonic() < until, self.log
+            if time.monotonic() > until:
+                self.kill()  # nobody else would
+                raise AssertionError(f"It did not start in time.\n{self.log}")
             time.sleep(0.05)
 
     @contextmanager

@@ -118,3 +118,21 @@ def test_the_data_folder_comes_from_the_environment_or_the_platform(tmp_path: Pa
 def test_settings_never_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         Settings().port = 1
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ('plan = {description = "d", prompt = "p"}', '"plan" is a command of its own already'),
+        ('"not it" = {description = "d", prompt = "p"}', "commands"),
+        ('go = {prompt = "p"}', "commands.go.description"),
+        ('go = {description = "d", prompt = ""}', "commands.go.prompt"),
+        ('go = {description = "d", prompt = "p", run = "x"}', "commands.go.run"),
+    ],
+)
+def test_a_command_that_cannot_be_is_refused_with_its_place(
+    file: Path, command: str, words: str
+) -> None:
+    file.write_text(f"[session.commands]\n{command}\n", "utf-8")
+    with pytest.raises(SettingsInvalid, match=words):
+        load_settings(file, {})

@@ -111,5 +111,6 @@ export default defineConfig({
       input: Object.fromEntries(PAGES.map((page) => [page, here(`${page}.html`)])),
     },
   },
-  test: { include: ["src/**/*.test.ts"], environment: "node" },
+  // One process for all: none of them changes what another reads.
+  test: { include: ["src/**/*.test.ts"], environment: "node", isolate: false, pool: "threads" },
 });

@@ -29,3 +29,4 @@ html_show_sourcelink = False
 html_use_index = False
 html_domain_indices = False
 html_permalinks_icon = "#"
+html_search_scorer = str(_HERE / "scorer.js")

@@ -7,16 +7,32 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from airboss.app_parts import (
+    accounts_of,
+    engine_room,
+    hook_environment,
+    load_rehearsal,
+    notice_channels,
+    open_tracing,
+    public_url,
+    runtime_plan,
+    runtime_pool,
+    secrets_of,
+    serve_rehearsal,
+)
 from airboss.background import Background
 from airboss.engine.budgets import Budgets
 from airboss.engine.run_records import RunRecords
 from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
-from airboss.harness.identity import TOKEN_VARIABLES, Identity, find_identity
-from airboss.harness.models import Catalog, ModelOffer, RehearsalSource, copilot_offers
+from airboss.harness.binding import Bindings
+from airboss.harness.holders import holder_of
+from airboss.harness.homes import Homes
+from airboss.harness.models import Catalog, copilot_offers
+from airboss.harness.proxy import ProviderProxy
+from airboss.harness.server_grants import ServerGrants
 from airboss.harness.setup import check_settings
 from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
@@ -25,16 +41,16 @@ from airboss.log.journal import Journal
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
-from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.capacity import agents_that_fit, free_memory
-from airboss.runtime.environment import agents_environment
-from airboss.runtime.session import open_session
+from airboss.runtime.forks import fork_session
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.access import Access
 from airboss.service.audit import Audit, started
+from airboss.service.copilot_accounts import CopilotAccounts, with_added
 from airboss.service.deadlines import Deadlines
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
+from airboss.service.doctor_rows import DoctorRows
 from airboss.service.entries import Entries
 from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_editor import EntryEditor
@@ -44,13 +60,17 @@ from airboss.service.history import History
 from airboss.service.in_force import SettingsInForce
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
-from airboss.service.notices import Channel, Notices, take_secret
+from airboss.service.mirror import Mirror
+from airboss.service.notices import Notices, take_secret
+from airboss.service.providers import Providers
 from airboss.service.refused import Refusals
 from airboss.service.rehearsals import Rehearsals
 from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
 from airboss.service.run_report import RunReports
-from airboss.service.runs import EngineRoom, Runs
+from airboss.service.runs import Runs
+from airboss.service.secrets import Secrets, load_secrets
+from airboss.service.server_sign_ins import ServerSignIns
 from airboss.service.sessions import Sessions
 from airboss.service.setting_changes import SettingChanges
 from airboss.service.sign_ins import SignIns
@@ -59,11 +79,13 @@ from airboss.service.tasks import TaskRuns
 from airboss.service.trust import Trust
 from airboss.setting_sources import SettingSources
 from airboss.settings import Settings
+from airboss.store.bindings import BindingStore
 from airboss.store.database import Database
 from airboss.store.deliveries import Deliveries
 from airboss.store.entries import EntryStore, TrustStore
 from airboss.store.folder import DataFolder
 from airboss.store.images import Images
+from airboss.store.kept_secrets import KeptSecrets
 from airboss.store.places import Places
 from airboss.store.positions import Positions
 from airboss.store.rules import RuleStore
@@ -74,18 +96,6 @@ from airboss.store.settings import SettingStore
 from airboss.store.sign_ins import SignInStore
 from airboss.store.token_changes import TokenChanges
 from airboss.store.views import ViewIndex
-
-if TYPE_CHECKING:
-    from airboss.runtime.rehearsal import Script
-
-
-def load_rehearsal(settings: Settings, identity: Identity) -> "Script | None":
-    """The chosen script; the built-in one for whoever has no token and no provider."""
-    if not settings.rehearsal and (identity.token or settings.providers):
-        return None
-    from airboss.runtime.rehearsal import builtin_script, load_script
-
-    return load_script(settings.rehearsal) if settings.rehearsal else builtin_script()
 
 
 @contextlib.asynccontextmanager
@@ -101,17 +111,21 @@ async def opened_services(
     were changed while a server ran count; without, `settings` is all there is."""
     webhook_secret = await asyncio.to_thread(take_secret, settings, os.environ)
     environ = dict(os.environ)
-    identity = find_identity(environ)
-    script = load_rehearsal(settings, identity)
+    accounts = accounts_of(settings, environ)
+    script = load_rehearsal(settings, accounts)
     async with contextlib.AsyncExitStack() as stack:
-        rehearsal = await _serve_rehearsal(stack, script, settings)
-        secrets = _secrets(settings, identity, access, rehearsal, webhook_secret)
+        rehearsal = await serve_rehearsal(stack, script, settings)
+        kept_secrets = KeptSecrets(folder.secrets, folder.owner_id())
+        await load_secrets(kept_secrets)
+        known = secrets_of(settings, access, rehearsal, webhook_secret)
+        secrets = (*known, *kept_secrets.values())
         database = Database(folder.database)
         stack.push_async_callback(database.close)
         await database.open()
         log = EventLog(database, Journal(folder.journal), SessionFiles(folder).forget)
         await stack.enter_async_context(log.running())
         redactor = Redactor(secrets)
+        accounts.read_kept, accounts.learn = kept_secrets.value, redactor.learn
         audit = Audit(log, redactor, TokenChanges(folder))
         await audit.open()
         kept, given = SettingStore(database), sources or SettingSources.of(settings)
@@ -119,7 +133,7 @@ async def opened_services(
             given, kept, redactor, audit, announce=lambda: log.announce("settings")
         )
         settings = await changes.load()
-        check_settings(settings.session)
+        check_settings(await with_added(settings, kept))
         refusals = Refusals(audit)
         stack.callback(refusals.tell_counted)
         sign_ins = SignIns(SignInStore(database), access, audit=audit)
@@ -127,22 +141,55 @@ async def opened_services(
         stack.push_async_callback(sign_ins.close)
         places = Places(folder.path)
         await asyncio.to_thread(places.start)
-        from airboss.harness.proxy import ProviderProxy
-
         proxy = ProviderProxy()
         stack.push_async_callback(proxy.close)
-        runtime = Runtime(_plan(settings, folder, identity, environ, secrets))
-        stack.push_async_callback(runtime.stop)
+        tracing = await open_tracing(settings, environ, log, redactor, version("airboss"))
+        if tracing is not None:
+            stack.push_async_callback(tracing.close)
+        homes = Homes(folder, lambda: accounts.cli_is_signed_in is False, settings.runtime_url)
+        plan = runtime_plan(settings, folder, environ, secrets, tracing, redactor.learn)
+        pool = runtime_pool(settings, plan, homes, accounts)
+        stack.push_async_callback(pool.stop)
         home = Path.home()
         protected = secret_places(settings, environ, home)
         folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, home, protected)
         catalog = Catalog(
-            identity,
+            accounts,
             settings.providers,
             environ,
-            functools.partial(copilot_offers, runtime),
+            functools.partial(copilot_offers, pool, homes, accounts),
             rehearsal,
+            kept=kept_secrets.value,
         )
+        secret_desk = Secrets(kept_secrets, redactor, audit)
+        grants = ServerGrants(kept_secrets, redactor.learn)
+        grants.load()
+        providers = Providers(
+            settings.providers,
+            kept,
+            secret_desk,
+            catalog,
+            proxy,
+            audit,
+            redactor,
+            announce=lambda: log.announce("settings"),
+        )
+        await providers.load()
+        copilot_accounts = CopilotAccounts(
+            settings.accounts,
+            kept,
+            secret_desk,
+            accounts,
+            catalog,
+            audit,
+            redactor,
+            announce=lambda: log.announce("settings"),
+            outside=settings.runtime_url,
+        )
+        await copilot_accounts.load()
+        secret_desk.user_of = lambda name: providers.user_of(name) or copilot_accounts.user_of(name)
+        secret_desk.put_in = providers.take_new_key
+        proxy.health.announce = lambda: log.announce("settings")
         rules = Rules(RuleStore(database), redactor, audit)
         await rules.load()
         budgets = Budgets(log)
@@ -150,6 +197,7 @@ async def opened_services(
         fitting = agents_that_fit(await asyncio.to_thread(free_memory))
         slots = Slots(settings.max_tasks or fitting)
         inbox = await Inbox.opened(log)
+        trust = Trust(TrustStore(database), audit)
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
@@ -157,8 +205,11 @@ async def opened_services(
             folders=folders,
             policy=settings.permissions,
             redactor=redactor,
-            open_session=functools.partial(open_session, runtime),
+            open_session=pool.open,
             proxy=proxy,
+            accounts=accounts,
+            homes=homes,
+            pool=pool,
             inbox=inbox.writer,
             rules=rules,
             budgets=budgets,
@@ -167,15 +218,24 @@ async def opened_services(
             max_sessions=settings.max_sessions,
             loop_detection=settings.loop_detection,
             max_block=settings.max_block_characters,
+            auto_switch=settings.auto_switch,
             images=Images(folder.images),
             places=places,
             session_keys=settings.session,
+            environ=environ,
+            grants=grants,
+            trust=trust,
+            bindings=Bindings(BindingStore(database)),
+            holder=functools.partial(holder_of, homes, accounts),
+            fork_on_runtime=functools.partial(fork_session, pool),
+            is_traced=tracing is not None,
+            hook_environ=hook_environment(settings, environ, secrets, folder.owner_id()),
         )
         entries = Entries(
             settings=settings,
             folders=folders,
             store=EntryStore(database),
-            files=EntryFiles(Trust(TrustStore(database), audit), redactor),
+            files=EntryFiles(trust, redactor),
             announce=lambda: log.announce("entry"),
             is_watched=lambda: log.is_heard,
             known_models=lambda: [offer.id for offer in catalog.known()],
@@ -193,7 +253,7 @@ async def opened_services(
             redactor=redactor,
             keys=RunKeys(database),
             make_room=functools.partial(
-                _engine_room,
+                engine_room,
                 settings,
                 folder,
                 records,
@@ -218,15 +278,21 @@ async def opened_services(
         entries.is_busy_for_install = lambda: entries.is_busy() or sessions.open_count()[0] > 0
         stack.push_async_callback(entries.close)
         await entries.start()
-        channels = _channels(settings, environ, secrets, folder.owner_id(), webhook_secret)
+        channels = notice_channels(settings, environ, secrets, folder.owner_id(), webhook_secret)
         if channels:
-            place = _public_url(settings, url)
+            place = public_url(settings, url)
             notices = Notices(log, Deliveries(database), channels, place, redactor)
             stack.push_async_callback(notices.close)
             await notices.start()
+        mirror = Mirror(log, settings.transcripts) if settings.transcripts else None
+        if mirror:
+            stack.push_async_callback(mirror.close)
+            mirror.start()
+        await sessions.remove_half_forks()
         interrupted = await sessions.recover()
         await inbox.recover()
-        await sweep_owner(folder.owner_id(), interrupted, notes=runtime.plan.notes)
+        left = (*interrupted, *interrupted.values())
+        await sweep_owner(folder.owner_id(), left, notes=plan.notes)
         await tasks.recover(interrupted)
         await runs.recover()
         sessions.resume_decided()
@@ -250,6 +316,7 @@ async def opened_services(
         stack.push_async_callback(background.close, cancel=True)
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
+        history = History(log, sessions, SearchIndex(database))
         status = ServerStatus(
             version=version("airboss"),
             url=url,
@@ -258,12 +325,17 @@ async def opened_services(
             settings=settings,
             environ=environ,
             folders=folders,
-            runtime=runtime,
+            pool=pool,
+            homes=homes,
             catalog=catalog,
             sessions=sessions,
             entries=entries,
             log=log,
+            mirror=mirror,
+            tracing=tracing,
+            rows=DoctorRows(settings, sessions, history, providers, copilot_accounts),
         )
+        decisions = Decisions(inbox, sessions, rules, redactor, audit)
         await audit.write(started(version("airboss"), settings, access.tokens()))
         yield Services(
             sessions=sessions,
@@ -272,7 +344,7 @@ async def opened_services(
             reports=RunReports(runs),
             rules=rules,
             inbox=inbox,
-            decisions=Decisions(inbox, sessions, rules, redactor, audit),
+            decisions=decisions,
             live=live,
             catalog=catalog,
             folders=folders,
@@ -280,11 +352,15 @@ async def opened_services(
             entry_checks=EntryChecks(entries),
             entry_editor=EntryEditor(entries, audit),
             rehearsals=rehearsals,
-            history=History(log, sessions, SearchIndex(database)),
+            history=history,
             status=status,
             settings=changes,
+            secrets=secret_desk,
+            providers=providers,
+            copilot_accounts=copilot_accounts,
             access=access,
             sign_ins=sign_ins,
+            server_sign_ins=ServerSignIns(sessions, decisions, grants, audit),
             audit=audit,
             refusals=refusals,
             log=log,
@@ -292,109 +368,3 @@ async def opened_services(
             background=background,
             stop=stop,
         )
-
-
-def _engine_room(
-    settings: Settings,
-    folder: DataFolder,
-    records: RunRecords,
-    sessions: Sessions,
-    budgets: Budgets,
-    entries: Entries,
-    redactor: Redactor,
-    slots: Slots,
-) -> EngineRoom:
-    from airboss.engine.durable import Engine
-    from airboss.engine.run_executor import RunExecutor
-
-    executor = RunExecutor(
-        records=records,
-        sessions=sessions,
-        slots=slots,
-        server_policy=settings.permissions,
-        budgets=budgets,
-        redactor=redactor,
-        find_entry=entries.by_digest,
-    )
-    return EngineRoom(Engine(folder.path, executor), executor)
-
-
-async def _serve_rehearsal(
-    stack: contextlib.AsyncExitStack, script: "Script | None", settings: Settings
-) -> RehearsalSource | None:
-    if script is None:
-        return None
-    from airboss.runtime.rehearsal import RehearsalServer
-
-    server = await stack.enter_async_context(RehearsalServer(script))
-    offers = tuple(
-        ModelOffer(model.id, model.name, model.multiplier, "rehearsal", efforts=model.efforts)
-        for model in script.models
-    )
-    return RehearsalSource(server.base_url, server.api_key, offers, settings.rehearsal is None)
-
-
-def _channels(
-    settings: Settings,
-    environ: dict[str, str],
-    secrets: tuple[str, ...],
-    owner: str,
-    webhook_secret: str | None,
-) -> tuple[Channel, ...]:
-    channels: list[Channel] = []
-    if settings.notify_command:
-        from airboss.service.notice_command import CommandChannel
-
-        names = _key_variables(settings)
-        clean = agents_environment(environ, owner=owner, secrets=secrets, secret_names=names)
-        channels.append(CommandChannel(settings.notify_command, clean, str(Path.home())))
-    if settings.webhook_url and webhook_secret:
-        from airboss.service.webhook import WebhookChannel
-
-        private = settings.webhook_private
-        channels.append(WebhookChannel(settings.webhook_url, webhook_secret, private))
-    return tuple(channels)
-
-
-def _public_url(settings: Settings, url: str) -> str:
-    """Where people come in: by the proxy, where one stands in front."""
-    proxied = settings.trusted_proxy and settings.hosts
-    return f"https://{settings.hosts[0]}" if proxied else url
-
-
-def _key_variables(settings: Settings) -> tuple[str, ...]:
-    return tuple(p.key_variable for p in settings.providers if p.key_variable)
-
-
-def _secrets(
-    settings: Settings,
-    identity: Identity,
-    access: Access,
-    rehearsal: RehearsalSource | None,
-    webhook_secret: str | None,
-) -> tuple[str, ...]:
-    """Every value that must never be seen: in a log, an event, or an agent's environment."""
-    keys = [os.environ.get(name, "").strip() for name in _key_variables(settings)]
-    tokens = [os.environ.get(name, "") for name in TOKEN_VARIABLES]
-    known = [access.token or "", identity.token or "", *keys, *tokens, webhook_secret or ""]
-    if rehearsal:
-        known.append(rehearsal.api_key)
-    return tuple(dict.fromkeys(value for value in known if value))
-
-
-def _plan(
-    settings: Settings,
-    folder: DataFolder,
-    identity: Identity,
-    environ: dict[str, str],
-    secrets: tuple[str, ...],
-) -> RuntimePlan:
-    return RuntimePlan(
-        home=folder.copilot_home,
-        owner=folder.owner_id(),
-        path=settings.copilot_cli,
-        environ=environ,
-        secrets=secrets,
-        secret_names=_key_variables(settings),
-        signed_in_user=identity.token is None,
-    )

@@ -42,6 +42,10 @@ class Conflict(AirbossError):
     code = "conflict"
 
 
+class PromptBlocked(Conflict):
+    """A hook refused what somebody asked for."""
+
+
 class TooMuch(AirbossError):
     """A bound was reached: size, count or time."""
 
@@ -125,6 +129,12 @@ class RuntimeUnavailable(AirbossError):
     code = "runtime_unavailable"
 
 
+class RuntimesBusy(RuntimeUnavailable):
+    """There are as many runtimes as there may be, and all have sessions."""
+
+    code = "runtimes_busy"
+
+
 class SessionGone(AirbossError):
     """The runtime has no record of the session any more, so it cannot be resumed."""
 
@@ -135,3 +145,9 @@ class NotSignedIn(AirbossError):
     """The service needs a sign-in that is missing or was refused."""
 
     code = "not_signed_in"
+
+
+class SignInFailed(AirbossError):
+    """A sign-in at a server of somebody else came to nothing."""
+
+    code = "sign_in_failed"

@@ -1,6 +1,6 @@
 """A provider of one's own as the settings have it, and what is refused there.
 
-The key is in no file: only the name of the variable that holds it is.
+The key is in no file of settings: only the name of the variable or of the secret that has it.
 """
 
 import ipaddress
@@ -147,6 +147,8 @@ class Provider(_FrozenPart):
     base_url: str
     # The key itself is never in a file of ours: only the name of the variable that holds it.
     key_variable: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    # Or the name of a kept secret: put in on the page, or by `airboss secret set`.
+    key_kept: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$")
     # How the key is sent: as this type of provider has it, or as a bearer token.
     auth: Auth = "key"
     # Sent with every request.
@@ -166,6 +168,13 @@ class Provider(_FrozenPart):
     def _be_no_other_source(cls, name: str) -> str:
         if name.lower() in _TAKEN_NAMES:
             raise _refused(f"The name {name} stands for something else. Choose another one.")
+        return name
+
+    @field_validator("key_kept")
+    @classmethod
+    def _be_the_only_key(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name is not None and info.data.get("key_variable") is not None:
+            raise _refused("Name a key_variable or a key_kept, and not both.")
         return name
 
     @field_validator("wire")

@@ -3,14 +3,25 @@
 These are the keys of `[session]`, in snake_case. Files and requests write the same in camelCase.
 """
 
-from typing import Annotated, Final, Literal, TypeAlias
+import re
+from collections.abc import Collection, Iterator
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 ToolSearch: TypeAlias = Literal["auto", "on", "off"]
 Instructions: TypeAlias = Literal["auto", "off"]
+OnUnsafeRetry: TypeAlias = Literal["retry", "ask", "fail"]
 SectionAction: TypeAlias = Literal["replace", "append", "prepend", "remove"]
 
 # The parts of the runtime's own system message. `identity` is the group of the first ones: what is
@@ -109,6 +120,121 @@ class ToolKeys(Keys):
     github: StrictBool | None = None
 
 
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
+NAME_RULE: Final = "Should have letters, digits, - and _ only, and at most 64 of them."
+MOST_AGENTS: Final = 100
+# Whoever the Copilot CLI is signed in as, and the home that all share who name none.
+CLI_ACCOUNT: Final = "cli"
+DEFAULT_IDENTITY: Final = "default"
+MOST_FOLDERS: Final = 100
+
+PartName: TypeAlias = Annotated[str, Field(pattern=NAME_PATTERN)]
+
+
+class AgentKeys(Keys):
+    """An agent that the session's own may hand work to, or that the session itself is."""
+
+    description: Text
+    prompt: Text
+    tools: ToolWords | None = None
+    model: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
+    reasoning_effort: Effort | None = None
+    mcp_servers: tuple[PartName, ...] | None = None
+    skills: tuple[PartName, ...] | None = None
+
+
+VARIABLE_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,199}$"
+ADDRESS_PATTERN: Final = r"^https?://[^/?#@\s]+(/[^?#\s]*)?(\?[^#\s]*)?$"
+NAMED_VARIABLE: Final = re.compile(r"\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
+MOST_SERVERS: Final = 50
+LONGEST_SECONDS: Final = 3600
+NO_SERVER: Final = "Should have a command or a url. Write {} to name a server of the settings."
+TWO_SERVERS: Final = "Should have either a command or a url."
+
+VariableName: TypeAlias = Annotated[str, Field(pattern=VARIABLE_PATTERN)]
+CommandWord: TypeAlias = Annotated[str, Field(max_length=4096)]
+# It may name variables: `$NAME`, or `${NAME}`. A `$$` is a `$`.
+VariableText: TypeAlias = Annotated[str, Field(max_length=4096)]
+
+
+class ServerKeys(Keys):
+    """An MCP server: a program that is started (`command`), or an address that is called (`url`).
+    An empty one names a server that is described elsewhere. What lets one in (`headers`,
+    `tokenVariable`) and `private` are for the settings only."""
+
+    command: Annotated[tuple[CommandWord, ...], Field(min_length=1, max_length=200)] | None = None
+    env: Annotated[dict[VariableName, VariableText], Field(max_length=200)] | None = None
+    url: Annotated[str, Field(pattern=ADDRESS_PATTERN, max_length=2000)] | None = None
+    headers: Annotated[dict[str, VariableText], Field(max_length=50)] | None = None
+    token_variable: VariableName | None = None
+    # Whether it may be on this machine or in this network.
+    private: StrictBool | None = None
+    tools: ToolWords | None = None
+    # So long a call may take.
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_SECONDS, strict=True)] | None = None
+
+    @model_validator(mode="after")
+    def be_one_kind(self) -> "ServerKeys":
+        if mistake := mistake_in_server(self.said):
+            raise ValueError(mistake)
+        return self
+
+    @property
+    def variables(self) -> Iterator[tuple[str, str]]:
+        """Each variable that it needs, and the place that names it."""
+        for key, texts in (("env", self.env), ("headers", self.headers)):
+            for name, text in (texts or {}).items():
+                yield from ((variable, f"{key}.{name}") for variable in variables_in(text))
+        if self.token_variable is not None:
+            yield self.token_variable, "tokenVariable"
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it only names a server that is described elsewhere."""
+        return not self.said
+
+
+def variables_in(text: str) -> list[str]:
+    return [found[1] or found[2] for found in NAMED_VARIABLE.finditer(text) if found[0] != "$$"]
+
+
+def mistake_in_server(said: Collection[str]) -> str | None:
+    """What is wrong with a server that says these, in snake_case."""
+    if not said:
+        return None
+    if "command" in said and "url" in said:
+        return TWO_SERVERS
+    if "command" not in said and "url" not in said:
+        return NO_SERVER
+    kind, others = (
+        ("command", ("headers", "token_variable", "private"))
+        if "command" in said
+        else ("url", ("env",))
+    )
+    wrong = next((name for name in others if name in said), None)
+    return wrong and f"Should not have {to_camel(wrong)}: it has a {kind}."
+
+
+# Commands that have a meaning of their own, and those that are refused: no prompt is named so.
+TAKEN_COMMANDS: Final = (
+    *("compact", "context", "plan", "rename", "review", "security-review", "usage"),
+    *("allow-all", "permissions", "add-dir", "cwd", "mcp", "plugin", "remote", "sandbox"),
+    "reset-allowed-tools",
+)
+MOST_COMMANDS: Final = 100
+
+
+def taken_command(name: str) -> str:
+    return f'"{name}" is a command of its own already. Choose another name.'
+
+
+class CommandKeys(Keys):
+    """A prompt that people send by its name, behind a slash."""
+
+    description: Text
+    prompt: Text
+
+
 Share: TypeAlias = Annotated[float, Field(gt=0, le=1, strict=True)]
 
 
@@ -124,6 +250,69 @@ class ContextKeys(Keys):
         if self.compact_at and self.block_at and self.compact_at >= self.block_at:
             raise ValueError(NOT_IN_ORDER)
         return self
+
+
+# The first twelve are the runtime's own, the others are ours.
+HookName: TypeAlias = Literal[
+    "preToolUse",
+    "preMcpToolCall",
+    "postToolUse",
+    "postToolUseFailure",
+    "userPromptSubmitted",
+    "userPromptTransformed",
+    "sessionStart",
+    "sessionEnd",
+    "errorOccurred",
+    "agentStop",
+    "subagentStart",
+    "subagentStop",
+    "beforePromptBuild",
+    "modelInput",
+    "modelOutput",
+    "agentEnd",
+    "beforeCompaction",
+    "afterCompaction",
+    "beforeMessageWrite",
+]
+HOOKS: Final[tuple[HookName, ...]] = get_args(HookName)
+# Those that are about the call of a tool.
+TOOL_HOOKS: Final = HOOKS[:4]
+HOOK_SECONDS: Final = 15.0
+MOST_HOOK_SECONDS: Final = 600
+MOST_HOOKS: Final = 50
+ONE_OF_HOOK: Final = "Should have exactly one of command and python."
+PYTHON_HOOK: Final = r"^[^:]+\.py:[A-Za-z_][A-Za-z0-9_]*$"
+PYTHON_RULE: Final = "Should be FILE.py:FUNCTION, such as hooks.py:check."
+NOT_OF_TOOL: Final = f"Is for hooks about tools only: {', '.join(TOOL_HOOKS)}."
+
+HookWord: TypeAlias = Annotated[str, Field(max_length=4096)]
+
+
+class HookKeys(Keys):
+    """A program that is asked at one moment of a session's life: a command, or a function in a
+    Python file."""
+
+    command: Annotated[tuple[HookWord, ...], Field(min_length=1, max_length=100)] | None = None
+    python: Annotated[str, Field(pattern=PYTHON_HOOK, max_length=4096)] | None = None
+    tool: ToolWord | None = None
+    seconds: Annotated[float, Field(gt=0, le=MOST_HOOK_SECONDS)] | None = None
+    sub_agents: StrictBool | None = None
+
+    @model_validator(mode="after")
+    def be_one_thing(self) -> "HookKeys":
+        if (self.command is None) == (self.python is None):
+            raise ValueError(ONE_OF_HOOK)
+        return self
+
+
+def _in_camel_case(hooks: object) -> object:
+    """Settings write `pre_tool_use`."""
+    if not isinstance(hooks, dict):
+        return hooks
+    return {to_camel(str(name)): hook for name, hook in cast("dict[Any, Any]", hooks).items()}
+
+
+HookLists: TypeAlias = dict[HookName, Annotated[tuple[HookKeys, ...], Field(max_length=MOST_HOOKS)]]
 
 
 class SessionKeys(Keys):
@@ -147,6 +336,48 @@ class SessionKeys(Keys):
     context: Annotated[
         ContextKeys | None, Field(description="When a long conversation is summarized.")
     ] = None
+    agents: Annotated[
+        dict[PartName, AgentKeys] | None,
+        Field(
+            max_length=MOST_AGENTS, description="Agents by name, which its own may hand work to."
+        ),
+    ] = None
+    commands: Annotated[
+        dict[PartName, CommandKeys] | None,
+        Field(max_length=MOST_COMMANDS, description="Prompts by name, sent with `/NAME`."),
+    ] = None
+    agent: Annotated[
+        PartName | None, Field(description="The one of its agents that the session itself is.")
+    ] = None
+    skills: Annotated[
+        tuple[FolderWord, ...] | None,
+        Field(max_length=MOST_FOLDERS, description="Folders of skills, each as NAME/SKILL.md."),
+    ] = None
+    account: Annotated[
+        PartName | None,
+        Field(description="Whose Copilot it uses: an account of the settings, or `cli`."),
+    ] = None
+    identity: Annotated[
+        PartName | None,
+        Field(description="Whose home its runtime has. Sessions of others do not share it."),
+    ] = None
+    mcp_servers: Annotated[
+        dict[PartName, ServerKeys] | None,
+        Field(max_length=MOST_SERVERS, description="MCP servers by name, whose tools it has."),
+    ] = None
+    hooks: Annotated[
+        HookLists | None,
+        BeforeValidator(_in_camel_case),
+        Field(description="Programs that are asked at moments of its life, by the hook's name."),
+    ] = None
+
+    @field_validator("commands")
+    @classmethod
+    def be_free(cls, commands: dict[str, CommandKeys] | None) -> dict[str, CommandKeys] | None:
+        taken = next((name for name in commands or () if name in TAKEN_COMMANDS), None)
+        if taken is not None:
+            raise ValueError(taken_command(taken))
+        return commands
 
     @classmethod
     def of(cls, other: "SessionKeys") -> "SessionKeys":
@@ -154,4 +385,12 @@ class SessionKeys(Keys):
         return cls(**{name: getattr(other, name) for name in SessionKeys.model_fields})
 
 
+class SessionSettings(SessionKeys):
+    """What the settings say about every session, and what others may say about one."""
+
+    # What an entry or a request may name as `$NAME`.
+    variables: Annotated[tuple[VariableName, ...], Field(max_length=200)] | None = None
+
+
 NOTHING_SAID: Final = SessionKeys()
+NOTHING_SET: Final = SessionSettings()

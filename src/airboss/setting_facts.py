@@ -13,7 +13,9 @@ _ADDRESS: Final = "It controls how this server is reached."
 _ACCESS: Final = "It controls who has access."
 _PROGRAM: Final = "It names a program that the server runs."
 _NOTICES: Final = "It controls where notices are sent, with a secret stored elsewhere."
+_FILES: Final = "It controls where conversations are written."
 _TABLE: Final = "It is a table of the file."
+_TRACES: Final = "It controls where traces are sent, with a secret stored elsewhere."
 _AT_START: Final = "It is read only when the server starts."
 
 
@@ -45,6 +47,10 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     "max_sessions": SettingFacts(
         "Maximum number of open sessions. More are refused.", "number", "at_once"
     ),
+    "max_runtimes": SettingFacts(
+        "Maximum number of agent runtime processes. Each identity and account has its own.",
+        "number",
+    ),
     "permissions": SettingFacts(
         "What agents may do without approval.",
         "choice",
@@ -58,6 +64,12 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     "quiet_seconds": SettingFacts(
         "After this many seconds without activity, the server asks the runtime about the turn.",
         *("number", "new_sessions"),
+    ),
+    "auto_switch": SettingFacts(
+        "When a Copilot model is at its rate limit: ask a person whether the agent goes on with a "
+        "model that Copilot chooses, always go on (yes), or let the turn fail (no).",
+        *("choice", "new_sessions"),
+        choices=("ask", "yes", "no"),
     ),
     "roots": SettingFacts(
         "The folders in which sessions may work. Empty: your home folder, the repository, and the "
@@ -108,6 +120,42 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     ),
     "session.context": SettingFacts(
         "When a long conversation is summarized.", "list", fixed=_TABLE
+    ),
+    "session.agents": SettingFacts(
+        "Agents that the agents of every session may hand work to, by name.", "list", fixed=_TABLE
+    ),
+    "session.agent": SettingFacts(
+        "The name of the agent that every session is. Empty: the runtime's own.", fixed=_TABLE
+    ),
+    "session.skills": SettingFacts(
+        "Folders with skills, each as NAME/SKILL.md, that every session has.", "list", fixed=_TABLE
+    ),
+    "session.account": SettingFacts(
+        "The account of Copilot that every session uses. Empty: the accounts in their order.",
+        fixed=_TABLE,
+    ),
+    "session.identity": SettingFacts(
+        "The identity whose home every session's runtime has. Empty: default.", fixed=_TABLE
+    ),
+    "session.mcp_servers": SettingFacts(
+        "MCP servers whose tools every session has. Of each only the program or the host is shown.",
+        "list",
+        fixed=_TABLE,
+    ),
+    "session.variables": SettingFacts(
+        "Environment variables that entries and requests may give to MCP servers.",
+        "list",
+        fixed="Their values leave this server.",
+    ),
+    "session.commands": SettingFacts(
+        "Prompts with a name, which people send with /NAME in every session.",
+        *("list",),
+        fixed=_TABLE,
+    ),
+    "session.hooks": SettingFacts(
+        "Programs that are asked at moments of every session's life, by the name of the hook.",
+        *("list",),
+        fixed=_TABLE,
     ),
     "max_body_bytes": SettingFacts("Maximum size of a request, in bytes.", "number"),
     "loop_detection.enabled": _loops("Stop an agent that repeats itself.", "switch"),
@@ -175,10 +223,26 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         "list",
         fixed="Each is a table with the name of the variable that has its key.",
     ),
+    "accounts": SettingFacts(
+        "Accounts of Copilot, by name, in the order in which sessions use them.",
+        "list",
+        fixed="Each is a table that says where its token comes from.",
+    ),
     "copilot_cli": SettingFacts(
         "The agent runtime, if it is not in a usual place.",
         fixed=_PROGRAM,
         option="--copilot-cli",
+    ),
+    "runtime_url": SettingFacts(
+        "An agent runtime that somebody else started on this machine, as HOST:PORT. Its token "
+        "comes from AIRBOSS_RUNTIME_TOKEN. Empty: the server starts its own.",
+        fixed="It controls which program runs the agents.",
+    ),
+    "shared_runtime": SettingFacts(
+        "Other programs of this user may join sessions. They bring tools and hooks of their own, "
+        "and may decide requests for permission.",
+        "switch",
+        fixed=_ACCESS,
     ),
     "notify_command": SettingFacts(
         "Command to run when something is waiting for a person. Only its first word is shown.",
@@ -191,11 +255,37 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         fixed=_NOTICES,
         option="--webhook",
     ),
+    "transcripts": SettingFacts(
+        "Folder for transcripts: the conversation of each session, as SESSION.jsonl.",
+        fixed=_FILES,
+    ),
     "webhook_secret_file": SettingFacts(
         "The file with the secret that signs webhooks.", fixed=_NOTICES
     ),
     "webhook_private": SettingFacts(
         "Allow webhooks to private addresses.", "switch", fixed=_NOTICES
+    ),
+    "telemetry.endpoint": SettingFacts(
+        "The OpenTelemetry collector that gets traces. Empty: none are sent. Only the host is "
+        "shown.",
+        fixed=_TRACES,
+    ),
+    "telemetry.protocol": SettingFacts(
+        "The form of traces.",
+        "choice",
+        fixed=_TRACES,
+        choices=("http/protobuf", "http/json"),
+    ),
+    "telemetry.headers_variable": SettingFacts(
+        "The variable with the headers that the collector wants.", fixed=_TRACES
+    ),
+    "telemetry.private": SettingFacts(
+        "Allow a collector at a private address, and without https.", "switch", fixed=_TRACES
+    ),
+    "telemetry.content": SettingFacts(
+        "Send prompts, answers, arguments, outputs and paths in traces, too.",
+        "switch",
+        fixed=_TRACES,
     ),
     "test": SettingFacts("Run in test mode.", "switch", fixed=_AT_START, option="--test"),
     "test_folder": SettingFacts(

@@ -5,7 +5,6 @@ Options win over changes that were made while a server ran, those over the file,
 
 import os
 import re
-import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -24,11 +22,16 @@ from pydantic import (
     field_validator,
 )
 
+from airboss.account_settings import Account
 from airboss.errors import SettingsInvalid
 from airboss.provider_settings import Provider
-from airboss.session_keys import NOTHING_SAID, SessionKeys, ToolKeys
+from airboss.runtime_settings import must_go_together, runtime_address
+from airboss.session_keys import NOTHING_SET, ServerKeys, SessionSettings, ToolKeys
+from airboss.setting_words import Command
+from airboss.telemetry_settings import NO_TELEMETRY, Telemetry
 
 Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
+OnRateLimit = Literal["ask", "yes", "no"]
 POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
 
 # Of a session's tools: what is no list of words.
@@ -36,26 +39,17 @@ _SWITCHES = ("search", "github")
 
 # More are no time that a computer knows.
 _MOST_DAYS = 1_000_000
-_PROVIDERS_TABLE = re.compile(r"\s*\[\[\s*[\"']?providers[\"']?\s*\]\]")
+# Tables that there may be several of.
+_TABLES = re.compile(r"\s*\[\[\s*[\"']?(providers|accounts)[\"']?\s*\]\]")
+
+_NO_LINES: Mapping[str, Sequence[int]] = {}
 
 # Written out in full once, so that it means the same wherever the server works later.
 FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
-def _in_words(command: object) -> object:
-    """A command may be written as one text; no shell ever sees it."""
-    return shlex.split(command) if isinstance(command, str) else command
-
-
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-Command = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
-    Field(min_length=1),
-    BeforeValidator(_in_words),
-]
 
 
 class LoopDetectors(_Frozen):
@@ -132,14 +126,25 @@ class Settings(_Frozen):
     # A script to rehearse with; without any source of models the built-in one is served.
     rehearsal: FullPath | None = None
     providers: tuple[Provider, ...] = ()
+    # Who sessions are for at Copilot, in the order in which they are used.
+    accounts: tuple[Account, ...] = ()
     # The agent runtime, where it is not in one of the usual places.
     copilot_cli: FullPath | None = None
+    # One that somebody else started, as HOST:PORT. What lets us in there is never here: it comes by
+    # AIRBOSS_RUNTIME_TOKEN.
+    runtime_url: Annotated[str, AfterValidator(runtime_address)] | None = None
+    # Whether other programs of this user may join sessions on our own.
+    shared_runtime: bool = False
+    # More processes of it than this are not run at once: one for each identity and account.
+    max_runtimes: int = Field(default=8, gt=0)
     # A turn without any sign of life is asked about after so many seconds.
     quiet_seconds: float = Field(default=60.0, gt=0)
+    # Where a model of Copilot is at its rate limit: go on with one that the service chooses?
+    auto_switch: OnRateLimit = "ask"
     # An agent that repeats itself is warned, then refused, then stopped.
     loop_detection: LoopDetection = LoopDetection()
     # What every session is given beside its model: an entry, a task or a request may say otherwise.
-    session: SessionKeys = NOTHING_SAID
+    session: SessionSettings = NOTHING_SET
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
     # Of a tool's output, a message or reasoning so much is kept: a head, a tail, and a mark that
@@ -156,6 +161,8 @@ class Settings(_Frozen):
     keep_audit_days: float | None = Field(default=None, gt=0, le=_MOST_DAYS)
     # What ended first is deleted while the database holds more than this.
     keep_megabytes: int | None = Field(default=None, gt=0)
+    # Where each session's conversation is written to as well, as SESSION.jsonl.
+    transcripts: FullPath | None = None
     # What is run when something waits for a person: one text, or a list of words.
     notify_command: Command | None = None
     # Where it is posted to. A login in the address would be shown in logs, so there is none.
@@ -164,6 +171,8 @@ class Settings(_Frozen):
     webhook_secret_file: FullPath | None = None
     # Else an address could make us knock at doors inside this network.
     webhook_private: bool = False
+    # Where traces of runs, tasks, turns and tools are sent. Off without an endpoint.
+    telemetry: Telemetry = NO_TELEMETRY
 
 
 def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -177,24 +186,26 @@ def load_settings(file: Path | None, options: Mapping[str, Any]) -> Settings:
     given: dict[str, Any] = read_settings_file(file) if file else {}
     given.update({name: value for name, value in options.items() if value is not None})
     source = f" (options, or {file})" if file else ""
-    lines = _provider_lines(file) if file and "providers" in given else ()
+    lines = _table_lines(file) if file and given.keys() & {"providers", "accounts"} else {}
     return checked_settings(given, f"Invalid settings{source}: ", lines)
 
 
 def checked_settings(
-    given: Mapping[str, Any], opening: str = "", provider_lines: Sequence[int] = ()
+    given: Mapping[str, Any], opening: str = "", lines: Mapping[str, Sequence[int]] = _NO_LINES
 ) -> Settings:
     """Refused in words, behind this opening, where one of them cannot be used."""
     try:
         settings = Settings.model_validate(given)
     except ValidationError as error:
-        raise SettingsInvalid(f"{opening}{_say_what_is_wrong(error, provider_lines)}") from error
-    names = [provider.name for provider in settings.providers]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise SettingsInvalid(
-            f"providers: the name {twice!r} is used twice. Use a different name for each."
-        )
+        raise SettingsInvalid(f"{opening}{_say_what_is_wrong(error, lines)}") from error
+    for table in ("providers", "accounts"):
+        names = [one.name for one in getattr(settings, table)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise SettingsInvalid(
+                f"{table}: the name {twice!r} is used twice. Use a different name for each."
+            )
+    must_go_together(settings)
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise SettingsInvalid("tls_certificate and tls_key belong together: set both, or neither.")
     return settings
@@ -219,6 +230,17 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
         said["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
     if settings.notify_command:
         said["notify_command"] = [settings.notify_command[0], "…"]
+    _show_session(settings, said)
+    if settings.telemetry.is_on:
+        said["telemetry"]["endpoint"] = f"{settings.telemetry.host}/…"
+    if settings.providers:
+        said["providers"] = [provider.name for provider in settings.providers]
+    if settings.accounts:
+        said["accounts"] = [account.name for account in settings.accounts]
+    return said
+
+
+def _show_session(settings: Settings, said: dict[str, Any]) -> None:
     if settings.session.system_message:
         said["session"]["system_message"] = "; ".join(settings.session.system_message.said)
     if settings.session.tools:
@@ -226,9 +248,16 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
     if settings.session.context:
         context = settings.session.context
         said["session"]["context"] = [f"{name}: {getattr(context, name)}" for name in context.said]
-    if settings.providers:
-        said["providers"] = [provider.name for provider in settings.providers]
-    return said
+    if names := _shown_names(settings.session):
+        said["session"] |= names
+    if settings.session.mcp_servers:
+        servers = settings.session.mcp_servers.items()
+        said["session"]["mcp_servers"] = [_shown_server(name, server) for name, server in servers]
+
+
+def _shown_names(session: SessionSettings) -> dict[str, list[str]]:
+    named = {"hooks": session.hooks, "agents": session.agents, "commands": session.commands}
+    return {key: [str(name) for name in value] for key, value in named.items() if value}
 
 
 def _shown_tools(tools: ToolKeys) -> list[str]:
@@ -237,22 +266,31 @@ def _shown_tools(tools: ToolKeys) -> list[str]:
     return [*(tools.allow or ()), *denied, *switches]
 
 
-def _provider_lines(file: Path) -> list[int]:
-    """The line of each provider's table."""
-    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
-    return [number for number, line in lines if _PROVIDERS_TABLE.match(line)]
+def _table_lines(file: Path) -> dict[str, list[int]]:
+    """The line of each provider's table, and of each account's."""
+    found: dict[str, list[int]] = {}
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        if head := _TABLES.match(line):
+            found.setdefault(head[1], []).append(number)
+    return found
 
 
-def _say_what_is_wrong(error: ValidationError, provider_lines: Sequence[int]) -> str:
+def _shown_server(name: str, server: ServerKeys) -> str:
+    if server.command is not None:
+        return f"{name}: {server.command[0]}" + (" …" if server.command[1:] else "")
+    return f"{name}: {urlsplit(server.url or '').netloc}"
+
+
+def _say_what_is_wrong(error: ValidationError, lines: Mapping[str, Sequence[int]]) -> str:
     return "; ".join(
-        f"{_place(problem['loc'], provider_lines)}: {problem['msg']}" for problem in error.errors()
+        f"{_place(problem['loc'], lines)}: {problem['msg']}" for problem in error.errors()
     )
 
 
-def _place(steps: tuple[int | str, ...], provider_lines: Sequence[int]) -> str:
+def _place(steps: tuple[int | str, ...], lines: Mapping[str, Sequence[int]]) -> str:
     name = ".".join(str(step) for step in steps)
     match steps:
-        case ("providers", int(number), *_) if number < len(provider_lines):
-            return f"{name} (in the table at line {provider_lines[number]})"
+        case (str(table), int(number), *_) if number < len(lines.get(table, ())):
+            return f"{name} (in the table at line {lines[table][number]})"
         case _:
             return name

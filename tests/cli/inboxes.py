@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx2
 
+from tests.pauses import pauses
 from tests.portal import Portal
 
 Item = dict[str, Any]
@@ -28,11 +29,12 @@ def ask(portal: Portal, text: str) -> Item:
         session = client.post("/api/v1/sessions", json={"cwd": str(portal.work)}).json()["id"]
         client.post(f"/api/v1/sessions/{session}/prompts", json={"text": text})
         until = time.monotonic() + 20
+        pause = pauses()
         while time.monotonic() < until:
             found = client.get("/api/v1/inbox", params={"session": session}).json()["items"]
             if found:
                 return found[0]
-            time.sleep(0.02)
+            time.sleep(next(pause))
     raise AssertionError(portal.log)
 
 
@@ -41,8 +43,9 @@ def ended(portal: Portal, item: Item) -> Item:
     path = f"/api/v1/sessions/{item['session']}"
     with http(portal) as client:
         until = time.monotonic() + 20
+        pause = pauses()
         while client.get(path).json()["state"] != "idle":
             assert time.monotonic() < until, portal.log
-            time.sleep(0.02)
+            time.sleep(next(pause))
         events = client.get(f"{path}/events", params={"limit": 1000}).json()["items"]
     return next(one["event"] for one in events if one["event"]["kind"] == "tool.ended")

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.documents import Command, Reader, blocks, commands, not_said
-from tests.nursery import Streams, the_nursery
+from tests.nursery import PYTHON_VARIABLE, Streams, the_nursery
 from tests.portal import Portal, Process
+from tests.quick_command import quick_command_in
 
 ROOT = Path(__file__).parents[2]
 TUTORIAL = (ROOT / "docs/tutorial.md").read_text("utf-8")
@@ -63,20 +64,25 @@ def set_up_and_serve(reader: Reader) -> None:
 def reader(tmp_path: Path) -> Iterator[Reader]:
     portal = Portal(tmp_path)
     clone, notes = tmp_path / "home" / "airboss", tmp_path / "notes"
-    clone.parent.mkdir()
+    (clone / ".venv").mkdir(parents=True)
     notes.mkdir()
-    clone.symlink_to(ROOT)
+    for path in ROOT.iterdir():
+        if path.name != ".venv":
+            (clone / path.name).symlink_to(path)
     servers = Servers(tmp_path, portal.data)
     author = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com"}
     committer = {"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com"}
-    yield Reader(
-        folder=clone,
-        environ={**portal.environ, **author, **committer},
-        notes=notes,
-        instead={"make run": set_up_and_serve, "airboss serve": servers.serve},
-        looks=frozenset({"airboss inbox"}),
-    )
-    servers.stop()
+    with quick_command_in(tmp_path / "bin") as bin:
+        (clone / ".venv/bin").symlink_to(bin)
+        quick = {PYTHON_VARIABLE: str(bin / "python")}
+        yield Reader(
+            folder=clone,
+            environ={**portal.environ, **author, **committer, **quick},
+            notes=notes,
+            instead={"make run": set_up_and_serve, "airboss serve": servers.serve},
+            looks=frozenset({"airboss inbox"}),
+        )
+        servers.stop()
 
 
 @pytest.mark.timeout(300)

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 
 from tests.contract.guest import Frame, Guest, Told, frames_of
+from tests.pauses import pauses
 from tests.portal import Portal
 
 INBOX = "/api/v1/inbox"
@@ -75,8 +76,9 @@ class AskedGuest(Guest):
         """The first that waits, as soon as something does."""
         async with asyncio.timeout(20):
             found = await self.waiting(**query)
+            pause = pauses()
             while not found:
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(next(pause))
                 found = await self.waiting(**query)
         return found[0]
 

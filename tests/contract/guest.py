@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import httpx2
 
+from tests.pauses import pauses
 from tests.portal import Portal
 
 Told = dict[str, Any]
@@ -130,8 +131,9 @@ class Guest:
     async def until(self, session: str, *states: str, seconds: float = 20) -> Told:
         async with asyncio.timeout(seconds):
             view = await self.show(session)
+            pause = pauses()
             while view["state"] not in states or view["queue"]:
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(next(pause))
                 view = await self.show(session)
         return view
 

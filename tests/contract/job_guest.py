@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tests.contract.guest import Frame, Guest, Told, frames_of
+from tests.pauses import pauses
 from tests.portal import Portal
 
 INSTALL = "copilot/test/installJobsEntry"
@@ -167,29 +168,32 @@ class JobGuest(Guest):
         """The run, once it has ended."""
         async with asyncio.timeout(40):
             view = await self.show_run(run)
+            pause = pauses()
             while view["state"] in ("waiting", "running"):
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(next(pause))
                 view = await self.show_run(run)
         return view
 
     async def until_run(self, run: str, holds: Callable[[Told], object]) -> Told:
         async with asyncio.timeout(40):
             view = await self.show_run(run)
+            pause = pauses()
             while not holds(view):
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(next(pause))
                 view = await self.show_run(run)
         return view
 
     async def at_work(self, run: str, count: int = 1) -> list[Told]:
         """The sessions of so many tasks of a run, once the model of each has begun its turn."""
         async with asyncio.timeout(40):
+            pause = pauses()
             while True:
                 tasks = {work["task_run"] for work in (await self.show_run(run))["running"]}
                 working = await self.sessions_of(*tasks)
                 found = [one for one in working if one["state"] == "working"]
                 if len(found) >= count:
                     return found
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(next(pause))
 
     async def sessions_of(self, *task_runs: str) -> list[Told]:
         answer = await self.http.get("/api/v1/sessions", params={"limit": 200})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.contract.job_guest import alt, loop, par, seq
+from tests.pauses import pauses
 from tests.portal import Portal
 
 WORDS = """2 of 613 tests still fail, both for one reason.
@@ -157,7 +158,8 @@ def reset(portal: Portal) -> None:
 
 def until_over(show: Callable[[str], Any], run: str) -> dict[str, Any]:
     end = time.monotonic() + 60
+    pause = pauses()
     while (view := show(f"/api/v1/runs/{run}"))["ended_at"] is None:
         assert time.monotonic() < end, view
-        time.sleep(0.05)
+        time.sleep(next(pause))
     return view

@@ -263,3 +263,15 @@ async def test_a_provider_that_does_not_answer_fails_the_turn_and_the_way_back_w
         events = await guest.turn(session, "greet me again")
         ends = [told["event"] for told in events if told["event"]["kind"] == "turn.ended"]
         assert ends[0]["outcome"] == "done"
+
+
+async def test_a_deep_examination_calls_a_model_of_each_provider(providing_portal: Portal) -> None:
+    async with Guest.of(providing_portal) as guest:
+        answer = await guest.http.post("/api/v1/doctor", timeout=60)
+        assert answer.status_code == 200, answer.text
+        found = {check["id"]: check for check in answer.json()["checks"]}
+        assert found["provider.house"]["state"] == "ok", found["provider.house"]
+        assert found["provider.poor"]["state"] == "fail"
+        assert {found[name]["state"] for name in ("processes", "skills", "wishes")} == {"ok"}
+        plain = (await guest.http.get("/api/v1/doctor")).json()["checks"]
+        assert not any(check["id"].startswith("provider.") for check in plain)

@@ -154,13 +154,18 @@ async def test_what_was_queued_is_worked_on_after_a_resume(before: Before, after
     assert ends[-3:] == ["Hello, captain. Ünïcödé 🛫 too.", "I will look.", "That is all."]
 
 
-async def test_a_session_that_the_runtime_lost_says_so(before: Before, after: Guest) -> None:
+async def test_a_session_that_the_runtime_lost_starts_over_and_says_so(
+    before: Before, after: Guest
+) -> None:
     session = before.lost
     answer = await after.http.post(f"/api/v1/sessions/{session}/resume")
-    told = answer.json()
-    assert (answer.status_code, told["code"]) == (410, "session_gone")
-    assert told["detail"] == f"The agent runtime has no record of session {session} any more."
-    assert (await after.show(session))["state"] == "interrupted"
+    assert (answer.status_code, answer.json()["state"]) == (200, "idle")
+    [told] = only("session.restarted", await after.events(session))
+    assert told["why"] == f"The agent runtime has no record of session {session} any more."
+    assert (told["number"], (await after.show(session))["restart_number"]) == (2, 2)
+    bound = (await after.http.get(f"/api/v1/sessions/{session}/setup")).json()["binding"]
+    assert (bound["number"], bound["runtime"]) == (2, f"{session}-2")
+    assert (bound["parts"]["provider"], bound["fits"]) == ("rehearsal", True)
     assert (await after.do(session, "close"))["state"] == "closed"
     again = await after.http.post(f"/api/v1/sessions/{session}/resume")
     assert (again.status_code, again.json()["code"]) == (409, "conflict")

@@ -29,7 +29,7 @@ async def test_metrics_count_sessions_events_and_starts_of_the_runtime(guest: Gu
     told = dict(re.findall(r"^(\w+) ([0-9.e+-]+)$", answer.text, re.MULTILINE))
     assert float(told["airboss_sessions_open"]) >= 1
     assert float(told["airboss_sessions_working"]) >= 1
-    assert float(told["airboss_runtime_starts_total"]) == 1
+    assert float(told["airboss_runtime_starts_total"]) >= 1
     assert float(told["airboss_log_events_total"]) >= 4
     assert float(told["airboss_log_trouble"]) == 0
     assert "process_resident_memory_bytes" in told

@@ -15,6 +15,7 @@ from tests.contract.conftest import SCRIPT
 from tests.contract.guest import JSON, Guest, Told, kinds, only
 from tests.contract.stories import check_events
 from tests.portal import Portal
+from tests.trials import whole_only
 
 CHANCE = random.Random()  # noqa: S311 - what comes next is no secret
 PROMPTS = ("greet", "tell the tale", "look around", "take your time", "unlucky")
@@ -112,6 +113,7 @@ async def test_a_storm_of_requests_leaves_every_story_whole(stormy_portal: Porta
     assert "Traceback" not in stormy_portal.log
 
 
+@whole_only
 async def test_a_storm_in_which_the_runtime_dies_again_and_again(stormy_portal: Portal) -> None:
     """Close, resume, start and abort meet the loss of the runtime at every moment."""
     async with Guest.of(stormy_portal) as guest:
@@ -150,6 +152,7 @@ async def test_a_session_whose_caller_left_while_it_started_is_closed(
                 opened = (await guest.http.get("/api/v1/status")).json()["sessions"]["open"]
 
 
+@whole_only
 async def test_starts_stops_and_queries_of_many_at_once(stormy_portal: Portal) -> None:
     """The seed's calls: twenty people, each with a session of their own."""
 

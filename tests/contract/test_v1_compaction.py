@@ -30,7 +30,9 @@ async def test_an_idle_session_is_compacted_and_says_who_asked_for_it(guest: Gue
         await guest.turn(session, text)
     before = await guest.show(session)
     assert before["context"]["limit"] == 128_000
-    status, done = await compact(guest, session, instructions="Keep the ships.")
+    status, done = await compact(
+        guest, session, instructions="Keep the ships. ".ljust(2000, "\U0001f6a2")
+    )
     assert (status, done["compacted"]) == (200, True)
     view, events = await guest.show(session), await guest.events(session)
     [started], [ended] = of_kind("compaction.started", events), of_kind("compaction.ended", events)
@@ -63,6 +65,7 @@ async def test_a_session_that_works_or_is_closed_is_not_compacted(guest: Guest) 
     await guest.do(session, "close")
     assert (await compact(guest, session))[0] == 409
     assert (await compact(guest, session, instructions=""))[0] == 422
+    assert (await compact(guest, session, instructions="x" * 2001))[0] == 422
 
 
 async def test_what_is_asked_for_meanwhile_waits_and_a_stop_leaves_the_history(

@@ -11,6 +11,7 @@ from tests.contract.entries import entry, write
 from tests.contract.guest import Guest, Told
 from tests.contract.test_v1_entries import got
 from tests.portal import Portal
+from tests.trials import whole_only
 
 PATH = "/api/v1/entry/file"
 
@@ -98,6 +99,7 @@ async def test_of_many_who_save_at_once_one_succeeds(own_portal: Portal) -> None
     assert sorted(os.listdir(own_portal.work)) == ["airboss.yaml"]
 
 
+@whole_only
 async def test_eight_mebibytes_are_saved_and_no_more(own_portal: Portal) -> None:
     path = str(own_portal.work / "airboss.yaml")
     most = 8 * 1024 * 1024

@@ -5,7 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.fuzzing import HARD_TO_REACH, LEFT_OUT, described, furnished_portal, fuzz
+from tests.contract.fuzzing import (
+    HARD_TO_REACH,
+    LEFT_OUT,
+    described,
+    furnished_portal,
+    fuzz,
+    is_bounded,
+)
+
+# Whose bounds are all tried, which is most of the work; `make trials` tries those of every one.
+ONE_OF = 8
 
 
 def test_only_operations_that_there_are_have_a_reason() -> None:
@@ -16,11 +26,12 @@ def test_only_operations_that_there_are_have_a_reason() -> None:
 @pytest.mark.timeout(600)
 def test_the_api_is_as_it_is_described(tmp_path: Path) -> None:
     with furnished_portal(tmp_path) as (portal, names):
-        outcome = fuzz(portal, names, seed=20261116, examples=5)
+        outcome = fuzz(portal, names, seed=20261116, examples=3, one_of=ONE_OF)
         assert outcome.code == 0, outcome.report
         assert "Traceback" not in portal.log
     assert {name for name, _ in outcome.answers} == {
         operation["operationId"] for operation in described()
     } - set(LEFT_OUT)
-    assert outcome.never_reached == set(), outcome.report
-    assert outcome.answers.total() > 1000
+    never = {name for name in outcome.never_reached if is_bounded(name, ONE_OF)}
+    assert never == set(), outcome.report
+    assert outcome.answers.total() > 400

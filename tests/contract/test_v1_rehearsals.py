@@ -21,20 +21,24 @@ pytestmark = pytest.mark.timeout(180)
 INPUTS = {"migrate-api": "old_price to price", "write-docs": "shop.py"}
 
 
-def with_own_tmp(folder: Path) -> Portal:
+def with_own_tmp(folder: Path, **environ: str) -> Portal:
     (folder / "tmp").mkdir()
-    return Portal(folder, extra_environ={"TMPDIR": str(folder / "tmp")})
+    return Portal(folder, extra_environ={"TMPDIR": str(folder / "tmp"), **environ})
 
 
 @pytest.fixture(scope="module")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    with with_own_tmp(tmp_path_factory.mktemp("rehearsals")).serving() as portal:
+def portal(
+    tmp_path_factory: pytest.TempPathFactory, quick_python: dict[str, str]
+) -> Iterator[Portal]:
+    folder = tmp_path_factory.mktemp("rehearsals")
+    with with_own_tmp(folder, **quick_python).serving() as portal:
         yield portal
 
 
 @pytest.fixture
 def own_portal(tmp_path: Path) -> Portal:
-    """One that a test starts, kills and stops."""
+    """One that a test starts, kills and stops. Its rehearsals have interpreters of their own, as
+    everywhere, whose processes are looked for."""
     return with_own_tmp(tmp_path)
 
 
@@ -78,7 +82,7 @@ async def ended(guest: Guest, name: str) -> Told:
             told = await shown(guest, name)
             if told["state"] != "running":
                 return told
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.1)
 
 
 async def refused(guest: Guest, status: int, **body: Any) -> str:

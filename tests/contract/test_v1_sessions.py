@@ -66,6 +66,15 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "run": None,
         "items": [],
         "asking": None,
+        "account": None,
+        "agent": None,
+        "own_agent": None,
+        "mcp_servers": [],
+        "mode": None,
+        "plan_approved": None,
+        "restart_number": 0,
+        "forked_from": None,
+        "runtime_copy": None,
     }
     assert await guest.show(view["id"]) == view
 

@@ -7,6 +7,8 @@ import pytest
 from tests.contract.guest import Guest
 from tests.portal import Portal
 
+AGENT = {"description": "Finds mistakes.", "prompt": "You look for mistakes."}
+
 
 async def started(guest: Guest, **keys: Any) -> Any:
     return await guest.http.post("/api/v1/sessions", json={"model": "rehearsal", **keys})
@@ -69,6 +71,23 @@ async def test_of_one_about_which_nothing_was_said_all_is_as_usual(shared_portal
         ({"directories": ["/usr"]}, "directories[0]: The folder /usr is outside"),
         ({"context": {"compactAt": 2}}, "compactAt"),
         ({"instruction": "off"}, "instruction"),
+        ({"agent": "nobody"}, 'agent: There is no agent \\"nobody\\".'),
+        ({"agents": {"task": AGENT}}, 'agents.task: \\"task\\" is the name of an agent'),
+        ({"agents": {"a": {**AGENT, "tools": ["wiew"]}}}, "agents.a.tools[0]"),
+        ({"agents": {"a": {**AGENT, "model": "none"}}}, "agents.a.model: The model none is not"),
+        ({"agents": {"a": {"prompt": "x"}}}, "description"),
+        ({"account": "nobody"}, 'account: There is no account \\"nobody\\". There are: cli.'),
+        ({"identity": "../etc"}, "identity"),
+        ({"skills": ["/nowhere"]}, "skills[0]: The folder /nowhere does not exist"),
+        ({"hooks": {"preTool": []}}, "hooks"),
+        ({"hooks": {"agentStop": [{"seconds": 5}]}}, "exactly one of command and python"),
+        ({"hooks": {"agentStop": [{"command": ["cat"], "seconds": 0}]}}, "seconds"),
+        ({"hooks": {"agentStop": [{"python": "a.py"}]}}, "python"),
+        ({"hooks": {"agentStop": [{"command": ["cat"], "tool": "bash"}]}}, "agentStop[0].tool"),
+        (
+            {"hooks": {"agentStop": [{"command": ["/nowhere/x"]}]}},
+            "hooks.agentStop[0].command[0]: There is no program /nowhere/x.",
+        ),
     ],
 )
 async def test_what_nobody_can_have_is_refused_by_its_name(
@@ -87,6 +106,10 @@ async def test_what_nobody_can_have_is_refused_by_its_name(
         {"systemMessage": {"sections": {"safety": "remove"}}},
         {"tools": {"github": True}},
         {"directories": ["/usr"]},
+        {"skills": ["skills"]},
+        {"hooks": {"preToolUse": [{"command": ["cat"]}]}},
+        {"account": "cli"},
+        {"identity": "builder"},
     ],
 )
 async def test_what_widens_needs_the_role_own(shared_portal: Portal, keys: dict[str, Any]) -> None:

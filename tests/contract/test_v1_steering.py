@@ -152,7 +152,8 @@ async def test_the_queue_is_listed_changed_reordered_and_emptied(guest: Guest) -
     names = [(await send(guest, session, f"number {n}", "queue"))["prompt"] for n in range(4)]
     status, told = await call(guest, "GET", f"{session}/queue")
     first = {"prompt": names[0], "text": "number 0", "task": None, "who": "owner"}
-    assert (status, told["items"][0]) == (200, {**first, "delivery": None, "images": None})
+    nothing = dict.fromkeys(("delivery", "images", "mode", "files", "selection"))
+    assert (status, told["items"][0]) == (200, {**first, **nothing})
     change = {"text": f"number 20 {SECRET}"}
     status, told = await call(guest, "PATCH", f"{session}/queue/{names[2]}", change)
     assert [item["text"] for item in told["items"]][2] == "number 20 [secret removed]"

@@ -62,6 +62,11 @@ async def test_what_cannot_be_is_refused_and_nothing_is_written(guest: Guest) ->
     assert (await change(guest, session, model="house/grand-model"))[0] == 409
 
 
+def make_room(guest: Guest) -> None:
+    """A file that another test made there is refused before anybody is asked."""
+    (guest.portal.work / "hello.txt").unlink(missing_ok=True)
+
+
 async def test_narrower_permissions_hold_from_the_next_turn_on_and_wider_ones_need_own(
     approved: Guest,
 ) -> None:
@@ -72,6 +77,7 @@ async def test_narrower_permissions_hold_from_the_next_turn_on_and_wider_ones_ne
     path = f"/api/v1/sessions/{session}"
     narrowed = await approved.http.patch(path, json={"permissions": "read-only"}, headers=bearer)
     assert (narrowed.status_code, narrowed.json()["policy"]) == (200, "read-only")
+    make_room(approved)
     events = await approved.turn(session, "write it")
     [decided] = of_kind("permission.decided", events)
     assert (decided["allowed"], decided["by"]) == (False, "policy read-only")
@@ -100,3 +106,24 @@ async def test_the_change_is_there_behind_a_killed_server(own_portal: Portal) ->
         [ended] = of_kind("turn.ended", events)
         assert ended["models"] == ["house/grand-model"]
         assert {one["by"] for one in of_kind("permission.decided", events)} == {"policy deny-all"}
+
+
+async def test_a_session_goes_on_as_another_of_its_agents(guest: Guest) -> None:
+    agents = {"reviewer": {"description": "Reviews.", "prompt": "You review."}}
+    started = await guest.http.post("/api/v1/sessions", json={"agents": agents})
+    session = started.json()["id"]
+    await guest.turn(session, "greet me")
+    for name in ("reviewer", ""):
+        status, view = await change(guest, session, agent=name)
+        assert (status, view.get("agent") or "") == (200, name)
+        [ended] = of_kind("turn.ended", await guest.turn(session, "greet me"))
+        assert ended["outcome"] == "done"
+        setup = (await guest.http.get(f"/api/v1/sessions/{session}/setup")).json()
+        assert (setup["setup"].get("agent") or "") == name
+    for wrong in ("nobody", "x" * 65, 5):
+        status, told = await change(guest, session, agent=wrong)
+        assert status == 422, told
+    assert (
+        'no agent "nobody". It has: reviewer.'
+        in (await change(guest, session, agent="nobody"))[1]["detail"]
+    )

@@ -64,7 +64,8 @@ def read_lines(file: Path) -> list[Line]:
     lines: list[Line] = []
     for words in told:
         task, mission, number, session, word, seconds = words.split()
-        attempt = Attempt(session, mission, int(number))
+        # The runtime's name: one that it was given anew has a number behind ours.
+        attempt = Attempt(session.partition("-")[0], mission, int(number))
         lines.append(Line(task, attempt, word, float(seconds) * 1000))
     return lines
 

@@ -11,6 +11,7 @@ import httpx2
 
 from tests.crash.conftest import MakePortal
 from tests.crash.witness import read_all
+from tests.pauses import pauses
 from tests.portal import Portal
 
 
@@ -50,18 +51,20 @@ class Person:
     async def until(self, run: str, *states: str) -> dict[str, Any]:
         async with asyncio.timeout(30):
             view = await self.run(run)
+            pause = pauses()
             while view["state"] not in states:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(next(pause))
                 view = await self.run(run)
         return view
 
     async def items(self, count: int = 1) -> list[dict[str, Any]]:
         async with asyncio.timeout(30):
+            pause = pauses()
             while True:
                 items = (await self.client.get("/api/v1/inbox")).json()["items"]
                 if len(items) == count:
                     return items
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(next(pause))
 
     async def say(self, item: dict[str, Any]) -> None:
         """Yes to all, and blue."""

@@ -266,8 +266,8 @@ async def test_a_decision_on_a_session_that_the_runtime_lost_says_so(
 ) -> None:
     item = before.items["gone"]
     assert await after.allow(item["id"]) == 200
-    view = await after.until(item["session"], "interrupted")
-    assert "has no record of session" in view["error"]
+    events = await after.follow_to(item["session"], "session.restarted")
+    assert "has no record of session" in events[-1]["event"]["why"]
     await after.asks_nothing(item["session"])
 
 

@@ -13,6 +13,7 @@ from tests.crash import marks
 from tests.crash.marks import is_over, soon
 from tests.crash.witness import ask, start_session, until
 from tests.portal import Portal
+from tests.trials import sampled
 
 pytestmark = [
     pytest.mark.anyio,
@@ -24,7 +25,7 @@ WAYS = {
     "cleared": f"true; env -i setsid SLEEP {QUIET} &",
     "forked-twice": f"true; env -i setsid sh -c 'setsid SLEEP {QUIET} & exit 0' {QUIET}",
 }
-ways = pytest.mark.parametrize("way", WAYS)
+ways = pytest.mark.parametrize("way", sampled(1, WAYS))
 
 
 def running(words: str) -> list[int]:

@@ -144,7 +144,12 @@ async def test_a_session_that_the_runtime_forgot_costs_no_try_and_what_waited_go
     assert await trial.conclude() == []
     told = attempts(trial)
     assert [one for one in told if one.endswith("crashed")] == []
-    assert told[2:] == ["t1 prompt 1 restart", "t1 prompt 2 done"]
+    # One of the two was at work, whichever came first; the other one had nothing to lose.
+    assert sorted(one.split(" ", 1)[1] for one in told) == [
+        "prompt 1 done",
+        "prompt 1 restart",
+        "prompt 2 done",
+    ]
 
 
 @pytest.mark.parametrize("what", ["server", "runtime", "both"])

@@ -17,6 +17,7 @@ from tests.contract.job_guest import JobGuest, par, ref, seq
 from tests.crash.marks import bearing, left_of, running, soon
 from tests.portal import Portal
 from tests.service.errands import entry, task
+from tests.trials import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timed]
 
@@ -270,7 +271,7 @@ async def test_a_kill_in_the_middle_of_a_stop_is_no_way_back(own: Portal) -> Non
     assert await asyncio.to_thread(soon, lambda: not left_of(own)), left_of(own)
 
 
-@pytest.mark.parametrize("how", ["api/stop", "SIGTERM"])
+@pytest.mark.parametrize("how", sampled(1, ["api/stop", "SIGTERM"]))
 async def test_a_server_that_is_stopped_in_order_fails_no_run(own: Portal, how: str) -> None:
     async with JobGuest.of(own) as guest:
         runs = [await begun(guest, job) for job in ("hold", "hold", "always")]

@@ -14,6 +14,7 @@ import pytest
 from tests.crash.marks import bearing, owner_of, running, soon
 from tests.crash.witness import ENDS, STARTS, ask, read_all, show, start_session, until
 from tests.portal import Portal
+from tests.trials import whole_only
 
 NOTICED_SECONDS = 2
 
@@ -125,6 +126,7 @@ async def test_shell_commands_of_a_dead_runtime_are_gone_before_the_next_session
         assert ended["event"]["error"]
 
 
+@whole_only
 async def test_a_runtime_killed_ten_times_in_a_row_leaves_a_server_that_works(
     portal: Portal,
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 from tests.crash.marks import left_of, owner_of, running, soon
 from tests.crash.witness import ask, follow, read_all, show, start_session, until
 from tests.portal import Portal
+from tests.trials import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timed]
 
@@ -71,7 +72,9 @@ async def live(client: httpx2.AsyncClient, session: str) -> list[dict[str, Any]]
     return told
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "SIGHUP", "api/stop", "airboss stop"])
+@pytest.mark.parametrize(
+    "how", sampled(1, ["SIGTERM", "SIGINT", "SIGHUP", "api/stop", "airboss stop"])
+)
 async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(portal: Portal, how: str) -> None:
     async with portal.client() as client:
         sessions = await busy(portal, client)
@@ -102,7 +105,7 @@ async def test_a_stop_in_the_middle_of_everything_ends_all_of_it(portal: Portal,
             assert {"error": "SessionClosed"} in told, "what was not read in time is read later"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", sampled(1, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 async def test_an_impatient_person_does_not_cut_off_the_end(
     portal: Portal, number: signal.Signals
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from airboss.model.tool_table import OURS
 from tests.crash.witness import show
+from tests.pauses import pauses
 from tests.portal import Portal, Process
 from tests.runtime.copilot_service import Stage, on_stage
 
@@ -27,12 +28,20 @@ SESSION = """
 instructions = "off"
 tools = {{allow = ["@read", "bash"]}}
 {provider}"""
+HOOK = """#!/bin/sh
+echo '{"additionalContext": "Mind the owl."}'
+"""
+OWL = "---\nname: owl\ndescription: All about owls\n---\nThe owl has three eyes.\n"
 KEYS: dict[str, Any] = {
     "reasoningEffort": "high",
     "systemMessage": {"sections": {"tone": {"replace": "Be terse."}}},
-    "tools": {"allow": ["view", "edit"], "search": "off"},
+    "tools": {"allow": ["view", "edit", "skill"], "search": "off"},
     "directories": ["../beside"],
     "context": {"compactAt": 0.5},
+    "agents": {"reviewer": {"description": "Finds mistakes.", "prompt": "You look for mistakes."}},
+    "agent": "reviewer",
+    "skills": ["../skills"],
+    "hooks": {"userPromptSubmitted": [{"command": ["../hook.sh"]}]},
 }
 ENTRY: dict[str, Any] = {
     "models": {"driving": {"id": "house/stand-in", "reasoningEffort": "low"}},
@@ -68,6 +77,10 @@ async def portal(stage: Stage, tmp_path: Path) -> AsyncGenerator[Portal]:
     entry = tmp_path / "airboss.json"
     entry.write_text(json.dumps(ENTRY), "utf-8")
     (tmp_path / "beside").mkdir()
+    (tmp_path / "skills" / "owl").mkdir(parents=True)
+    (tmp_path / "skills" / "owl" / "SKILL.md").write_text(OWL, "utf-8")
+    (tmp_path / "hook.sh").write_text(HOOK, "utf-8")
+    (tmp_path / "hook.sh").chmod(0o755)
     options = ("--root", str(tmp_path), "--entry", str(entry))
     portal = BarePortal(tmp_path, options)
     portal.data.mkdir()
@@ -90,13 +103,17 @@ def facts(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         "terse": "Be terse." in told,
         "tabs": "Use tabs." in told,
         "beside": str(folder / "beside") in told,
+        "is reviewer": "You look for mistakes." in told,
+        "has skill": "All about owls" in str(request),
+        "is hooked": "Mind the owl." in str(request),
     }
 
 
 async def until(met: Any, seconds: float = 30) -> None:
     async with asyncio.timeout(seconds):
+        pause = pauses()
         while not await met():  # noqa: ASYNC110 - asked over HTTP
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(next(pause))
 
 
 async def test_a_session_has_all_of_it_again_and_no_more_tools(
@@ -115,7 +132,8 @@ async def test_a_session_has_all_of_it_again_and_no_more_tools(
         await until(is_done)
         before = (await client.get(f"/api/v1/sessions/{session}/setup")).json()["setup"]
     first = facts(stage.requests[-1], tmp_path)
-    assert first["tools"] == {"view", "edit", *OURS}
+    assert first["tools"] == {"view", "edit", "skill", *OURS}
+    assert (first["is reviewer"], first["has skill"], first["is hooked"]) == (True, True, True)
     assert (first["effort"], first["terse"], first["beside"]) == ("high", True, True)
     await asyncio.sleep(1)  # the runtime writes its history a moment later
     await asyncio.to_thread(portal.kill)

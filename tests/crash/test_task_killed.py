@@ -164,7 +164,7 @@ async def test_what_a_killed_session_reported_is_forgotten(house: TaskHouse) -> 
 async def test_a_runtime_that_hangs_is_a_crash_too(house: TaskHouse) -> None:
     run = await begin(house, whole_task("prompt", several=False))
     await house.under_way(run, 2)
-    pid = house.services.status.runtime.pid
+    pid = house.services.status.pool.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     story = await house.ended(run)
@@ -196,12 +196,14 @@ async def test_a_runtime_killed_between_missions_is_replaced(
         run: TaskRunId,
         prompt: PromptId,
         pause: Pause | None = None,
+        *,
+        plan: bool = False,
     ) -> AcceptedPrompt:
         asked.append(text)
         if len(asked) in (2, 4):
             house.kill_runtime()
             await house.until(session, "interrupted")
-        return await ask(session, text, who, run, prompt, pause)
+        return await ask(session, text, who, run, prompt, pause, plan=plan)
 
     monkeypatch.setattr(house.sessions, "ask", late)
     story = await house.ended(await begin(house, whole_task("none", several=several)))

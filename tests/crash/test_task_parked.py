@@ -12,6 +12,7 @@ import pytest
 from tests.crash.conftest import MakePortal
 from tests.crash.person import Person, person_at
 from tests.crash.test_runs_parked import ENTRY, SCRIPT, lines
+from tests.pauses import pauses
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -38,8 +39,9 @@ async def show(person: Person, task: str) -> dict[str, Any]:
 async def until(person: Person, task: str, **told: Any) -> dict[str, Any]:
     async with asyncio.timeout(30):
         view = await show(person, task)
+        pause = pauses()
         while any(view[name] != value for name, value in told.items()):
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(next(pause))
             view = await show(person, task)
     return view
 

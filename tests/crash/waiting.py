@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.contract.asking import AskedGuest
 from tests.contract.guest import Told
+from tests.pauses import pauses
 from tests.portal import Portal
 
 SCRIPT = """
@@ -51,16 +52,18 @@ class Waited(AskedGuest):
     async def asks_nothing(self, session: str) -> None:
         async with asyncio.timeout(20):
             items = await self.waiting(session=session)
+            pause = pauses()
             while items:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(next(pause))
                 items = await self.waiting(session=session)
 
     async def ended(self, session: str, turns: int = 2) -> list[Told]:
         """The session's events, once so many turns are over and it rests."""
         async with asyncio.timeout(40):
+            pause = pauses()
             while (view := await self.show(session))["turns"] < turns or view["state"] != "idle":
                 assert view["state"] != "interrupted" or view["turns"] < turns, view
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(next(pause))
         return [said["event"] for said in await self.events(session)]
 
 

@@ -55,8 +55,9 @@ def browser(shared_browser: Shared) -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Page:
-    """In a context of its own: it shares no cookie and no storage with another test's."""
-    return browser.new_context().new_page()
+    """In a context of its own: it shares no cookie and no storage with another test's. Nothing in
+    it moves for ever: each frame is drawn without a graphics card, on what the tests run on."""
+    return browser.new_context(reduced_motion="reduce").new_page()
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from tests.e2e.sessions import Person
 from tests.e2e.tracked import CALL, begun, over, ref, run_tab, seq, state, task, visit
 from tests.e2e.visit import asked, new_session, signed_in
 from tests.e2e.witness import Quiet
+from tests.pauses import pauses
 from tests.portal import Portal
+from tests.trials import whole_only
 
 WORDS: Final = "2 of 613 tests still fail.\n\nFAILED tests/test_merge.py::test_two_writers"
 # Below all of them stand the rules that come with Airboss, for the sample job.
@@ -106,6 +108,7 @@ def portal(tmp_path: Path) -> Iterator[Portal]:
     portal.stop()
 
 
+@whole_only
 @pytest.mark.timeout(180)
 def test_a_day(portal: Portal, page: Page, quiet: Quiet) -> None:
     signed_in(page, portal)
@@ -138,9 +141,10 @@ def any_works(portal: Portal) -> bool:
 
 def until(holds: Callable[[], object], what: str) -> None:
     end = time.monotonic() + 30
+    pause = pauses()
     while not holds():
         assert time.monotonic() < end, what
-        time.sleep(0.05)
+        time.sleep(next(pause))
 
 
 def region(page: Page, name: str) -> Locator:

@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.visit import fits, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial
 
 # What people look for, and the page that they should find.
 FOUND = {
@@ -38,6 +39,7 @@ def test_the_documentation_is_found_from_a_page_and_searched_without_a_token(
     assert page.context.cookies() == []
 
 
+@trial
 def test_the_documentation_is_usable_by_all_and_linked_from_the_pages(
     shared_portal: Portal, browser: Browser, page: Page
 ) -> None:

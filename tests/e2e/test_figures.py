@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.contract.job_guest import loop, ref, seq, task
 from tests.e2e.visit import asked, signed_in
+from tests.pauses import pauses
 from tests.portal import Portal
 
 PAUSE_MS = 2_000
@@ -72,9 +73,10 @@ def show(portal: Portal, path: str) -> Any:
 
 def until(portal: Portal, run: str, *states: str) -> dict[str, Any]:
     end = time.monotonic() + 40
+    pause = pauses()
     while (view := show(portal, f"runs/{run}"))["state"] not in states:
         assert time.monotonic() < end, view
-        time.sleep(0.05)
+        time.sleep(next(pause))
     return view
 
 

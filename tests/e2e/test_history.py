@@ -11,7 +11,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.contract.job_guest import entry_of, ref
 from tests.e2e.visit import asked, calm, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
+from tests.pauses import pauses
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +34,10 @@ def ended(portal: Portal, text: str) -> str:
     """A session that was asked one thing, has answered, and is closed."""
     session = new_session(portal, text)
     until = time.monotonic() + 20
+    pause = pauses()
     while (view := _view(portal, session))["state"] != "idle" or view["turns"] == 0:
         assert time.monotonic() < until
-        time.sleep(0.05)
+        time.sleep(next(pause))
     asked(portal, "POST", f"/api/v1/sessions/{session}/close")
     return session
 
@@ -59,6 +62,7 @@ def places(page: Page) -> Locator:
     return page.get_by_role("row").filter(has=page.locator("mark"))
 
 
+@whole_only
 def test_a_row_says_how_it_went_and_leads_there(portal: Portal, history: Page) -> None:
     session = ended(portal, "hello, oldest <b>friend</b>")
     history.goto(f"{portal.url}/history.html")
@@ -70,6 +74,7 @@ def test_a_row_says_how_it_went_and_leads_there(portal: Portal, history: Page) -
     assert link.get_attribute("href") == f"/index.html?session={session}"
 
 
+@whole_only
 def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, history: Page) -> None:
     ended(portal, "hello, before the run")
     words = "hello\n" + "and more of it, " * 20
@@ -91,6 +96,7 @@ def test_a_run_stands_among_the_sessions_by_when_it_began(portal: Portal, histor
     assert mine.get_by_role("link").get_attribute("href") == where
 
 
+@whole_only
 def test_a_task_by_itself_is_one_row_and_leads_to_its_session(
     portal: Portal, history: Page
 ) -> None:
@@ -116,6 +122,7 @@ def test_a_task_by_itself_is_one_row_and_leads_to_its_session(
     assert asked(portal, "GET", f"/api/v1/task-runs/{task}").status_code == 404
 
 
+@whole_only
 def test_a_task_that_failed_is_retried_where_it_is_chosen(portal: Portal, history: Page) -> None:
     # It fails before it has a session: nothing ran before it.
     request = {"task": "approve", "cwd": str(portal.work)}
@@ -151,6 +158,7 @@ def test_filters_are_the_servers_and_stay_in_the_address(portal: Portal, history
     expect(row(history, "hello, haystack")).to_have_count(0)
 
 
+@whole_only
 def test_what_was_said_is_a_result_like_others_and_leads_to_its_place(
     portal: Portal, history: Page
 ) -> None:
@@ -229,6 +237,7 @@ def test_what_is_deleted_is_named_and_gone_and_what_goes_on_is_kept(
     quiet.said = [text for text in quiet.said if "409" not in text]
 
 
+@whole_only
 def test_more_than_a_page_is_read_on_in_order(portal: Portal, history: Page) -> None:
     with ThreadPoolExecutor(4) as people:
         list(people.map(closed, [portal] * 52))
@@ -243,6 +252,7 @@ def test_more_than_a_page_is_read_on_in_order(portal: Portal, history: Page) -> 
     assert shown == [f"/index.html?session={session['id']}" for session in listed]
 
 
+@whole_only
 def test_keys_go_along_the_names(portal: Portal, history: Page) -> None:
     ended(portal, "hello, first of keys")
     history.goto(f"{portal.url}/history.html")
@@ -256,6 +266,7 @@ def test_keys_go_along_the_names(portal: Portal, history: Page) -> None:
     expect(links.nth(0)).to_be_focused()
 
 
+@trial
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
     ended(portal, "hello, everybody")
 
@@ -267,6 +278,7 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
     usable_by_all(browser, portal, hits)
 
 
+@whole_only
 def test_runs_are_filtered_by_tag_and_by_jobs_that_no_entry_has_any_more(
     portal: Portal, history: Page
 ) -> None:

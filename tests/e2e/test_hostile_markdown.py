@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.visit import asked, new_session, signed_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import whole_only
 
 BAD = "window.ran=(window.ran||0)+1"
 HERE = "https://evil.invalid"
@@ -157,6 +158,7 @@ def test_nothing_that_a_model_writes_runs_or_is_fetched(
     quiet.check()
 
 
+@whole_only
 def test_all_of_it_at_once_does_no_more(portal: Portal, page: Page, quiet: Quiet) -> None:
     message = shown(page, portal, "everything")
     expect(message.get_by_role("heading", name="Report")).to_be_visible(timeout=20_000)
@@ -190,6 +192,7 @@ def test_what_cannot_be_seen_is_seen(portal: Portal, page: Page, quiet: Quiet) -
     quiet.check()
 
 
+@whole_only
 def test_a_text_that_takes_for_ever_does_not_hold_the_page(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:

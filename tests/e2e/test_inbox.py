@@ -11,6 +11,7 @@ from tests.contract.asking import asking_portal_in
 from tests.e2e.visit import asked, audit, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 INBOX = "/api/v1/inbox"
 
@@ -113,6 +114,7 @@ def test_keys_move_and_decide_and_the_focus_goes_to_the_next(portal: Portal, inb
     assert outcomes(portal, second) == [("deny", None)]
 
 
+@whole_only
 def test_what_is_pressed_twice_does_not_decide_the_next_one(portal: Portal, inbox: Page) -> None:
     first, second = two_wait(portal, inbox)
     inbox.keyboard.press("j")
@@ -165,6 +167,7 @@ def test_a_no_can_say_why_and_the_agent_reads_it(portal: Portal, inbox: Page) ->
     assert outcomes(portal, session) == [("deny", "add nothing, daddy")]
 
 
+@whole_only
 def test_a_change_is_shown_line_by_line_with_what_hides_in_it(portal: Portal, inbox: Page) -> None:
     new_session(portal, "write it")
     lines = cards(inbox).locator(".diff li.a")
@@ -184,6 +187,7 @@ def test_a_question_is_answered_by_its_number(portal: Portal, inbox: Page) -> No
     assert outcomes(portal, session) == [("answered", "Blue")]
 
 
+@whole_only
 def test_words_of_ones_own_and_no_answer_are_answers_too(portal: Portal, inbox: Page) -> None:
     named = new_session(portal, "what name")
     cards(inbox).get_by_label("Your answer").fill("Ada", timeout=20_000)
@@ -196,6 +200,7 @@ def test_words_of_ones_own_and_no_answer_are_answers_too(portal: Portal, inbox: 
     assert outcomes(portal, left) == [("declined", None)]
 
 
+@whole_only
 def test_a_form_is_filled_in_and_says_what_is_wrong(portal: Portal, inbox: Page) -> None:
     session = new_session(portal, "fill in")
     card = cards(inbox)
@@ -213,6 +218,7 @@ def test_a_form_is_filled_in_and_says_what_is_wrong(portal: Portal, inbox: Page)
     assert (outcome, answer) == ("answered", '{"city": "Oslo", "days": 2, "flies": true}')
 
 
+@whole_only
 def test_what_somebody_else_decides_stays_in_view_and_says_so(portal: Portal, inbox: Page) -> None:
     new_session(portal, "touch it")
     expect(cards(inbox)).to_be_visible(timeout=20_000)
@@ -222,6 +228,7 @@ def test_what_somebody_else_decides_stays_in_view_and_says_so(portal: Portal, in
     expect(inbox.locator(".ask.done")).to_contain_text(re.compile(r"Denied by \w+, \d\d:\d\d"))
 
 
+@whole_only
 def test_the_palette_goes_to_a_session_and_closes_with_esc(portal: Portal, inbox: Page) -> None:
     new_session(portal, "what name")
     expect(cards(inbox)).to_be_visible(timeout=20_000)
@@ -249,6 +256,7 @@ def test_the_palette_goes_to_a_session_and_closes_with_esc(portal: Portal, inbox
     inbox.goto(f"{portal.url}/inbox.html")
 
 
+@trial
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
     leave_nothing(portal)
     for text in ("touch it", "touch it", "write it", "which colour", "fill in"):

@@ -8,7 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.contract.asking import asking_portal_in
 from tests.e2e.visit import asked, audit, fits, new_session, signed_in, window
+from tests.pauses import pauses
 from tests.portal import Portal
+from tests.trials import whole_only
 
 INBOX = "/api/v1/inbox"
 
@@ -51,9 +53,10 @@ def wait(portal: Portal, *texts: str) -> list[str]:
     for text in texts:
         sessions.append(new_session(portal, text))
         until = time.monotonic() + 20
+        pause = pauses()
         while sessions[-1] not in [item["session"] for item in waiting(portal)]:
             assert time.monotonic() < until
-            time.sleep(0.05)
+            time.sleep(next(pause))
     return sessions
 
 
@@ -89,6 +92,7 @@ def test_equal_requests_are_chosen_and_decided_together_by_keys(
     assert third not in left
 
 
+@whole_only
 def test_equal_requests_are_always_allowed_together_by_one_rule(
     portal: Portal, browser: Browser
 ) -> None:
@@ -143,6 +147,7 @@ def test_the_fifth_yes_to_the_same_kind_suggests_a_rule_that_decides_what_waits(
     asked(portal, "DELETE", f"/api/v1/rules/{kept['id']}")
 
 
+@whole_only
 def test_on_a_phone_the_tapped_item_opens_in_place_and_closes_again(
     portal: Portal, browser: Browser
 ) -> None:
@@ -160,6 +165,7 @@ def test_on_a_phone_the_tapped_item_opens_in_place_and_closes_again(
     expect(page.locator(".ask")).to_have_count(0)
 
 
+@whole_only
 def test_a_device_tells_what_comes_only_after_somebody_turned_it_on(
     portal: Portal, page: Page
 ) -> None:

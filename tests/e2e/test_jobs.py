@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.e2e.visit import asked, calm, is_wide, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 ENTRY = """
 models: {driving: rehearsal}
@@ -94,6 +95,7 @@ def started(page: Page, name: str) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
+@whole_only
 def test_without_a_folder_it_goes_to_the_start_page(portal: Portal, page: Page) -> None:
     signed_in(page, portal)
     for query in ("", "?wb="):
@@ -101,6 +103,7 @@ def test_without_a_folder_it_goes_to_the_start_page(portal: Portal, page: Page) 
         page.wait_for_url("**/index.html")
 
 
+@whole_only
 def test_stop_server_is_no_button_among_the_jobs(jobs: Page) -> None:
     expect(jobs.get_by_role("heading", name="Available Jobs", level=1)).to_be_visible()
     expect(jobs.get_by_role("button", name="Stop Server")).to_have_count(0)
@@ -119,6 +122,7 @@ def test_a_row_is_its_keyword_and_a_button_for_each_job(jobs: Page) -> None:
     expect(rows.nth(0).get_by_role("button").nth(1)).to_contain_text("Tell a tale")
 
 
+@whole_only
 def test_an_empty_cell_is_blank(jobs: Page) -> None:
     [greet, tell, dawdle, slip] = [
         box(job(jobs, name)) for name in ("Greet", "Tell", "Dawdle", "Slip")
@@ -128,6 +132,7 @@ def test_an_empty_cell_is_blank(jobs: Page) -> None:
     assert tell["x"] == slip["x"]
 
 
+@whole_only
 def test_jobs_that_no_row_names_are_listed_below(jobs: Page) -> None:
     others = jobs.get_by_role("group", name="Other")
     expect(others.get_by_role("button", name=re.compile("^left-out"))).to_be_visible()
@@ -146,12 +151,14 @@ def test_a_click_selects_exclusively_and_a_second_click_unselects(jobs: Page) ->
     expect(jobs.locator("[aria-pressed=true]")).to_have_count(0)
 
 
+@whole_only
 def test_the_selection_outlives_a_reload(jobs: Page) -> None:
     job(jobs, "Greet").press("Space")
     jobs.reload()
     expect(job(jobs, "Greet")).to_have_attribute("aria-pressed", "true")
 
 
+@whole_only
 def test_there_is_a_box_only_for_a_job_that_requires_input(jobs: Page) -> None:
     expect(text_box(jobs)).to_have_count(0)
     job(jobs, "Greet").click()
@@ -164,6 +171,7 @@ def test_there_is_a_box_only_for_a_job_that_requires_input(jobs: Page) -> None:
     expect(text_box(jobs)).to_have_count(0)
 
 
+@whole_only
 def test_a_job_says_what_its_entry_says_of_it(jobs: Page) -> None:
     expect(job(jobs, "Greet")).to_contain_text("Says hello.")
     expect(job(jobs, "Greet")).not_to_contain_text("To whoever is there.")
@@ -193,6 +201,7 @@ def test_a_start_opens_the_tracking_page_in_the_same_window(portal: Portal, jobs
     expect(text_box(jobs)).to_have_value("")
 
 
+@whole_only
 def test_control_and_enter_start_it_too(jobs: Page) -> None:
     job(jobs, "Tell").click()
     text_box(jobs).fill("quickly")
@@ -200,6 +209,7 @@ def test_control_and_enter_start_it_too(jobs: Page) -> None:
     jobs.wait_for_url("**/jobTracking.html?jobName=tell&jobId=*")
 
 
+@whole_only
 def test_preview_opens_the_tracking_page_without_a_job(portal: Portal, jobs: Page) -> None:
     job(jobs, "Greet").click()
     before = len(runs(portal, "greet"))
@@ -226,6 +236,7 @@ def test_an_answer_that_is_lost_starts_nothing_twice(
     quiet.said.clear()  # Chromium tells of the answer that was lost
 
 
+@whole_only
 def test_a_job_that_needs_input_says_so(jobs: Page, quiet: Quiet) -> None:
     job(jobs, "Tell").click()
     jobs.get_by_role("button", name="Start Job: Tell a tale").click()
@@ -233,6 +244,7 @@ def test_a_job_that_needs_input_says_so(jobs: Page, quiet: Quiet) -> None:
     quiet.said.clear()  # Chromium tells of every 422
 
 
+@whole_only
 def test_what_was_written_is_kept_for_each_job(jobs: Page) -> None:
     job(jobs, "Tell").click()
     text_box(jobs).fill("not finished")
@@ -246,6 +258,7 @@ def test_what_was_written_is_kept_for_each_job(jobs: Page) -> None:
     expect(text_box(jobs)).to_have_value("")
 
 
+@whole_only
 def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
     portal: Portal, jobs: Page, quiet: Quiet
 ) -> None:
@@ -259,6 +272,7 @@ def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
     quiet.said.clear()  # Chromium tells of every 422
 
 
+@whole_only
 def test_each_button_says_how_the_job_went_and_how_long_it_takes(
     portal: Portal, jobs: Page
 ) -> None:
@@ -273,6 +287,7 @@ def test_each_button_says_how_the_job_went_and_how_long_it_takes(
     expect(job(jobs, "Slip")).to_contain_text("Failed just now", timeout=30_000)
 
 
+@whole_only
 def test_each_button_says_what_runs_now_and_what_waits_for_the_person(
     portal: Portal, jobs: Page
 ) -> None:
@@ -291,6 +306,7 @@ def test_each_button_says_what_runs_now_and_what_waits_for_the_person(
     expect(note).to_have_count(0)
 
 
+@whole_only
 def test_the_selected_job_tells_its_facts_and_its_last_runs(portal: Portal, jobs: Page) -> None:
     first = run(portal, "left-out")
     job(jobs, "left-out").click()
@@ -307,6 +323,7 @@ def test_the_selected_job_tells_its_facts_and_its_last_runs(portal: Portal, jobs
     expect(row.get_by_role("link")).to_have_attribute("href", way)
 
 
+@whole_only
 def test_the_right_part_is_800_px_wide_and_its_bar_can_be_dragged(jobs: Page) -> None:
     side = jobs.get_by_role("region", name="User input")
     bar = jobs.get_by_role("separator")
@@ -326,6 +343,7 @@ def test_the_right_part_is_800_px_wide_and_its_bar_can_be_dragged(jobs: Page) ->
     is_wide(side, 800)
 
 
+@trial
 def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:
     run(portal, "greet")
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.e2e.visit import asked, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial
 
 TOKEN = "ghp_" + "a" * 36
 BROKEN = f"""\
@@ -27,6 +28,7 @@ grid: []
 MANY = BROKEN + "".join(f"field-{number}: 1\n" for number in range(500))
 
 
+@trial
 def test_every_mistake_is_on_the_jobs_page_with_what_to_write_instead(
     tmp_path: Path, page: Page, browser: Browser, quiet: Quiet
 ) -> None:

@@ -11,7 +11,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.contract.asking import asking_portal_in
 from tests.e2e.visit import asked, audit, calm, new_session, signed_in
 from tests.e2e.witness import Quiet
+from tests.pauses import pauses
 from tests.portal import Portal
+from tests.trials import whole_only
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +47,12 @@ def barred(control: Locator, needed: str) -> None:
 
 
 def item_of(portal: Portal, session: str) -> str:
+    pause = pauses()
     for _ in range(200):
         found = asked(portal, "GET", f"/api/v1/inbox?session={session}").json()["items"]
         if found:
             return str(found[0]["id"])
-        time.sleep(0.05)
+        time.sleep(next(pause))
     raise AssertionError("nothing waits")
 
 
@@ -99,6 +102,7 @@ def test_who_decides_allows_once_and_writes_no_rule(
     expect(card.get_by_role("button", name="Allow once")).to_have_count(0)
 
 
+@whole_only
 def test_settings_show_who_one_is_and_what_only_owners_change(
     portal: Portal, quietly: Page, tokens: dict[str, str]
 ) -> None:
@@ -128,6 +132,7 @@ def test_owners_read_the_audit_and_take_it_away(portal: Portal, quietly: Page) -
     audit(calm(page))
 
 
+@whole_only
 def test_a_role_that_is_taken_away_is_noticed_with_the_first_refusal(
     portal: Portal, page: Page
 ) -> None:

@@ -11,6 +11,7 @@ from tests.e2e.tracked import begun, run_tab, until, visit
 from tests.e2e.visit import asked, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,7 @@ def test_what_was_asked_is_open_before_it_was_decided_and_decided_after_it(
 
 
 @pytest.mark.timeout(180)
+@trial
 def test_nobody_is_shut_out_of_the_past(portal: Portal, browser: Browser, answered: str) -> None:
     usable_by_all(
         browser,

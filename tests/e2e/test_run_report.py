@@ -10,6 +10,7 @@ from tests.e2e.tracked import begun, node, run_tab, state, until, visit
 from tests.e2e.visit import asked, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +106,7 @@ def test_a_run_that_succeeded_says_what_was_concluded_changed_and_decided(
     quiet.check()
 
 
+@whole_only
 def test_keys_go_to_the_report_and_to_a_comparison_but_never_while_somebody_types(
     portal: Portal, page: Page, ship: str
 ) -> None:
@@ -131,6 +133,7 @@ def test_keys_go_to_the_report_and_to_a_comparison_but_never_while_somebody_type
     page.wait_for_url(f"{portal.url}/compare.html?a={ship}")
 
 
+@whole_only
 def test_on_a_phone_the_retry_stays_at_the_foot(portal: Portal, page: Page, broken: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     visit(page, portal, "broken", broken)
@@ -146,6 +149,7 @@ def test_on_a_phone_the_retry_stays_at_the_foot(portal: Portal, page: Page, brok
     expect(retry).to_be_in_viewport()
 
 
+@whole_only
 def test_it_is_renamed_and_tagged_in_place(portal: Portal, page: Page, ship: str) -> None:
     visit(page, portal, "ship", ship)
     expect(page.locator(".jobhead .t")).to_have_text("A follower loses events")
@@ -240,6 +244,7 @@ def test_the_axis_shows_the_run_as_it_was_and_plays_it_back(
     quiet.check()
 
 
+@whole_only
 def test_two_runs_are_chosen_in_the_history_and_compared(
     portal: Portal, page: Page, ship: str, broken: str, quiet: Quiet
 ) -> None:
@@ -280,6 +285,7 @@ def in_the_past(page: Page) -> None:
 
 
 @pytest.mark.timeout(180)
+@trial
 def test_nobody_is_shut_out_of_a_report(
     portal: Portal, browser: Browser, ship: str, broken: str
 ) -> None:

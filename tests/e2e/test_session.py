@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.e2e.sessions import Person, at_page
 from tests.e2e.visit import asked, is_wide, new_session, window
 from tests.portal import Portal
+from tests.trials import whole_only
 
 
 def heading(block: Locator) -> str:
@@ -28,6 +29,7 @@ def height(block: Locator) -> float:
 # The two parts, and the bar between them.
 
 
+@whole_only
 def test_what_was_changed_stands_beside_the_conversation_and_a_bar_moves_it(
     person: Person,
 ) -> None:
@@ -69,6 +71,7 @@ def test_blocks_are_stacked_in_order_and_several_are_open_at_a_time(person: Pers
     assert is_open.count() == 7
 
 
+@whole_only
 def test_a_header_says_that_it_receives_and_stops_to_when_it_is_complete(person: Person) -> None:
     person.says("tell the tale")
     expect(person.block("Message").locator(".type")).to_have_text(
@@ -79,6 +82,7 @@ def test_a_header_says_that_it_receives_and_stops_to_when_it_is_complete(person:
     assert heading(person.block("User")) == "User"
 
 
+@whole_only
 def test_what_is_said_takes_the_room_that_it_needs_while_it_comes(person: Person) -> None:
     person.says("at great length")
     block = person.log.locator("article.blk.message")
@@ -93,6 +97,7 @@ def test_what_is_said_takes_the_room_that_it_needs_while_it_comes(person: Person
     expect(block.locator(".caret")).to_have_count(0)
 
 
+@whole_only
 def test_markdown_is_laid_out_while_it_comes_and_nothing_jumps_at_the_end(person: Person) -> None:
     person.says("lay it out")
     message = person.block("Message")
@@ -110,6 +115,7 @@ def test_markdown_is_laid_out_while_it_comes_and_nothing_jumps_at_the_end(person
     expect(body.locator(".codebox code")).to_have_text("x = 1\n")
 
 
+@whole_only
 def test_user_and_message_are_open_when_complete_and_the_others_closed(person: Person) -> None:
     person.says("say hello")
     person.is_idle()
@@ -122,6 +128,7 @@ def test_user_and_message_are_open_when_complete_and_the_others_closed(person: P
     expect(person.block("Reasoning")).not_to_contain_text("I greet back.")
 
 
+@whole_only
 def test_a_click_on_the_header_opens_and_closes(person: Person) -> None:
     person.says("say hello")
     person.is_idle()
@@ -135,6 +142,7 @@ def test_a_click_on_the_header_opens_and_closes(person: Person) -> None:
     assert not is_open(message)
 
 
+@whole_only
 def test_a_document_can_be_seen_raw_and_rendered_again(person: Person) -> None:
     person.says("write a report")
     person.is_idle()
@@ -148,12 +156,14 @@ def test_a_document_can_be_seen_raw_and_rendered_again(person: Person) -> None:
     expect(message.get_by_role("heading", name="The report")).to_be_visible()
 
 
+@whole_only
 def test_plain_text_has_no_such_button(person: Person) -> None:
     person.says("say hello")
     person.is_idle()
     expect(person.page.get_by_role("button", name="View Raw Data")).to_have_count(0)
 
 
+@whole_only
 def test_what_was_said_can_be_copied(person: Person) -> None:
     person.says("write a report")
     person.is_idle()
@@ -189,6 +199,7 @@ def test_a_command_has_its_exit_code_and_the_end_of_what_it_said(person: Person)
     assert person.page.evaluate("navigator.clipboard.readText()").startswith("1\n2\n")
 
 
+@whole_only
 def test_a_search_and_a_file_that_was_read_say_so_and_open_the_file_at_its_line(
     person: Person,
 ) -> None:
@@ -213,6 +224,7 @@ def test_a_search_and_a_file_that_was_read_say_so_and_open_the_file_at_its_line(
     expect(person.log).to_be_visible()
 
 
+@whole_only
 def test_three_or_more_looks_in_a_row_share_a_line(person: Person) -> None:
     hello(person)
     person.says("look at it all")
@@ -238,6 +250,7 @@ def test_an_edit_is_one_diff_shown_once(person: Person) -> None:
     expect(row).not_to_contain_text("old_str")
 
 
+@whole_only
 def test_a_to_do_list_has_ticks_and_is_changed_where_it_is(person: Person) -> None:
     person.says("make a plan")
     person.is_idle()
@@ -247,6 +260,7 @@ def test_a_to_do_list_has_ticks_and_is_changed_where_it_is(person: Person) -> No
     expect(person.log.locator(".call")).to_have_count(1)
 
 
+@whole_only
 def test_a_call_that_failed_shows_why(person: Person) -> None:
     person.says("look at nothing")
     person.is_idle()
@@ -255,6 +269,7 @@ def test_a_call_that_failed_shows_why(person: Person) -> None:
     expect(row.get_by_role("group", name="Why it failed")).to_be_visible()
 
 
+@whole_only
 def test_what_another_agent_called_and_answered_is_inside_its_row(person: Person) -> None:
     person.says("delegate")
     person.is_idle()
@@ -312,6 +327,7 @@ def test_a_request_that_failed_is_retried_with_another_model_in_a_new_session(
     assert (view["model"], view["cwd"]) == ("spare", person.view["cwd"])
 
 
+@whole_only
 def test_a_block_that_was_cut_off_says_so(person: Person) -> None:
     person.says("take your time")
     expect(person.block("Message")).to_contain_text("One moment.", timeout=10_000)
@@ -357,6 +373,7 @@ def many(portal: Portal, session: str, count: int) -> None:
         assert asked(portal, "POST", path, {"text": f"say hello, number {n}"}).status_code == 202
 
 
+@whole_only
 def test_it_follows_its_end_only_while_one_is_there(person: Person) -> None:
     many(person.portal, person.session, 12)
     expect(person.log).to_contain_text("number 11", timeout=30_000)
@@ -377,6 +394,7 @@ def test_it_follows_its_end_only_while_one_is_there(person: Person) -> None:
     assert person.log.evaluate(at_end)
 
 
+@whole_only
 def test_opening_a_block_moves_nothing(person: Person) -> None:
     many(person.portal, person.session, 8)
     expect(person.log).to_contain_text("number 7", timeout=30_000)
@@ -388,6 +406,7 @@ def test_opening_a_block_moves_nothing(person: Person) -> None:
     assert header.bounding_box() == before
 
 
+@whole_only
 @pytest.mark.timeout(180)
 def test_of_a_long_conversation_only_a_part_is_in_the_page(person: Person) -> None:
     many(person.portal, person.session, 80)
@@ -404,6 +423,7 @@ def test_of_a_long_conversation_only_a_part_is_in_the_page(person: Person) -> No
     assert person.log.locator("article.blk").count() < 80
 
 
+@whole_only
 def test_j_and_k_go_from_block_to_block(person: Person) -> None:
     person.says("say hello")
     person.is_idle()

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.e2e.sessions import Person, at_page
 from tests.e2e.visit import usable_by_all, window
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 PHONE = 480
 
@@ -35,6 +36,7 @@ def test_changed_files_stand_beside_with_their_diffs_line_below_line(person: Per
     assert person.log.is_visible()
 
 
+@whole_only
 def test_a_change_can_be_seen_side_by_side_and_taken_away_as_a_patch(person: Person) -> None:
     (person.portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")
     person.says("change it")
@@ -53,6 +55,7 @@ def test_a_change_can_be_seen_side_by_side_and_taken_away_as_a_patch(person: Per
     assert patch.startswith("--- a/hello.py\n+++ b/hello.py\n@@")
 
 
+@whole_only
 def test_the_panel_tells_what_it_took_and_what_it_is(person: Person) -> None:
     person.says("say hello")
     person.is_idle()
@@ -67,6 +70,7 @@ def test_the_panel_tells_what_it_took_and_what_it_is(person: Person) -> None:
         expect(panel(person)).to_contain_text(words)
 
 
+@whole_only
 def test_below_1180_px_a_tab_holds_what_the_panel_says(portal: Portal, browser: Browser) -> None:
     person = at_page(portal, window(browser, portal, width=1000))
     expect(person.page.get_by_role("complementary")).to_have_count(0)
@@ -134,6 +138,7 @@ def played(portal: Portal, browser: Browser) -> str:
 
 
 @pytest.mark.timeout(180)
+@trial
 def test_the_page_fits_its_window_and_shuts_nobody_out(portal: Portal, browser: Browser) -> None:
     session = played(portal, browser)
 
@@ -162,6 +167,7 @@ def test_the_page_fits_its_window_and_shuts_nobody_out(portal: Portal, browser: 
     usable_by_all(browser, portal, come, open_every_tool, list_commands, list_files)
 
 
+@whole_only
 def test_what_stands_beside_shuts_nobody_out_either(portal: Portal, browser: Browser) -> None:
     """A model that failed, with the others to choose from; a file; a change side by side."""
     (portal.work / "hello.py").write_text("def one():\n    return 1\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.e2e.sessions import Person, portal_in
 from tests.e2e.visit import asked, audit, calm, new_session
 from tests.portal import Portal
+from tests.trials import whole_only
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,7 @@ def test_a_permission_request_appears_with_its_choices_and_waits(person: Person)
     assert not (person.portal.work / "hello.txt").exists()
 
 
+@whole_only
 def test_what_is_allowed_is_done_and_recorded(person: Person) -> None:
     person.says("write it")
     card = person.log.locator(".ask").last
@@ -102,6 +104,7 @@ def test_always_allow_shows_what_each_way_writes_and_what_else_it_allows(person:
     expect(person.call("git push").locator(".ch")).to_contain_text("Allowed for this session")
 
 
+@whole_only
 def test_a_call_that_a_rule_allowed_says_so_in_its_row(person: Person) -> None:
     rule = {"verdict": "allow", "wish": "write", "path": "hello.*"}
     made = asked(person.portal, "POST", "/api/v1/rules", {"rule": rule}).json()
@@ -115,6 +118,7 @@ def test_a_call_that_a_rule_allowed_says_so_in_its_row(person: Person) -> None:
     expect(person.log.locator(".call")).to_have_count(1)
 
 
+@whole_only
 def test_an_edit_behind_anothers_approval_names_it_and_it_is_decided_here(person: Person) -> None:
     edited = person.portal.work / "hello.py"
     edited.write_text("1\n", encoding="utf-8")

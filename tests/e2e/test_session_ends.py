@@ -11,6 +11,7 @@ from tests.e2e.sessions import Person, at_page, portal_in
 from tests.e2e.visit import asked, window
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import whole_only
 
 CUT_OFF = "net::ERR_"
 
@@ -29,6 +30,7 @@ def person(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Person]:
     quiet.check(but=CUT_OFF)
 
 
+@whole_only
 def test_close_session_stands_at_the_lower_left_and_stop_server_elsewhere(person: Person) -> None:
     close = person.button("Close Session").bounding_box()
     size = person.page.viewport_size
@@ -58,6 +60,7 @@ def test_close_session_ends_it_and_says_that_the_page_may_be_closed(person: Pers
     expect(person.page).to_have_url(re.compile("/history.html"))
 
 
+@whole_only
 def test_a_page_that_a_page_opened_closes_with_its_session(
     portal: Portal, browser: Browser, person: Person
 ) -> None:
@@ -70,6 +73,7 @@ def test_a_page_that_a_page_opened_closes_with_its_session(
     assert person.view["state"] == "closed"
 
 
+@whole_only
 def test_stop_server_asks_once_and_says_what_ends_and_what_goes_on(person: Person) -> None:
     dialog = stop_from_the_palette(person)
     expect(dialog).to_contain_text("1 open session will be interrupted. You can resume it")
@@ -140,6 +144,7 @@ def test_a_session_that_waited_for_a_person_says_so_and_goes_on_when_they_decide
         portal.stop()
 
 
+@whole_only
 def test_what_another_page_closes_is_closed_here(portal: Portal, person: Person) -> None:
     asked(portal, "POST", f"/api/v1/sessions/{person.session}/close")
     expect(person.page.get_by_text("The session is closed")).to_be_visible(timeout=10_000)

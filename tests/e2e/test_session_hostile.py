@@ -13,7 +13,7 @@ from tests.e2e.sessions import at_page
 from tests.e2e.visit import new_session
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
-from tests.trials import IS_WHOLE, share, trial
+from tests.trials import IS_WHOLE, share, whole_only
 
 TRAP = """# A title
 <script>window.caught = 1</script>
@@ -94,7 +94,7 @@ def test_a_flood_leaves_the_page_usable(portal: Portal, page: Page, quiet: Quiet
     quiet.check()
 
 
-DROPS = share(20_000, 100_000)
+DROPS = share(8_000, 100_000)
 DRIPPING = json.dumps(
     {
         "chunk_chars": 1,
@@ -105,7 +105,7 @@ DRIPPING = json.dumps(
 )
 
 
-@trial
+@whole_only
 @pytest.mark.timeout(300)
 def test_a_flood_of_single_letters_leaves_the_page_usable(
     tmp_path: Path, page: Page, quiet: Quiet

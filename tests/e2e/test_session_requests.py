@@ -9,7 +9,9 @@ from playwright.sync_api import Route, expect
 
 from tests.e2e.sessions import Person, at_page
 from tests.e2e.witness import Quiet
+from tests.pauses import pauses
 from tests.portal import Portal
+from tests.trials import whole_only
 
 # The smallest image that there is: one pixel.
 PIXEL = base64.b64decode(
@@ -29,9 +31,10 @@ def accepted(person: Person) -> list[str]:
 
 def until(holds: Callable[[], bool], seconds: float = 10) -> None:
     end = time.monotonic() + seconds
+    pause = pauses()
     while not holds():
         assert time.monotonic() < end
-        time.sleep(0.05)
+        time.sleep(next(pause))
 
 
 def middle(person: Person, name: str) -> tuple[float, float]:
@@ -68,6 +71,7 @@ def test_enter_sends_and_shift_enter_begins_a_line(person: Person) -> None:
     assert accepted(person) == ["say hello\nto me"]
 
 
+@whole_only
 def test_enter_begins_a_line_where_this_device_says_so(person: Person) -> None:
     person.page.goto(f"{person.portal.url}/settings.html#appearance")
     person.page.get_by_role("button", name="Starts a new line").click()
@@ -91,6 +95,7 @@ def test_while_the_agent_works_enter_queues(person: Person) -> None:
     assert accepted(person) == ["take your time", "and this too"]
 
 
+@whole_only
 def test_the_box_begins_with_two_lines_and_grows_to_a_part_of_the_window(person: Person) -> None:
     size = person.page.viewport_size
     assert size is not None
@@ -129,6 +134,7 @@ def test_a_slash_lists_commands_and_one_is_done_here(person: Person) -> None:
     assert person.view["title"] == "A better name"
 
 
+@whole_only
 def test_an_at_lists_files_of_the_folder_and_puts_one_into_the_text(person: Person) -> None:
     (person.portal.work / "ledger.py").write_text("", encoding="utf-8")
     person.request.press_sequentially("look at @ledg")
@@ -140,6 +146,7 @@ def test_an_at_lists_files_of_the_folder_and_puts_one_into_the_text(person: Pers
     assert accepted(person) == []
 
 
+@whole_only
 def test_a_session_can_be_renamed_and_pinned_by_its_head(portal: Portal, person: Person) -> None:
     person.button("Rename the session").click()
     name = person.page.get_by_role("textbox", name="Name of the session")
@@ -153,6 +160,7 @@ def test_a_session_can_be_renamed_and_pinned_by_its_head(portal: Portal, person:
     expect(first).to_contain_text("Ledger work")
 
 
+@whole_only
 def test_an_empty_request_is_not_sent(person: Person) -> None:
     person.button("Send").click()
     person.request.press("Enter")
@@ -160,6 +168,7 @@ def test_an_empty_request_is_not_sent(person: Person) -> None:
     assert accepted(person) == []
 
 
+@whole_only
 def test_awaits_responses_stands_below_while_the_agent_works(person: Person) -> None:
     expect(person.awaits).to_have_count(0)
     person.says("tell the tale")
@@ -177,6 +186,7 @@ def test_awaits_responses_stands_below_while_the_agent_works(person: Person) -> 
 # Nothing lost, nothing twice.
 
 
+@whole_only
 def test_a_draft_outlives_a_reload_and_belongs_to_its_session(
     portal: Portal, person: Person
 ) -> None:
@@ -203,6 +213,7 @@ def test_a_request_whose_answer_is_lost_is_found_by_its_event(person: Person, qu
     quiet.said[:] = [text for text in quiet.said if "ERR_FAILED" not in text]
 
 
+@whole_only
 def test_a_request_that_never_arrived_is_kept_to_be_sent_again(
     person: Person, quiet: Quiet
 ) -> None:
@@ -221,6 +232,7 @@ def test_a_request_that_never_arrived_is_kept_to_be_sent_again(
 # While it works.
 
 
+@whole_only
 def test_a_message_can_be_queued_while_the_agent_works(person: Person) -> None:
     at_work(person, "tell the tale")
     person.request.fill("say hello")
@@ -245,6 +257,7 @@ def test_a_message_can_steer_the_run(person: Person) -> None:
     assert len(person.events("prompt.steered")) == 1
 
 
+@whole_only
 def test_keys_queue_and_steer(person: Person) -> None:
     at_work(person)
     person.request.fill("first")
@@ -258,6 +271,7 @@ def test_keys_queue_and_steer(person: Person) -> None:
     assert deliveries == [None, None, "steer"]
 
 
+@whole_only
 def test_what_waits_can_be_changed_moved_and_taken_out(person: Person) -> None:
     at_work(person)
     for text in ("one", "two", "three"):
@@ -280,6 +294,7 @@ def test_what_waits_can_be_changed_moved_and_taken_out(person: Person) -> None:
     assert waits == ["three", "one, changed"]
 
 
+@whole_only
 def test_what_waits_can_steer_now(person: Person) -> None:
     at_work(person, "in two steps")
     expect(person.block("Message")).to_contain_text("First a look.", timeout=10_000)
@@ -298,6 +313,7 @@ def test_stop_aborts_the_turn(person: Person) -> None:
     expect(person.button("Stop")).to_have_count(0)
 
 
+@whole_only
 def test_ctrl_dot_stops_from_anywhere_and_escape_never_does(person: Person) -> None:
     at_work(person)
     person.log.focus()
@@ -312,6 +328,7 @@ def test_ctrl_dot_stops_from_anywhere_and_escape_never_does(person: Person) -> N
 # Tasks.
 
 
+@whole_only
 def test_the_tasks_of_the_entry_can_be_chosen_and_none_is_first(person: Person) -> None:
     tasks = person.page.get_by_label("Choose a Task:")
     expect(tasks.get_by_role("option")).to_have_text(["(none)", "greet", "tell"])
@@ -328,6 +345,7 @@ def test_with_a_task_chosen_send_starts_it_on_this_session(person: Person) -> No
     assert prompt["task"] is not None
 
 
+@whole_only
 def test_the_text_is_the_tasks_input_where_it_needs_one(person: Person) -> None:
     person.page.get_by_label("Choose a Task:").select_option("tell")
     person.button("Send").click()
@@ -341,6 +359,7 @@ def test_the_text_is_the_tasks_input_where_it_needs_one(person: Person) -> None:
 # Images.
 
 
+@whole_only
 def test_images_can_be_attached_pasted_and_dropped_and_are_sent(person: Person) -> None:
     previews = person.page.get_by_role("list", name="Attached images").get_by_role("img")
     file = {"name": "pixel.png", "mimeType": "image/png", "buffer": PIXEL}
@@ -370,6 +389,7 @@ def test_images_can_be_attached_pasted_and_dropped_and_are_sent(person: Person) 
     assert shown.first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
 
 
+@whole_only
 def test_a_text_file_goes_with_a_request_and_what_is_neither_is_refused(person: Person) -> None:
     text = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"one\n```\ntwo\n"}
     other = {"name": "sound.wav", "mimeType": "audio/wav", "buffer": b"RIFF\0\0"}
@@ -387,6 +407,7 @@ def test_a_text_file_goes_with_a_request_and_what_is_neither_is_refused(person: 
 # The context.
 
 
+@whole_only
 def test_the_history_is_compacted_from_the_composer_and_the_gauge_moves(person: Person) -> None:
     for _ in range(2):
         person.says("say hello")
@@ -417,6 +438,7 @@ def test_a_compaction_is_asked_for_by_a_command_seen_and_stopped(person: Person)
     expect(person.button("Send")).to_be_visible()
 
 
+@whole_only
 def test_where_there_is_nothing_to_compact_the_page_says_so(person: Person) -> None:
     person.request.fill("/compact")
     person.request.press("Enter")
@@ -439,6 +461,7 @@ def test_the_next_turn_is_that_of_the_model_that_was_picked(person: Person) -> N
     assert [event["models"] for event in person.events("turn.ended")] == [["rehearsal"], ["spare"]]
 
 
+@whole_only
 def test_permissions_are_picked_in_the_composer(person: Person) -> None:
     permissions = person.page.get_by_role("combobox", name="Permissions")
     expect(permissions).to_have_value("approve-all")

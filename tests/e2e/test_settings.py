@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.e2e.visit import asked, calm, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 RULES = "/api/v1/rules"
 # The doctor looks at the agent runtime, which has to start.
@@ -43,7 +44,7 @@ def rules(portal: Portal) -> list[dict[str, Any]]:
 def test_the_doctor_says_how_each_thing_is_and_looks_again(settings: Page) -> None:
     doctor = settings.get_by_role("region", name="Doctor")
     expect(doctor).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    expect(doctor.get_by_role("listitem")).to_have_count(9)
+    expect(doctor.get_by_role("listitem")).to_have_count(18)
     named = settings.get_by_text("Agent runtime", exact=True)
     runtime = doctor.get_by_role("listitem").filter(has=named)
     expect(runtime).to_contain_text("OK")
@@ -87,6 +88,7 @@ def test_a_rule_is_added_moved_and_removed(portal: Portal, settings: Page) -> No
     assert len(rules(portal)) == 1
 
 
+@whole_only
 def test_a_rule_that_the_server_refuses_says_why(settings: Page) -> None:
     panel = settings.get_by_role("region", name="Rules")
     panel.get_by_role("button", name="Add a rule").click()
@@ -116,6 +118,7 @@ def test_a_file_is_trusted_and_no_longer(portal: Portal, settings: Page) -> None
     assert asked(portal, "GET", "/api/v1/trust").json() == {"items": []}
 
 
+@whole_only
 def test_a_file_that_changes_while_somebody_reads_it_is_not_trusted(
     portal: Portal, settings: Page
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_setting_is_changed_refused_in_words_and_reset(portal: Portal, setting
     expect(locked.get_by_role("button")).to_have_count(0)
 
 
+@whole_only
 def test_a_setting_that_is_changed_elsewhere_is_another_here_at_once(
     portal: Portal, settings: Page
 ) -> None:
@@ -177,6 +181,7 @@ def test_a_setting_that_is_changed_elsewhere_is_another_here_at_once(
     expect(written, "what somebody writes meanwhile stays").to_have_value("17")
 
 
+@whole_only
 def test_what_may_delete_something_is_asked_about_first(portal: Portal, settings: Page) -> None:
     panel = settings.get_by_role("region", name="Server settings")
     row = panel.get_by_role("listitem").filter(has=settings.get_by_text("keep_days", exact=True))
@@ -210,6 +215,7 @@ def _late(route: Route) -> None:
     route.fulfill(response=answer)
 
 
+@whole_only
 def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
     # What stands above the part comes late, as on a slow line, and pushes it down.
     settings.route("**/api/v1/audit*", _late)
@@ -224,12 +230,13 @@ def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
     )
 
 
+@trial
 def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Browser) -> None:
     asked(portal, "POST", RULES, {"rule": {"verdict": "deny", "wish": "shell", "command": "rm *"}})
 
     def with_a_new_rule(page: Page) -> None:
         page.goto(f"{portal.url}/settings.html")
-        expect(page.locator(".doc li")).to_have_count(9, timeout=SLOW)
+        expect(page.locator(".doc li")).to_have_count(18, timeout=SLOW)
         page.get_by_text("Only set when the server starts").click()
         page.get_by_role("button", name="Change max_tasks").click()
         calm(page).get_by_role("button", name="Add a rule").click()

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.visit import asked, calm, link, new_session, signed_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import whole_only
 
 REFUSED = "status of 40"
 SIGN_IN = "Sign in to Airboss"
@@ -82,6 +83,7 @@ def test_all_tabs_are_in_and_signing_out_in_one_closes_the_others(
     arrived(page, portal)
 
 
+@whole_only
 def test_a_browser_that_lost_its_part_is_told_how_to_come_back(portal: Portal, page: Page) -> None:
     arrived(page, portal)
     page.evaluate("localStorage.clear()")
@@ -92,6 +94,7 @@ def test_a_browser_that_lost_its_part_is_told_how_to_come_back(portal: Portal, p
     arrived(page, portal)
 
 
+@whole_only
 def test_a_cookie_of_an_earlier_version_is_told_how_to_come_back(
     portal: Portal, page: Page
 ) -> None:
@@ -104,6 +107,7 @@ def test_a_cookie_of_an_earlier_version_is_told_how_to_come_back(
     arrived(page, portal)
 
 
+@whole_only
 def test_an_address_for_another_name_asks_before_it_replaces_a_sign_in(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
@@ -138,9 +142,12 @@ def role_of(page: Page) -> object:
     )
 
 
+@whole_only
 def test_settings_list_who_is_signed_in_and_end_it(portal: Portal, browser: Browser) -> None:
     asked(portal, "DELETE", "/api/v1/signins")
-    mine, theirs = (arrived(browser.new_context().new_page(), portal) for _ in range(2))
+    mine, theirs = (
+        arrived(browser.new_context(reduced_motion="reduce").new_page(), portal) for _ in range(2)
+    )
     mine.goto(f"{portal.url}/settings.html#tokens")
     rows = mine.get_by_role("table", name="Signed-in browsers").get_by_role("row")
     expect(rows).to_have_count(2)
@@ -196,6 +203,7 @@ def test_what_another_port_of_this_host_hears_gets_nobody_in(portal: Portal, pag
     assert (stolen.status_code, stolen.json()["code"]) == (401, "key_needed")
 
 
+@whole_only
 def test_stop_opened_in_the_browser_leads_to_the_pages_own(portal: Portal, page: Page) -> None:
     arrived(page, portal)
     for path in ("/api/stop", "/api/copilot/session/start/rehearsal", "/api/v1/stop"):

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.e2e.visit import asked, calm, new_session, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import SCRIPT, Portal
+from tests.trials import trial, whole_only
 
 MODELS = """
 models:
@@ -48,12 +49,14 @@ def folder(page: Page) -> Locator:
     return page.get_by_label("Working directory")
 
 
+@whole_only
 def test_models_are_listed_by_name_with_the_multiplier_beside(start: Page) -> None:
     options = start.get_by_label("Model").locator("option").all_inner_texts()
     names = [f"{name} · {times}{TIMES}" for name, times in BY_NAME]
     assert options == names
 
 
+@whole_only
 def test_gpt_5_2_is_chosen_where_it_exists(start: Page) -> None:
     expect(start.get_by_label("Model")).to_have_value("gpt-5.2")
 
@@ -70,12 +73,14 @@ def test_the_cheapest_is_chosen_where_it_does_not(tmp_path: Path, page: Page, qu
         portal.stop()
 
 
+@whole_only
 def test_the_folder_is_the_repositorys_root(portal: Portal, start: Page) -> None:
     root = asked(portal, "GET", "/api/config").json()["repoRoot"]
     expect(folder(start)).to_have_value(root)
     expect(start.get_by_text("This is the root of the repository")).to_be_visible()
 
 
+@whole_only
 def test_a_project_is_the_folder_beside_the_root(portal: Portal, start: Page) -> None:
     start.goto(f"{portal.url}/index.html?project=tern")
     expect(folder(start)).to_have_value(str(portal.work.parent / "tern"))
@@ -99,6 +104,7 @@ def test_jobs_is_at_the_far_left_and_opens_the_jobs_of_the_folder(
     assert start.evaluate("new URL(location).searchParams.get('wb')") == str(portal.work / "harbor")
 
 
+@whole_only
 def test_start_waits_for_the_models(portal: Portal, page: Page, quiet: Quiet) -> None:
     held: list[Route] = []
     signed_in(page, portal).route("**/api/copilot/models", lambda route: held.append(route))
@@ -121,12 +127,14 @@ def test_start_starts_a_session_on_the_model_in_the_folder(portal: Portal, start
     assert (view["model"], view["cwd"]) == ("claude-x", str(portal.work / "harbor"))
 
 
+@whole_only
 def test_enter_starts_too(portal: Portal, start: Page) -> None:
     start.get_by_label("Model").select_option("rehearsal")
     folder(start).press("Enter")
     start.wait_for_url("**/index.html?session=*", timeout=15_000)
 
 
+@whole_only
 def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
     portal: Portal, start: Page, quiet: Quiet
 ) -> None:
@@ -145,6 +153,7 @@ def test_a_folder_that_does_not_exist_is_answered_with_the_one_that_was_meant(
     quiet.said.clear()  # Chromium tells of every 422
 
 
+@whole_only
 def test_a_folder_that_agents_may_not_work_in_says_where_they_may(
     portal: Portal, start: Page, quiet: Quiet
 ) -> None:
@@ -157,6 +166,7 @@ def test_a_folder_that_agents_may_not_work_in_says_where_they_may(
     quiet.said.clear()  # Chromium tells of every 422
 
 
+@whole_only
 def test_models_that_cannot_be_had_are_asked_for_again(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
@@ -188,6 +198,7 @@ def test_what_goes_on_and_what_was_is_listed_with_a_way_in(portal: Portal, start
     start.wait_for_url(f"**/index.html?session={session}")
 
 
+@whole_only
 def test_a_run_is_listed_with_its_job_and_its_state(portal: Portal, start: Page) -> None:
     asked_for = {"job": "ask", "input": "hello", "cwd": str(portal.work)}
     run = asked(portal, "POST", "/api/v1/runs", asked_for).json()["id"]
@@ -198,6 +209,7 @@ def test_a_run_is_listed_with_its_job_and_its_state(portal: Portal, start: Page)
     start.wait_for_url(f"**/jobTracking.html?jobName=ask&jobId={run}")
 
 
+@trial
 def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:
     new_session(portal, "hello")
 

@@ -23,6 +23,7 @@ from tests.e2e.tracked import (
 from tests.e2e.visit import asked, fits, is_wide, signed_in, usable_by_all, window
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,7 @@ def hopeless(portal: Portal) -> str:
     return run
 
 
+@whole_only
 def test_without_a_job_it_goes_to_the_first_page(portal: Portal, page: Page, quiet: Quiet) -> None:
     signed_in(page, portal).goto(f"{portal.url}/jobTracking.html?jobId=run_1")
     page.wait_for_url(f"{portal.url}/index.html")
@@ -74,6 +76,7 @@ def test_a_preview_is_the_chart_only_over_the_full_width(
     quiet.check()
 
 
+@whole_only
 def test_a_preview_shows_the_prompts_and_where_input_is_needed(portal: Portal, page: Page) -> None:
     visit(page, portal, "input")
     task = next(one for one in tasks(portal) if one["name"] == "input")
@@ -161,6 +164,7 @@ HUE = """(it) => {
 }"""
 
 
+@whole_only
 def test_every_kind_of_node_has_its_shape_and_its_colour(
     portal: Portal, page: Page, ship: str
 ) -> None:
@@ -177,6 +181,7 @@ def test_every_kind_of_node_has_its_shape_and_its_colour(
     assert corners == [3, 5], "a diamond, and a hexagon"
 
 
+@whole_only
 def test_the_chart_is_centred_and_its_arrows_go_up_only_where_it_loops_back(
     portal: Portal, page: Page, ship: str
 ) -> None:
@@ -197,6 +202,7 @@ def test_the_chart_is_centred_and_its_arrows_go_up_only_where_it_loops_back(
     assert grey == "grey"
 
 
+@whole_only
 def test_ctrl_and_the_wheel_zoom_in_tenths_from_a_fifth_to_three(
     portal: Portal, page: Page, ship: str, quiet: Quiet
 ) -> None:
@@ -232,6 +238,7 @@ def test_ctrl_and_the_wheel_zoom_in_tenths_from_a_fifth_to_three(
     quiet.check()
 
 
+@whole_only
 def test_what_is_below_the_pointer_stays_there(portal: Portal, page: Page, ship: str) -> None:
     visit(page, portal, "ship", ship)
     for _ in range(12):
@@ -249,6 +256,7 @@ def test_what_is_below_the_pointer_stays_there(portal: Portal, page: Page, ship:
     assert abs(after["y"] - before["y"]) < 40
 
 
+@whole_only
 def test_ticks_and_crosses_stand_at_the_left_border(
     portal: Portal, page: Page, hopeless: str
 ) -> None:
@@ -291,6 +299,7 @@ def stroke(shape: Locator) -> float:
     return shape.evaluate("(it) => parseFloat(getComputedStyle(it).strokeWidth)")
 
 
+@whole_only
 def test_decisions_of_the_task_stand_among_what_its_driving_sessions_said(
     portal: Portal, page: Page, ship: str
 ) -> None:
@@ -331,6 +340,7 @@ def test_nothing_selected_shows_the_report_and_the_definition_is_a_tab(
     quiet.check()
 
 
+@whole_only
 def test_selecting_in_one_view_selects_in_all(portal: Portal, page: Page, ship: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 1100})
     visit(page, portal, "ship", ship)
@@ -354,6 +364,7 @@ def test_selecting_in_one_view_selects_in_all(portal: Portal, page: Page, ship: 
     expect(node(page, "tests-pass")).to_have_attribute("aria-pressed", "true")
 
 
+@whole_only
 def test_rounds_of_a_loop_can_be_chosen_and_a_condition_says_true_or_false(
     portal: Portal, page: Page, ship: str
 ) -> None:
@@ -398,6 +409,7 @@ def test_why_has_every_check_its_outcome_and_its_reason(
     quiet.check()
 
 
+@whole_only
 def test_siblings_that_are_alike_fold_and_open(portal: Portal, page: Page, ship: str) -> None:
     visit(page, portal, "ship", ship)
     stack = node(page, "translate \N{MULTIPLICATION SIGN} 6")
@@ -412,6 +424,7 @@ def test_siblings_that_are_alike_fold_and_open(portal: Portal, page: Page, ship:
     expect(stack).to_be_visible()
 
 
+@whole_only
 def test_what_succeeded_can_be_hidden_and_what_failed_shown_alone(
     portal: Portal, page: Page, ship: str, hopeless: str
 ) -> None:
@@ -430,6 +443,7 @@ def test_what_succeeded_can_be_hidden_and_what_failed_shown_alone(
     expect(node(page, "design")).to_be_visible()
 
 
+@whole_only
 def test_the_keyboard_goes_along_the_arrows(portal: Portal, page: Page, ship: str) -> None:
     visit(page, portal, "ship", ship)
     node(page, "design").focus()
@@ -455,6 +469,7 @@ def test_the_keyboard_goes_along_the_arrows(portal: Portal, page: Page, ship: st
     expect(node(page, "design")).to_have_attribute("aria-pressed", "false")
 
 
+@whole_only
 def test_who_listens_hears_each_node_and_what_follows(
     portal: Portal, page: Page, ship: str
 ) -> None:
@@ -466,6 +481,7 @@ def test_who_listens_hears_each_node_and_what_follows(
     assert said.endswith("true. Back to fix-tests, if true open-pr.")
 
 
+@whole_only
 def test_a_run_shows_its_own_chart_also_when_the_entry_is_another_one(
     portal: Portal, page: Page
 ) -> None:
@@ -487,6 +503,7 @@ def test_a_run_shows_its_own_chart_also_when_the_entry_is_another_one(
 
 
 @pytest.mark.timeout(180)
+@trial
 def test_nobody_is_shut_out_by_day_or_by_night_on_a_phone_or_a_wide_screen(
     portal: Portal, browser: Browser, ship: str, hopeless: str
 ) -> None:
@@ -512,6 +529,7 @@ def as_a_list(page: Page) -> None:
     expect(page.get_by_role("searchbox", name="Search 6 tasks")).to_be_visible()
 
 
+@whole_only
 def test_the_tasks_of_a_wide_part_are_a_list_that_a_key_searches(
     portal: Portal, page: Page, ship: str
 ) -> None:

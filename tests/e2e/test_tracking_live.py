@@ -21,6 +21,7 @@ from tests.e2e.tracked import (
 from tests.e2e.visit import asked
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import whole_only
 
 SLOWLY = 30_000
 
@@ -61,6 +62,7 @@ NOTE_MARKS = """(flow) => {
 }"""
 
 
+@whole_only
 def test_a_task_in_a_loop_starts_over_and_replaces_what_was_kept(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
@@ -78,6 +80,7 @@ def test_a_task_in_a_loop_starts_over_and_replaces_what_was_kept(
     quiet.check()
 
 
+@whole_only
 def test_a_new_attempt_adds_its_tab_without_switching_to_it(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
@@ -140,6 +143,7 @@ def test_the_failed_part_is_retried_in_the_same_run(
     quiet.check()
 
 
+@whole_only
 def test_run_again_opens_the_page_of_a_new_run(portal: Portal, page: Page, quiet: Quiet) -> None:
     run = begun(portal, "input", input="the dishes")
     over(portal, run)
@@ -203,6 +207,7 @@ def whole(page: Page) -> tuple[list[str], dict[str, str]]:
     return parts, said
 
 
+@whole_only
 def test_a_list_of_events_follows_its_end_only_at_the_end(portal: Portal, page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 1000})
     run = begun(portal, "wide")

@@ -16,7 +16,9 @@ from playwright.sync_api import Browser, Error, Page, Route, expect
 from tests.e2e.tracked import node
 from tests.e2e.visit import asked, new_session, window
 from tests.e2e.witness import Quiet
+from tests.pauses import pauses
 from tests.portal import Portal
+from tests.trials import whole_only
 
 # A page whose server is gone says so in its console, by Chromium's own words.
 CUT_OFF = "net::ERR_"
@@ -88,10 +90,11 @@ def text(page: Page) -> str:
 
 def until(holds: Callable[[], bool], seconds: float = 20) -> bool:
     end = time.monotonic() + seconds
+    pause = pauses()
     while time.monotonic() < end:
         if holds():
             return True
-        time.sleep(0.05)
+        time.sleep(next(pause))
     return False
 
 
@@ -198,6 +201,7 @@ def test_a_network_that_is_cut_while_the_agent_works(portal: Portal, browser: Br
     is_true(page, browser, portal, address)
 
 
+@whole_only
 def test_a_server_that_hangs_and_wakes(portal: Portal, browser: Browser) -> None:
     """Nothing breaks the connection; only the silence tells."""
     _, address = told(portal)

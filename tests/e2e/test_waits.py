@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.contract.job_guest import ref, task
 from tests.e2e.visit import asked, new_session, signed_in
+from tests.pauses import pauses
 from tests.portal import Portal
 
 SCRIPT = r"""
@@ -53,9 +54,10 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
 
 def until(portal: Portal, path: str, holds: Callable[[Told], object]) -> Told:
     end = time.monotonic() + 40
+    pause = pauses()
     while not holds(view := asked(portal, "GET", f"/api/v1/{path}").json()):
         assert time.monotonic() < end, view
-        time.sleep(0.05)
+        time.sleep(next(pause))
     return view
 
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.contract.job_guest import alt, loop, par, seq
 from tests.e2e.visit import asked, signed_in
+from tests.pauses import pauses
 from tests.portal import Portal
 
 # In order: of several rules that match, the first that has a time left speaks.
@@ -171,9 +172,10 @@ def shown(portal: Portal, run: str) -> dict[str, Any]:
 def until(portal: Portal, run: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     """The run as soon as something holds."""
     end = time.monotonic() + 60
+    pause = pauses()
     while not holds(view := shown(portal, run)):
         assert time.monotonic() < end, view
-        time.sleep(0.05)
+        time.sleep(next(pause))
     return view
 
 

@@ -8,18 +8,21 @@ from airboss.engine.acts import (
     Act,
     ActRefused,
     Answer,
+    AskRetry,
     Close,
     Crashed,
     Done,
     OpenAct,
     Opened,
     Put,
+    RetryWord,
     Tell,
 )
 from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.entry.document import Availability, Criteria, DrivingRetry, FailureAction, Task
 from airboss.model.ids import SessionId
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying, ToolCall
+from airboss.session_keys import OnUnsafeRetry
 
 DOCUMENT: Final = "job_prepare_document"
 TRUE: Final = "job_boolean_true"
@@ -73,6 +76,7 @@ def plan(
     *,
     availability: Availability | None = None,
     criteria: Criteria | None = None,
+    on_unsafe_retry: OnUnsafeRetry | None = None,
     **more: Any,
 ) -> TaskPlan:
     """A task on `coder`, driven by `driver`."""
@@ -81,6 +85,7 @@ def plan(
         require_user_input="$user-input" in prompt,
         availability=availability,
         criteria=criteria,
+        on_unsafe_retry=on_unsafe_retry,
     )
     usual: dict[str, Any] = {
         "name": "build",
@@ -143,7 +148,9 @@ class Played:
 
 
 def play(
-    plan: TaskPlan, *answers: Done | Crashed | ActRefused, opens: Mapping[int, Answer] | None = None
+    plan: TaskPlan,
+    *answers: Done | Crashed | ActRefused | RetryWord,
+    opens: Mapping[int, Answer] | None = None,
 ) -> Played:
     """Answers the missions in order; each must be asked for, and no more.
 
@@ -164,7 +171,7 @@ def play(
         if isinstance(act, OpenAct):
             count += 1
             answer = (opens or {}).get(count, Opened(SessionId(f"ses_{count}")))
-        elif isinstance(act, Put):
+        elif isinstance(act, Put | AskRetry):
             answer = next(script, None)
             assert answer is not None, f"Nobody expected: {act}"
         else:
@@ -182,6 +189,8 @@ def _told(act: Act, answer: Answer) -> Iterable[str]:
     elif isinstance(act, Put):
         put = act.mission
         yield f"puts {put.kind} {put.round}.{put.attempt} to {act.session}: {act.text}"
+    elif isinstance(act, AskRetry):
+        yield f"asks whether to do {', '.join(act.effects)} again in place of {act.session}"
     elif isinstance(act, Close):
         yield f"closes {act.session}, {'succeeded' if act.succeeded else 'failed'}"
     elif isinstance(act.event, TaskDecided):

@@ -11,6 +11,7 @@ import pytest
 from airboss.engine.acts import (
     Acts,
     Answer,
+    AskRetry,
     Close,
     Done,
     OpenAct,
@@ -145,7 +146,7 @@ class ActDiary:
     def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.lines.append(f"{number} {event.kind}")
 
-    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | AskRetry | Close) -> Answer:
         self.lines.append(f"{number} {type(act).__name__}")
         return {"OpenAct": Opened(BORROWED), "Put": Done()}.get(type(act).__name__)
 
@@ -166,7 +167,7 @@ async def test_rules_whose_act_fails_are_closed_with_it() -> None:
         finally:
             closed.append(True)
 
-    async def do(number: int, act: OpenAct | Put | Close) -> Answer:
+    async def do(number: int, act: OpenAct | Put | AskRetry | Close) -> Answer:
         raise OSError("No disk.")
 
     with pytest.raises(OSError, match="No disk"):

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from airboss.engine.acts import ActRefused, Answer, Close, OpenAct, Opened, Put
+from airboss.engine.acts import ActRefused, Answer, AskRetry, Close, OpenAct, Opened, Put
 from airboss.engine.executor import RunOver
 from airboss.engine.task import TaskPlan, Verdict, run_task
 from airboss.engine.task_at_work import play
@@ -105,7 +105,7 @@ class Play:
         if isinstance(event, TaskDecided):
             self.workshop.diary.write(self.run, self.task.path, f"tell {number}", event.text)
 
-    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | AskRetry | Close) -> Answer:
         shop, path = self.workshop, self.task.path
         name = f"{type(act).__name__.removesuffix('Act').lower()} {number}"
         if shop.diary.find(self.run, path, f"{name} done") is None:
@@ -145,7 +145,7 @@ class Workshop:
     def end_of(self, run: str) -> asyncio.Event:
         return self.ended.setdefault(run, asyncio.Event())
 
-    async def work(self, task: RunTask, act: OpenAct | Put | Close) -> None:
+    async def work(self, task: RunTask, act: OpenAct | Put | AskRetry | Close) -> None:
         if isinstance(act, Put) and task.ref.task_id in self.breaks:
             await self.fire.wait()
             raise OSError("The workshop burns.")

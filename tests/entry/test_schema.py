@@ -30,6 +30,14 @@ def test_the_fields_are_those_of_the_types() -> None:
         "tools",
         "directories",
         "context",
+        "agents",
+        "commands",
+        "agent",
+        "skills",
+        "hooks",
+        "account",
+        "identity",
+        "mcpServers",
     ]
     assert SCHEMA["required"] == ["models", "promptVariables", "tasks", "jobs", "grid"]
     assert SCHEMA["additionalProperties"] is False

@@ -111,6 +111,37 @@ def test_what_nobody_can_have_is_a_mistake_with_its_place(said: Any, words: str)
     assert of_task.startswith(f'entry.tasks["a"]{words}')
 
 
+@pytest.mark.parametrize(
+    ("commands", "words"),
+    [
+        ({"plan": {"description": "d", "prompt": ["p"]}}, '"plan" is a command of its own already'),
+        ({"Not It": {"description": "d", "prompt": ["p"]}}, ""),
+        ({"go": {"prompt": ["p"]}}, ".description: Should exist."),
+        ({"go": {"description": "d", "prompt": "p"}}, ".prompt: Should be a list."),
+        ({"go": {"description": "d", "prompt": []}}, ".prompt: Prompt is empty."),
+        ({"go": {"description": "d", "prompt": ["$no"]}}, "Cannot find prompt variable: $no."),
+        ({"go": {"description": "d", "prompt": ["p"], "run": "x"}}, ".run: There is no such field"),
+    ],
+)
+def test_a_command_that_cannot_be_is_a_mistake_with_its_place(commands: Any, words: str) -> None:
+    for where, found in (
+        ("entry.commands", mistakes(commands=commands)),
+        ('entry.tasks["a"].commands', mistakes({"commands": commands})),
+    ):
+        assert len(found) == 1, found
+        assert found[0].startswith(where)
+        assert words in found[0]
+
+
+def test_what_follows_a_crash_is_said_by_a_task_alone() -> None:
+    found = validate_entry(entry({"onUnsafeRetry": "ask"}))
+    assert found.tasks["a"].on_unsafe_retry == "ask"
+    [of_task] = mistakes({"onUnsafeRetry": "never"})
+    said = 'entry.tasks["a"].onUnsafeRetry: Should be "retry", "ask" or "fail".'
+    assert of_task.startswith(said)
+    assert mistakes(onUnsafeRetry="ask")[0].startswith("entry.onUnsafeRetry: There is no such")
+
+
 def test_a_model_that_is_neither_is_told_in_the_same_words_as_before() -> None:
     assert mistakes(models={"driving": "m", "deep": 5}) == ['entry.models["deep"]: Should be text.']
     assert mistakes(models={"driving": {}}) == ["entry.models.driving.id: Should exist."]

@@ -31,6 +31,9 @@ class Slot:
     def behind(self, reason: str | None) -> None:
         self.said.append(reason or "goes on by itself")
 
+    def busy(self, reason: str | None) -> None:
+        self.said.append(reason or "not busy any more")
+
     async def end(self) -> None:
         self.said.append("goes on")
 

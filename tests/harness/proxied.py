@@ -12,7 +12,7 @@ import pytest
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.providers import Upstream
 from airboss.harness.proxy import ProviderProxy
-from airboss.harness.proxy_call import ProxyLimits
+from airboss.harness.proxy_terms import ProxyLimits
 from tests.harness.upstream import Answer, Provider, hello, providing
 
 KEY = "key-of-the-house-0123456789"

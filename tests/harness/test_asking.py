@@ -12,7 +12,8 @@ from airboss.harness.turn import AcceptedPrompt, Failure, TurnReport
 from airboss.model.events import PromptAccepted, PromptDropped, TurnStarted
 from airboss.model.ids import TaskRunId
 from airboss.model.task_events import ToolCall
-from airboss.runtime.session import RuntimeSession, SessionRequest
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
 from airboss.settings import Policy
 from tests.service.house import ME, House, house_in
 

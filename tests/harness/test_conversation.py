@@ -1,64 +1,16 @@
 """A conversation on the real runtime, when that says something at an odd moment."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from airboss.app import opened_services
 from airboss.background import FAILURES
-from airboss.harness.turn import Failure, TurnReport
-from airboss.http.services import Services
-from airboss.model.events import PromptSteered, Recorded, TurnStarted
-from airboss.model.ids import TaskRunId
+from airboss.model.events import PromptSteered, TurnStarted
 from airboss.runtime.hooks import ToolUse
-from airboss.runtime.session import RuntimeSession, SessionRequest
+from airboss.runtime.session import RuntimeSession
 from airboss.runtime.signals import RequestRead
-from airboss.service.access import Access
-from airboss.settings import Settings
-from airboss.store.folder import DataFolder
-
-
-@dataclass
-class House:
-    """The services without HTTP, and the runtime's side of every session that they open."""
-
-    services: Services
-    agents: list[RuntimeSession] = field(default_factory=list[RuntimeSession])
-
-    async def until_idle(self, session: str, after: int) -> list[Recorded]:
-        found: list[Recorded] = []
-        async with self.services.sessions.follow(session, after) as follower:
-            while not found or found[-1].event.kind != "session.idle":
-                said = await follower.next(20)
-                assert said, "nothing came"
-                found += said
-        return found
-
-
-@pytest.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
-    folder = DataFolder(tmp_path / "data")
-    folder.create()
-    settings = Settings(data=folder.path, roots=(tmp_path,))
-    access = Access(folder)
-    async with opened_services(settings, folder, access, "http://localhost", _nothing) as services:
-        house = House(services)
-        open_session = services.sessions.open_session
-
-        async def remembering(asked_for: SessionRequest) -> RuntimeSession:
-            agent = await open_session(asked_for)
-            house.agents.append(agent)
-            return agent
-
-        services.sessions.open_session = remembering
-        yield house
-        await services.sessions.stop()
-
-
-def _nothing() -> None: ...
+from tests.harness.opened_house import House
 
 
 async def _repeat_itself(agent: RuntimeSession) -> None:
@@ -89,21 +41,6 @@ async def test_an_error_between_two_turns_is_told_and_the_next_request_works(
     assert (await sessions.show(view.id)).state == "idle"
 
 
-async def test_what_comes_behind_the_end_of_a_turn_begins_no_other(
-    house: House, tmp_path: Path
-) -> None:
-    sessions = house.services.sessions
-    view = await sessions.start("rehearsal", str(tmp_path), "me")
-    receipt = await sessions.prompt(view.id, "hello", "me")
-    await house.until_idle(view.id, receipt.seq)
-    late = {"messageId": "m-late", "content": "One more thing."}
-    house.agents[0].hear({"type": "assistant.message", "data": late})
-    second = await sessions.prompt(view.id, "hello", "me")
-    await house.until_idle(view.id, second.seq)
-    view = await sessions.show(view.id)
-    assert (view.state, view.turns) == ("idle", 2)
-
-
 async def test_a_close_right_behind_a_loss_drops_no_request_that_was_begun(
     house: House, tmp_path: Path
 ) -> None:
@@ -116,25 +53,6 @@ async def test_a_close_right_behind_a_loss_drops_no_request_that_was_begun(
     told = await house.services.log.after(view.id, receipt.seq)
     kinds = ["turn.started", "turn.ended", "session.interrupted", "session.closed"]
     assert [recorded.event.kind for recorded in told] == kinds
-
-
-async def test_a_fault_of_ours_ends_one_turn_and_the_next_request_works(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sessions = house.services.sessions
-    view = await sessions.start("rehearsal", str(tmp_path), "me")
-
-    async def stumble(_: str, _pictures: object) -> str:
-        raise LookupError("Out of the blue.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(house.agents[0], "send", stumble)
-        asked = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
-        report = await asked.report()
-    fault = Failure("LookupError", "A bug in Airboss: Out of the blue.")
-    assert report == TurnReport("failed", fault)
-    again = await sessions.ask(view.id, "hello", "me", TaskRunId("tsk_1"))
-    assert (await again.report()).outcome == "done"
 
 
 async def test_a_loop_in_a_turn_that_nobody_asked_for_ends_it(house: House, tmp_path: Path) -> None:

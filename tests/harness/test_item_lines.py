@@ -2,7 +2,7 @@
 
 import pytest
 
-from airboss.harness.pending_items import no_longer_waits, with_inbox
+from airboss.harness.item_lines import no_longer_waits, with_inbox
 from airboss.log.log import EventLog
 from airboss.model.events import SessionIdle
 from airboss.model.ids import ItemId, SessionId, TaskRunId

@@ -41,6 +41,9 @@ class Place:
     def behind(self, reason: str | None) -> None:
         raise AssertionError("it keeps its place then")
 
+    def busy(self, reason: str | None) -> None:
+        raise AssertionError("it waits for a person")
+
     async def end(self) -> None:
         raise AssertionError("whoever goes on takes it")
 

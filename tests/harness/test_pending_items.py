@@ -6,13 +6,10 @@ import asyncio
 import pytest
 
 from airboss.errors import Conflict, StoreUnavailable
+from airboss.harness.item_lines import is_asked_again, reason_of
 from airboss.harness.item_marks import plain_mark
 from airboss.harness.limits import Reached
-from airboss.harness.pending_items import (
-    NOT_ASKED_AGAIN,
-    is_asked_again,
-    reason_of,
-)
+from airboss.harness.pending_items import NOT_ASKED_AGAIN
 from airboss.harness.turn import Request
 from airboss.log.log import EventLog
 from airboss.model.events import PermissionDecided, SessionError

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from airboss.harness.providers import Upstream
-from airboss.harness.proxy_call import ProxyLimits
+from airboss.harness.proxy_terms import ProxyLimits
 from tests.harness.proxied import KEY, leads_to, proxied, said
 from tests.harness.upstream import Wire
 

@@ -1,11 +1,13 @@
 """Plays the first stage of a Containerfile in a folder: its files and steps, without any image."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from tests.trials import IS_WHOLE
@@ -14,15 +16,33 @@ from tests.trials import IS_WHOLE
 SYSTEM = ("apt-get ", "useradd ")
 VENV = "python3 -m venv venv"
 PIP = "venv/bin/python -m pip install --no-cache-dir"
+LOCK = f"{PIP} --no-deps --require-hashes -r run.txt"
 
 
-def quicker(step: str) -> str | None:
-    """The same from uv's cache, in a second instead of a minute."""
+def quicker(step: str) -> str:
+    """The same without pip, which takes most of a minute."""
     if step == VENV:
         return f"{step} --without-pip"
     uv = Path(sys.executable).with_name("uv")
-    quick = f"{uv} pip install --offline --python venv/bin/python"
-    return step.replace(PIP, quick) if step.startswith(PIP) else None
+    return step.replace(PIP, f"{uv} pip install --offline --python venv/bin/python")
+
+
+def lend_packages(lock: Path, venv: Path) -> None:
+    """Link what the lock names, and nothing else of this environment, into another one."""
+    [into] = venv.glob("lib/python*/site-packages")
+    for name, version, condition in re.findall(
+        r"^([\w.-]+)==(\S+) ?(;?)", lock.read_text("utf-8"), re.MULTILINE
+    ):
+        try:
+            found = distribution(name)
+        except PackageNotFoundError:
+            assert condition, f"{name} is in the lock, and not installed"
+            continue
+        assert found.version == version
+        tops = {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}
+        for top in tops:
+            if not (into / top).exists():
+                (into / top).symlink_to(Path(str(found.locate_file(top))))
 
 
 def instructions(file: Path) -> Iterator[tuple[str, str]]:
@@ -73,12 +93,10 @@ class Container:
                 raise AssertionError(f"nobody plays {name} here")
 
     def _run(self, step: str) -> None:
-        quick = None if IS_WHOLE else quicker(step)
-        if quick and self._shell(quick).returncode == 0:
+        if step == LOCK and not IS_WHOLE:
+            lend_packages(self.folder / "run.txt", self.folder / "venv")
             return
-        if quick:
-            self._shell(VENV)  # with pip, which has to do it after all
-        done = self._shell(step)
+        done = self._shell(step if IS_WHOLE else quicker(step))
         assert done.returncode == 0, f"{step}\n{done.stdout}{done.stderr}"
 
     def _shell(self, step: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from configparser import RawConfigParser
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from airboss.runtime.locate import cache_folder
 from scripts.release import build, try_out
 from tests.house.container import SYSTEM, Container, instructions
+from tests.systemd import complaints, read_unit
 from tests.trials import IS_WHOLE, trial
 
 ROOT = Path(__file__).parents[2]
@@ -55,18 +55,11 @@ def test_the_wheel_has_the_examples_in_its_package(tmp_path: Path) -> None:
     assert done.stdout.split() == [str(tmp_path / "there"), *EXAMPLES], done.stderr
 
 
-def unit() -> RawConfigParser:
-    """A key may stand twice, as `Environment` does; the last one counts here."""
-    read = RawConfigParser(strict=False)
-    read.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]
-    read.read(UNIT, encoding="utf-8")
-    return read
-
-
 @trial
 @pytest.mark.timeout(600)
 def test_the_wheel_alone_serves_and_passes_the_doctor(tmp_path: Path) -> None:
-    """In whole by pip, with the runtime fetched; else from what is on this machine already."""
+    """In whole by pip, with the runtime fetched; else with the packages of this environment that
+    the lock names, and the runtime of this machine."""
     context = tmp_path / "context"
     (context / "requirements").mkdir(parents=True)
     shutil.copy(ROOT / "requirements/run.txt", context / "requirements")
@@ -88,27 +81,13 @@ def test_the_wheel_alone_serves_and_passes_the_doctor(tmp_path: Path) -> None:
         check=True,
     )
     assert str(image.root) in found.stdout, "it is the wheel's own, and not this clone's"
-    verify_the_unit(tmp_path, airboss)
-
-
-def verify_the_unit(folder: Path, airboss: Path) -> None:
-    """By systemd itself, where it is there: with the command that was installed."""
-    if not shutil.which("systemd-analyze"):
-        return
-    text = UNIT.read_text("utf-8").replace(COMMAND, str(airboss))
-    (folder / "airboss.service").write_text(text, "utf-8")
-    done = subprocess.run(
-        ["systemd-analyze", "verify", folder / "airboss.service"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    about = [line for line in done.stderr.splitlines() if "airboss.service" in line]
-    assert about == []
+    unit = tmp_path / "airboss.service"
+    unit.write_text(UNIT.read_text("utf-8").replace(COMMAND, str(airboss)), "utf-8")
+    assert complaints(unit) == []
 
 
 def test_the_unit_starts_a_server_as_a_user_of_its_own() -> None:
-    service = unit()["Service"]
+    service = read_unit(UNIT.read_text("utf-8"))["Service"]
     assert service["User"] == "airboss"
     command, *words = service["ExecStart"].split()
     assert (command, words) == (COMMAND, ["serve", "--root", "/srv/airboss"])

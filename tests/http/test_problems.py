@@ -10,6 +10,7 @@ from tests.http.door import Door
 
 WORDS = "The words of the error."
 STATUS = {
+    "sign_in_failed": 424,
     "signed_out": 401,
     "not_found": 404,
     "invalid": 422,
@@ -25,6 +26,7 @@ STATUS = {
     "store_unavailable": 503,
     "runtime_missing": 503,
     "runtime_unavailable": 503,
+    "runtimes_busy": 503,
     "not_signed_in": 503,
     "data_folder_taken": 503,
     "settings_invalid": 500,

@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from airboss.model.account_events import AccountChanged
 from airboss.model.audit_events import (
     Actor,
     AuditTrimmed,
@@ -17,9 +18,11 @@ from airboss.model.audit_events import (
     ItemDecided,
     RequestRefused,
     RulesChanged,
+    SecretChanged,
     ServerStarted,
     ServerStopped,
     SettingChanged,
+    SourceChanged,
     TokenChanged,
     TokenFacts,
     TrustChanged,
@@ -56,7 +59,6 @@ from airboss.model.events import (
     SessionReady,
     SessionRenamed,
     SessionResumed,
-    SubAgentSaid,
     ToolDelta,
     ToolEnded,
     ToolError,
@@ -69,6 +71,7 @@ from airboss.model.events import (
     Usage,
 )
 from airboss.model.gate_events import LoopNoticed, ToolGoing, ToolVetoed, ToolWaiting
+from airboss.model.hook_events import HookRan
 from airboss.model.ids import ItemId, PromptId, RuleId, SessionId, SignInId, TaskRunId, TurnId
 from airboss.model.inbox_events import (
     ApprovalAsked,
@@ -77,9 +80,14 @@ from airboss.model.inbox_events import (
     InboxSettled,
     ItemSettled,
     LimitReached,
+    PlanAsked,
     QuestionAsked,
+    SignInAsked,
     Subject,
+    SwitchAsked,
 )
+from airboss.model.lineage_events import SessionForked, SessionRestarted
+from airboss.model.mcp_events import McpChanged
 from airboss.model.rules import Rule
 from airboss.model.run_events import (
     RunAccepted,
@@ -98,10 +106,17 @@ from airboss.model.run_events import (
     WorkStopped,
     WorkWaiting,
 )
+from airboss.model.sub_agent_events import (
+    SkillInvoked,
+    SubAgentEnded,
+    SubAgentSaid,
+    SubAgentStarted,
+)
 from airboss.model.task_events import (
     Mission,
     MissionEnded,
     MissionSent,
+    RetryDecided,
     TaskAccepted,
     TaskChecked,
     TaskDecided,
@@ -163,7 +178,6 @@ ONE_OF_EACH: tuple[Event, ...] = (
     MessageStarted(block="m"),
     MessageDelta(block="m", offset=3, text="lo"),
     MessageEnded(block="m", text="hello"),
-    SubAgentSaid(block="s", parent="p", text="I look."),
     ToolStarted(block="t", parent="p", name="shell", arguments='{"command":"ls"}'),
     ToolDelta(block="t", offset=0, text="out"),
     ToolEnded(block="t", text="out", result=ToolResult(content="out", detailed_content="more")),
@@ -179,6 +193,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     MissionEnded(mission=MISSION, session=SESSION, outcome="done", calls=(CALL,)),
     TaskChecked(field="criteria.condition", round=0, holds=True, content="?", reason="it is"),
     TaskRetrying(retry=1, of=3, reason="no"),
+    RetryDecided(session=SESSION, again=True, who="owner"),
     TaskDecided(text="[MISC] Hm."),
     TaskError(name="OSError", message="full", stack="…", cause="disk"),
     TaskEnded(outcome="failed", reason="no", who="me"),
@@ -200,6 +215,9 @@ ONE_OF_EACH: tuple[Event, ...] = (
     APPROVAL,
     QuestionAsked(item=ITEM, question="Which?", choices=("a", "b"), prompt=PROMPT),
     LimitReached(item=ITEM, scope="job ship", limit="tokens", allowed=1000, used=1200),
+    PlanAsked(item=ITEM, call="c1", summary="- one", plan="# Plan", prompt=PROMPT),
+    SwitchAsked(item=ITEM, model="m-1", reason="rate_limited", retry_seconds=30, prompt=PROMPT),
+    SignInAsked(item=ITEM, server="wiki", address="wiki.example.com", prompt=PROMPT),
     ItemSettled(item=ITEM, outcome="deny", who="me", answer="Not now."),
     InboxArrived(item=InboxItem(id=ITEM, session=SESSION, asked=APPROVAL, asked_at=1)),
     InboxSettled(item=ITEM, session=SESSION, outcome="timeout"),
@@ -207,10 +225,19 @@ ONE_OF_EACH: tuple[Event, ...] = (
     CompactionStarted(trigger="manual", before=8476, who="me"),
     CompactionEnded(trigger="manual", before=8476, after=4000, removed=3),
     SessionChanged(model="other", reasoning_effort="high", policy="ask", who="me"),
+    SessionRestarted(why="Its folder is different from before.", number=2),
+    SessionForked(who="me", source=SessionId("ses_0"), before=PromptId("pro_1"), runtime="r"),
+    SubAgentStarted(parent="p", agent="reviewer", model="m"),
+    SubAgentSaid(block="s", parent="p", text="I look."),
+    SubAgentEnded(parent="p", agent="reviewer", outcome="failed", error="No.", tool_calls=1),
+    SkillInvoked(name="owl", description="All about owls", parent="p", preloaded=True),
+    McpChanged(server="files", state="failed", error="It ended."),
     LoopNoticed(level="warning", detector="repeat", tool="bash", count=10, text="Again?"),
     ToolVetoed(tool="bash", block="t", reason="Not again.", denied="tool-loop"),
+    HookRan(hook="preToolUse", program="check.sh", milliseconds=3, decided="blocked", reason="No."),
     ToolWaiting(block="t", item=ITEM, title="Change it?", session=SESSION, session_title="One"),
     ToolGoing(block="t"),
+    AccountChanged.model_validate({"from": "work", "to": "team", "why": "its quota is used up"}),
     ServerStarted(
         by=Actor(via="server"),
         version="1",
@@ -228,6 +255,8 @@ ONE_OF_EACH: tuple[Event, ...] = (
     TrustChanged(by=ME, change="trusted", paths=("/work/airboss.yaml",), digest="d"),
     SettingChanged(by=ME, change="changed", name="max_tasks", value="24", before="null"),
     TokenChanged(by=ME, change="removed", token=TokenFacts(name="ci", role="own"), changed_at=1),
+    SecretChanged(by=ME, change="kept", name="lab", place="file"),
+    SourceChanged(by=ME, change="added", source="provider", name="lab", about="openai at x"),
     EntryInstalled(by=ME, source="api", digest="d"),
     EntryWritten(by=ME, path="/work/airboss.yaml", digest="e", before="d"),
     Deleted(by=ME, stream=SESSION),

@@ -270,6 +270,18 @@ def test_values_that_are_too_short_to_be_secrets_are_left_alone() -> None:
     assert Redactor(("yes", "", "1234567")).text("yes 1234567") == "yes 1234567"
 
 
+def test_a_value_that_comes_later_is_taken_out_by_all_who_have_the_redactor() -> None:
+    redactor = Redactor(("one-secret-value",))
+    stream, sparing = redactor.stream(), redactor.sparing(["a file"])
+    told = stream.feed("It is ")
+    redactor.learn("another-secret-value", "one-secret-value")
+    told += stream.feed("another") + stream.feed("-secret-value, told.") + stream.finish()
+    assert told == f"It is {MASK}, told."
+    assert redactor.text("one-secret-value another-secret-value") == f"{MASK} {MASK}"
+    assert sparing.text("one-secret-value") == MASK
+    assert len(redactor.values) == 2
+
+
 def test_a_redactor_does_not_show_what_it_knows() -> None:
     assert Redactor() == Redactor()
     assert "hunter2" not in repr(redactor.stream().redactor)

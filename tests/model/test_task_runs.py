@@ -61,7 +61,14 @@ def view_of(*events: Event) -> View | None:
 def expected(seq: int, **changes: Any) -> TaskRunView:
     begun: dict[str, Any] = {
         **ACCEPTED.model_dump(
-            exclude={"kind", "user_input", "checks_availability", "previous_tasks", "rules"}
+            exclude={
+                "kind",
+                "user_input",
+                "checks_availability",
+                "previous_tasks",
+                "rules",
+                "trace",
+            }
         ),
         "id": "tsk_1",
         "state": "running",

@@ -3,13 +3,14 @@
 import pytest
 
 from airboss.entry.tools import JOB_TOOLS
+from airboss.harness.plans import EXIT_PLAN_MODE
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.model.tool_lists import ToolList, allowed_by, known_and_allowed, matches, mistake_in
 from airboss.model.tool_table import BUILT_IN, GROUPS, OURS
 
 
 def test_ours_are_the_tools_that_airboss_offers() -> None:
-    assert (*JOB_TOOLS, ASK_USER_OFFER.name) == OURS
+    assert (*JOB_TOOLS, ASK_USER_OFFER.name, EXIT_PLAN_MODE) == OURS
 
 
 def test_every_tool_that_does_something_is_in_one_group() -> None:

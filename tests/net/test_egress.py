@@ -64,6 +64,17 @@ async def test_the_name_stays_in_the_request_and_no_redirect_is_followed(
         assert [got.headers["host"] for got in receiver.got] == [f"one.test:{receiver.port}"]
 
 
+async def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with receiving() as proxy, receiving() as receiver:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url())
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        async with guarded_client(Egress(allows_private=True), 5) as client:
+            await client.post(receiver.url(), content=b"x")
+        assert (len(receiver.got), proxy.got) == (1, [])
+
+
 async def test_a_blocked_request_says_nothing_of_its_path() -> None:
     async with guarded_client(Egress(), 5) as client:
         with pytest.raises(AddressBlocked) as blocked:

@@ -15,7 +15,8 @@ from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
-from airboss.runtime.session import RuntimeSession, SessionRequest, open_session
+from airboss.runtime.session import RuntimeSession, open_session
+from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import RuntimeLost, Signal, TurnIdle
 from tests.runtime.copilot_service import Stage, on_stage
 

@@ -12,6 +12,7 @@ It speaks as one's own provider (`/v1/chat/completions`) and as Copilot's servic
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,13 @@ USER: dict[str, Any] = {
     "chat_enabled": True,
     "assigned_date": "2026-01-01T00:00:00Z",
     "quota_snapshots": {},
+}
+
+AUTO: dict[str, Any] = {
+    "available_models": ["gpt-5-mini"],
+    "selected_model": "gpt-5-mini",
+    "session_token": "made-up",
+    "discounted_costs": {},
 }
 
 
@@ -71,6 +79,12 @@ class Stage:
     tokens: list[str] = field(default_factory=list[str])
     requests: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     refused: frozenset[str] = frozenset()
+    # Tokens whose requests are too many: 429.
+    limited: frozenset[str] = frozenset()
+    # Models that are at their limit: 429, with a time that nobody waits for.
+    busy: frozenset[str] = frozenset()
+    # By token, the models that it is offered; else all.
+    offered: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     broken: int = 0
     port: int = 0
     # Of GitHub's own MCP server: the methods that were asked of it, and the tools called.
@@ -94,9 +108,16 @@ class Stage:
         if self.tokens[-1].removeprefix("Bearer ") in self.refused:
             await _json(send, {"message": "Bad credentials"}, 401)
             return
+        token = self.tokens[-1].removeprefix("Bearer ")
+        if scope["path"].endswith("/chat/completions") and token in self.limited:
+            await _json(send, {"error": {"message": "Too many."}}, 429, ("retry-after", "1"))
+            return
         match scope["path"]:
             case "/models" | "/v1/models":
-                await _json(send, {"data": [model(name) for name in self.models]})
+                offered = self.offered.get(token, self.models)
+                await _json(send, {"data": [model(name) for name in offered]})
+            case "/models/session":  # which model `auto` is
+                await _json(send, {**AUTO, "expires_at": int(time.time()) + 3600})
             case "/copilot_internal/user":
                 await _json(send, USER)
             case "/chat/completions" | "/v1/chat/completions":
@@ -111,6 +132,10 @@ class Stage:
 
     async def _complete(self, asked: dict[str, Any], send: Send) -> None:
         self.requests.append(asked)
+        if asked["model"] in self.busy:
+            said = {"message": "Too many.", "code": "rate_limited"}
+            await _json(send, {"error": said}, 429, ("retry-after", "600"))
+            return
         verb, _, rest = _prompt(asked["messages"]).partition(" ")
         if verb == "fail":
             await _json(send, {"error": {"message": "The service said no."}}, int(rest))
@@ -199,8 +224,9 @@ async def _send(send: Send, *frames: dict[str, Any]) -> None:
     await send({"type": "http.response.body", "body": lines.encode(), "more_body": True})
 
 
-async def _json(send: Send, answer: object, status: int = 200) -> None:
+async def _json(send: Send, answer: object, status: int = 200, *more: tuple[str, str]) -> None:
     head = [(b"content-type", b"application/json")]
+    head += [(name.encode(), value.encode()) for name, value in more]
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 

@@ -13,7 +13,8 @@ import pytest
 
 from airboss.errors import NotSignedIn, RuntimeMissing, RuntimeUnavailable
 from airboss.model.events import MessageDelta, MessageEnded, ToolEnded, ToolStarted
-from airboss.runtime.agent_runtime import CopilotModel, Runtime, RuntimePlan
+from airboss.runtime.agent_runtime import Runtime, RuntimePlan
+from airboss.runtime.copilot_models import CopilotModel
 from airboss.runtime.locate import CLI_VERSION
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from airboss.runtime.sweep import CHILDREN
@@ -86,6 +87,7 @@ async def test_a_question_that_is_open_when_the_runtime_hangs_ends_with_words(
     flight: Flight,
 ) -> None:
     running = await flight.runtime.process()
+    assert running.pid is not None
     os.kill(running.pid, signal.SIGSTOP)
     process = psutil.Process(running.pid)
     assert await soon(lambda: process.status() == psutil.STATUS_STOPPED)
@@ -101,6 +103,7 @@ async def test_a_question_to_a_runtime_that_just_died_is_answered_by_the_next(
 ) -> None:
     for _ in range(5):
         before = await flight.runtime.status()
+        assert before.pid is not None
         os.kill(before.pid, signal.SIGKILL)
         assert (await flight.runtime.status()).starts == before.starts + 1
 
@@ -240,6 +243,7 @@ async def test_the_single_file_takes_over_where_the_native_one_does_not_start(
     flight: Flight, tmp_path: Path, environ: dict[str, str]
 ) -> None:
     located = (await flight.runtime.status()).located
+    assert located is not None
     cache = tmp_path / "cache" / "copilot" / CLI_VERSION
     native = cache / "pkg" / "prebuilds" / located.path.parent.name / located.path.name
     native.parent.mkdir(parents=True)
@@ -249,6 +253,7 @@ async def test_the_single_file_takes_over_where_the_native_one_does_not_start(
     environ["AIRBOSS_CACHE"] = str(tmp_path / "cache")
     environ.pop("COPILOT_CLI_PATH", None)
     other = Runtime(replace(flight.runtime.plan, environ=environ, owner="other"))
-    status = await other.status()
-    assert (status.located.path.name, status.located.native) == ("copilot", False)
+    found = (await other.status()).located
+    assert found is not None
+    assert (found.path.name, found.native) == ("copilot", False)
     await other.stop()

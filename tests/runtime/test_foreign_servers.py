@@ -15,12 +15,13 @@ from airboss.runtime.options import options_of
 from airboss.runtime.origins import Origins
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.runtime_process import RuntimeProcess
-from airboss.runtime.session import SessionRequest
+from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from tests.harness.states import unopened_state
 from tests.runtime import mcp_server
 from tests.runtime.conftest import Flight, Listener, soon
 from tests.runtime.test_hooks import Porter
+from tests.trials import sampled
 
 pytestmark = pytest.mark.anyio
 
@@ -159,7 +160,7 @@ async def test_what_was_asked_when_the_runtime_died_is_asked_again_as_what_it_wa
     assert notes.read_text("utf-8") == "peek it\n"
 
 
-@pytest.mark.parametrize("answer", [Veto("No."), Pass({"what": "else"}, must_ask=True)])
+@pytest.mark.parametrize("answer", sampled(1, [Veto("No."), Pass({"what": "else"}, must_ask=True)]))
 async def test_a_call_that_was_changed_cannot_be_asked_for_and_does_not_run(
     flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch, answer: object
 ) -> None:

@@ -18,6 +18,7 @@ from airboss.runtime.signals import Compacted, TurnIdle
 from airboss.runtime.tools import ToolOffer
 from tests.runtime.conftest import Flight, Listener
 from tests.runtime.test_sweep import started
+from tests.trials import sampled
 
 pytestmark = pytest.mark.anyio
 
@@ -228,7 +229,9 @@ async def hangs() -> object:
 NONSENSE = (None, True, "allow", {"permissionDecision": "allow"}, Pass(arguments="text"))  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("answer", [raises, *NONSENSE], ids=["raises", *map(str, NONSENSE)])
+@pytest.mark.parametrize(
+    "answer", sampled(2, [raises, *NONSENSE]), ids=["raises", *map(str, NONSENSE)]
+)
 async def test_a_gate_that_fails_or_answers_nonsense_refuses(
     flight: Flight, listener: Listener, answer: object
 ) -> None:

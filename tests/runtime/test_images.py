@@ -5,7 +5,9 @@ import json
 
 import pytest
 
-from airboss.runtime.options import blobs
+from airboss.model.ids import PromptId
+from airboss.model.views import QueuedPrompt
+from airboss.runtime.attachments import attachments_of, blobs
 from airboss.store.images import Picture
 from tests.contract.test_v1_images import png
 from tests.runtime.conftest import Flight, Listener
@@ -22,7 +24,7 @@ async def test_the_models_service_gets_the_images(
     flight: Flight, listener: Listener, pictures: list[Picture]
 ) -> None:
     session = await flight.session(listener)
-    await session.send("say what you see", pictures)
+    await session.send("say what you see", blobs(pictures))
     await listener.until_over()
     asked = json.dumps(flight.stage.requests[-1]["messages"])
     for picture in pictures:
@@ -32,4 +34,5 @@ async def test_the_models_service_gets_the_images(
 
 
 def test_a_request_without_images_is_sent_as_ever() -> None:
-    assert blobs(()) is None
+    asked = QueuedPrompt(prompt=PromptId("pro_1"), text="hello")
+    assert attachments_of(asked) is None

@@ -9,6 +9,7 @@ from filelock import FileLock
 from airboss.errors import RuntimeMissing
 from airboss.runtime.install import install, version_of
 from airboss.runtime.locate import CLI_VERSION, SINGLE_NAME, cache_folder, locate
+from tests.trials import whole_only
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
+@whole_only
 @pytest.mark.timeout(300)
 def test_it_comes_from_the_registry_runs_and_is_there_the_second_time(cache: Path) -> None:
     said: list[str] = []

@@ -11,6 +11,7 @@ from airboss.runtime.rehearsal.server import RehearsalServer
 from airboss.runtime.repeats import without_repeats
 from airboss.runtime.signals import TurnIdle
 from tests.runtime.conftest import Flight, Listener
+from tests.trials import whole_only
 
 pytestmark = pytest.mark.anyio
 
@@ -49,10 +50,11 @@ def test_what_has_no_id_is_heard_each_time() -> None:
     ]
 
 
+@whole_only
 async def test_a_flood_of_single_letters_is_one_message_with_each_of_them_once(
     flight: Flight, listener: Listener
 ) -> None:
-    text = "".join(f"{number:05d} " for number in range(2_500))
+    text = "".join(f"{number:05d} " for number in range(1_000))
     rule = ScriptedRule.model_validate({"when": "drip", "steps": [{"say": text}]})
     script = Script(chunk_chars=1, models=(RehearsalModel(id="letters"),), rules=(rule,))
     async with RehearsalServer(script) as server:

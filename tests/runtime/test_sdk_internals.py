@@ -143,3 +143,25 @@ async def test_what_the_runtime_complains_about_is_kept_in_part(flight: Flight) 
     for number in range(1_000):
         wire._stderr_output.append(f"{number}\n")
     assert wire.get_stderr_output().startswith("800\n")
+
+
+def test_the_sdk_asks_us_for_the_trace_of_what_it_sends() -> None:
+    from copilot import client, session
+
+    kept = vars(client)["get_trace_context"], vars(session)["get_trace_context"]
+    said: list[str | None] = ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"]
+    try:
+        sdk_internals.tell_traces(lambda: said[0])
+        for module in (client, session):
+            asked = vars(module)["get_trace_context"]
+            assert asked() == {"traceparent": said[0]}
+            said.insert(0, None)
+            assert asked() == {}
+            said.pop(0)
+    finally:
+        for module, own in zip((client, session), kept, strict=True):
+            setattr(module, "get_trace_context", own)  # noqa: B010 - it has no public name
+    for module in (client, session):
+        assert "= get_trace_context()" in inspect.getsource(module) or (
+            "get_trace_context())" in inspect.getsource(module)
+        )

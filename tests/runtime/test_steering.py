@@ -12,6 +12,7 @@ from airboss.errors import RuntimeUnavailable
 from airboss.model.events import MessageDelta, MessageEnded, ToolDelta, ToolEnded, ToolStarted
 from airboss.runtime.signals import RequestRead, TurnFailed, TurnIdle, UsageSeen
 from tests.runtime.conftest import Flight, Listener, running, soon
+from tests.trials import sampled
 
 pytestmark = pytest.mark.anyio
 
@@ -111,7 +112,7 @@ async def test_what_steers_is_told_also_when_its_turn_is_over_before_the_answer_
 
 @pytest.mark.timed
 @pytest.mark.parametrize("is_steered", [False, True], ids=["", "steered"])
-@pytest.mark.parametrize("how", STUBBORN)
+@pytest.mark.parametrize("how", sampled(1, STUBBORN))
 async def test_abort_during_a_command_is_idle_within_a_second_and_nothing_runs_on(
     flight: Flight, listener: Listener, how: str, is_steered: bool
 ) -> None:

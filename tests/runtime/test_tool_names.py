@@ -9,7 +9,8 @@ from airboss.model.tool_lists import ToolList
 from airboss.runtime import session as session_module
 from airboss.runtime.options import options_of
 from airboss.runtime.runtime_process import RuntimeProcess
-from airboss.runtime.session import RuntimeSession, SessionRequest
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import TurnIdle
 from airboss.runtime.tool_names import tool_options
 from tests.runtime import mcp_server

@@ -279,6 +279,12 @@ def test_another_model_is_named_once_a_turn_and_only_where_it_matters() -> None:
     ]
 
 
+def test_a_switch_that_was_wanted_replaces_no_model() -> None:
+    change = raw("session.model_change", newModel="auto", cause="rate_limit_auto_switch")
+    told = tell([change, message("", model="gpt-5-mini")], Translator(Redactor(), "gpt-4.1"))
+    assert told == [ModelAnswered("gpt-5-mini")]
+
+
 @pytest.mark.parametrize(
     ("asked", "got", "same"),
     [

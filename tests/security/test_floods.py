@@ -16,7 +16,7 @@ from tests.crash.witness import ask, start_session, until
 from tests.portal import Portal
 from tests.security.flood import Flood, descriptor_limit, flooded
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
+pytestmark = [pytest.mark.anyio]
 
 CROWD = 1500
 SHELL_DESCRIPTORS = 1024
@@ -63,6 +63,7 @@ async def the_crowd_is_there(flood: Flood) -> None:
     await asyncio.sleep(2)
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(120)
 async def test_1500_slow_strangers_keep_nobody_out(common_portal: Portal) -> None:
     portal = common_portal

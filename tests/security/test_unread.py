@@ -14,14 +14,17 @@ import pytest
 from tests.crash.witness import ask, start_session, until
 from tests.portal import Portal
 from tests.security.flood import is_cut, unread_socket
+from tests.trials import share, trial
 
-pytestmark = [pytest.mark.anyio, pytest.mark.alone]
+pytestmark = [pytest.mark.anyio, pytest.mark.alone, trial]
 
-READERS = 300
-MORE_BYTES = 300 * 1024 * 1024
+READERS = share(60, 300)
+MORE_BYTES = READERS * 1024 * 1024
 # The bound is five seconds; a machine that is busy with this crowd takes longer.
 CUT_SECONDS = 20
 STOP_SECONDS = 5
+# More than a MiB for each reader in any case; reading them takes a server seconds.
+WORDS = share(200_000, 500_000)
 # A session with a long past, and one that goes on talking.
 SCRIPT = f"""
 models: [{{id: rehearsal, name: Rehearsal, multiplier: 0}}]
@@ -31,7 +34,7 @@ rules:
   - when: "a long answer"
     steps: [{{say: "{"A long answer. " * 30_000}"}}]
   - when: "go on"
-    steps: [{{say: "{"And so on. " * 500_000}"}}]
+    steps: [{{say: "{"And so on. " * WORDS}"}}]
 """
 
 
@@ -71,7 +74,7 @@ def feeds_of(session: str) -> list[str]:
     return [f"/api/v1/feed?follow={session}:0&follow=inbox:0"] * READERS
 
 
-async def test_300_feeds_that_nobody_reads_cost_little_and_are_cut_off(
+async def test_feeds_that_nobody_reads_cost_little_and_are_cut_off(
     talking: tuple[Portal, str],
 ) -> None:
     portal, session = talking
@@ -92,7 +95,7 @@ async def test_300_feeds_that_nobody_reads_cost_little_and_are_cut_off(
     assert "Traceback" not in portal.log
 
 
-async def test_a_stop_does_not_wait_for_300_feeds_that_nobody_reads(
+async def test_a_stop_does_not_wait_for_feeds_that_nobody_reads(
     talking: tuple[Portal, str],
 ) -> None:
     portal, session = talking

@@ -14,7 +14,8 @@ from airboss.harness.session_terms import OpenSession
 from airboss.http.services import Services
 from airboss.model.events import Event
 from airboss.model.views import SessionView
-from airboss.runtime.session import RuntimeSession, SessionRequest
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
 from airboss.service.access import Access
 from airboss.service.sessions import Sessions
 from airboss.settings import Settings
@@ -45,8 +46,10 @@ class House:
     async def kinds(self, session: str) -> list[str]:
         return [event.kind for event in await self.story(session)]
 
-    async def until(self, session: str, *states: str, turns: int = 0) -> SessionView:
-        async with asyncio.timeout(20), self.sessions.follow(session, 0) as follower:
+    async def until(
+        self, session: str, *states: str, turns: int = 0, seconds: float = 20
+    ) -> SessionView:
+        async with asyncio.timeout(seconds), self.sessions.follow(session, 0) as follower:
             view = await self.sessions.show(session)
             while view.state not in states or view.turns < turns:
                 await follower.next(1)
@@ -54,7 +57,7 @@ class House:
         return view
 
     def kill_runtime(self) -> None:
-        pid = self.services.status.runtime.pid
+        pid = self.services.status.pool.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
 

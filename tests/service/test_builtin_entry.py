@@ -33,6 +33,7 @@ from tests.service.trial import (
     work_on,
     yes,
 )
+from tests.trials import whole_only
 
 Make = Callable[[Path], Repository]
 
@@ -83,9 +84,9 @@ EVERYWHERE = pytest.mark.parametrize(
     ("make", "change"),
     [
         pytest.param(python_project, ON_SHELVES, id="python"),
-        pytest.param(node_project, IN_TALLIES, id="node"),
-        pytest.param(documents_only, IN_A_HANDBOOK, id="documents"),
-        pytest.param(clone_of_ours, IN_OUR_OWN_HOUSE, id="ours"),
+        pytest.param(node_project, IN_TALLIES, id="node", marks=whole_only),
+        pytest.param(documents_only, IN_A_HANDBOOK, id="documents", marks=whole_only),
+        pytest.param(clone_of_ours, IN_OUR_OWN_HOUSE, id="ours", marks=whole_only),
     ],
 )
 
@@ -101,6 +102,7 @@ def everywhere(folder: Path) -> list[Repository]:
 # Rehearsed
 
 
+@whole_only
 async def test_deliver_can_be_rehearsed_anywhere_and_nothing_is_written(tmp_path: Path) -> None:
     repositories = everywhere(tmp_path)
     before = [(one.git("rev-parse", "HEAD"), one.changes()) for one in repositories]
@@ -191,6 +193,7 @@ async def test_an_answer_is_given_from_reading_alone(tmp_path: Path) -> None:
 # When it does not go well
 
 
+@whole_only
 async def test_a_change_that_is_not_approved_has_another_round(tmp_path: Path) -> None:
     repository = made(python_project, tmp_path)
     first = {
@@ -224,6 +227,7 @@ async def test_a_change_that_is_not_approved_has_another_round(tmp_path: Path) -
     assert trial.note("verdict.md") == "Ready.\n"
 
 
+@whole_only
 async def test_there_is_no_fifth_round_and_the_reviews_stay_for_a_person(tmp_path: Path) -> None:
     repository = made(documents_only, tmp_path)
     notes = repository.path / ".airboss"

@@ -32,7 +32,9 @@ async def test_every_kind_is_decided_told_and_carried_out(house: House) -> None:
     with nothing but its kind, and with one that nobody knows."""
     policy = house.sessions.policy
     session = await house.start()
-    process = await house.services.status.runtime.process()
+    pool = house.services.status.pool
+    async with pool.use(pool.states[0].key) as runtime:
+        process = await runtime.process()
     hear = process.wire.routes[session.id]
     made = house.work / "made"
     for turn, kind in enumerate((*sorted(UNDERSTOOD), "telepathy"), 1):

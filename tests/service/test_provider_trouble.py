@@ -12,11 +12,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from airboss.harness.proxy_call import ProxyLimits
+from airboss.harness.proxy_terms import ProxyLimits
 from airboss.harness.session_terms import OpenSession
 from airboss.model.events import SessionError, TurnEnded
 from airboss.provider_settings import Provider, ProviderModel
-from airboss.runtime.session import RuntimeSession, SessionRequest
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
 from tests.harness.upstream import Wire, providing
 from tests.service.house import ME, House, house_in
 

@@ -10,6 +10,7 @@ import pytest
 from airboss.provider_settings import Provider
 from tests.harness.upstream import Got, Wire, providing
 from tests.service.house import ME, House, house_in
+from tests.trials import sampled
 
 KEY = "key-of-the-house-0123456789"
 BIG = {"id": "big", "wire_model": "big-2026", "prompt_tokens": 90_000, "output_tokens": 5_000}
@@ -64,7 +65,7 @@ def _provider(name: str, said: dict[str, Any], port: int) -> Provider:
     return Provider.model_validate({"key_variable": "HOUSE_KEY", **known})
 
 
-@pytest.mark.parametrize("name", WIRES)
+@pytest.mark.parametrize("name", sampled(3, WIRES))
 async def test_a_provider_is_asked_at_its_own_address_with_its_own_kind_of_key(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@ is resumed, and in a task. On the real runtime, with a stand-in for the model's 
 
 import json
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from airboss.model.tool_table import OURS
 from airboss.provider_settings import Provider, ProviderModel
 from airboss.runtime.hooks import Pass, ToolUse, Veto
 from airboss.service.tasks import NewTaskRun
-from airboss.session_keys import SessionKeys, ToolKeys
+from airboss.session_keys import SessionKeys, SessionSettings, ToolKeys
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, House, house_in
 
@@ -67,8 +68,8 @@ class Watched:
         task = {**ENTRY["tasks"]["greet"], **of_task.pop("task", {})}
         self.entry.write_text(json.dumps({**ENTRY, **of_task, "tasks": {"greet": task}}), "utf-8")
         if trusted:
-            seen = await entries.files.trust.look(str(self.entry))
-            await entries.files.trust.add(str(self.entry), seen.digest, ME)
+            seen = await entries.look(str(self.entry))
+            await entries.trust(str(self.entry), seen.digest, ME)
         await self.house.services.entry_checks.install_path(str(self.entry))
         view = await self.house.services.tasks.start(
             NewTaskRun("greet", "", ME, cwd=str(self.house.work))
@@ -87,6 +88,12 @@ def system(request: dict[str, Any]) -> str:
 
 @pytest.fixture
 async def watched(tmp_path: Path) -> AsyncGenerator[Watched]:
+    async with watched_in(tmp_path) as watched:
+        yield watched
+
+
+@asynccontextmanager
+async def watched_in(tmp_path: Path, **settings: Any) -> AsyncGenerator[Watched]:
     async with on_stage(Stage()) as stage:
         provider = Provider(
             name="house", base_url=f"{stage.address}/v1", models=(ProviderModel(id="stand-in"),)
@@ -94,7 +101,7 @@ async def watched(tmp_path: Path) -> AsyncGenerator[Watched]:
         work = tmp_path / "work"
         work.mkdir()
         (work / "AGENTS.md").write_text("The owl is blue.", "utf-8")
-        async with house_in(tmp_path, providers=(provider,), roots=(tmp_path,)) as h:
+        async with house_in(tmp_path, providers=(provider,), roots=(tmp_path,), **settings) as h:
             yield Watched(h, stage, work / "airboss.json")
 
 
@@ -125,6 +132,20 @@ async def test_without_a_word_all_is_as_it_was(watched: Watched) -> None:
     [opened, *_] = await watched.house.story(session)
     assert isinstance(opened, SessionOpened)
     assert opened.setup is None
+
+
+async def test_every_session_is_told_about_our_tools_when_it_is_opened_and_resumed(
+    watched: Watched,
+) -> None:
+    session = await watched.opened(systemMessage={"append": "Use tabs."}, tools={"deny": ["task"]})
+    for _ in range(2):
+        told = system(await watched.asked(session))
+        assert "# Working in Airboss" in told
+        assert "`ask_user` asks a person" in told
+        assert "hand work to" not in told
+        assert told.index("# Working in Airboss") < told.index("Use tabs.")
+        await watched.resumed(session)
+    assert "# Working in Airboss" in system(await watched.asked(await watched.opened()))
 
 
 async def test_a_text_in_the_place_of_the_usual_one_is_all_that_the_model_is_told(
@@ -217,7 +238,7 @@ async def test_a_sub_agent_has_no_other_tools_and_the_gate_holds_the_same_list(
 async def test_an_entry_that_nobody_trusts_has_no_more_tools_than_the_server_gives(
     watched: Watched,
 ) -> None:
-    watched.house.sessions.session_keys = SessionKeys(tools=ToolKeys(allow=("@read", "bash")))
+    watched.house.sessions.session_keys = SessionSettings(tools=ToolKeys(allow=("@read", "bash")))
     wish: dict[str, Any] = {"tools": {"allow": ["view", "edit"]}}
     assert offered(await watched.run(**wish)) == {"view", *OURS}
     assert offered(await watched.run(trusted=True, **wish)) == {"view", "edit", *OURS}

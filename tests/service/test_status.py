@@ -26,18 +26,27 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
             "store",
             "runtime",
             "sign-in",
+            "accounts",
+            "homes",
             "models",
             "providers",
             "entry",
             "exposure",
             "agents-user",
             "memory",
+            "telemetry",
+            "transcripts",
+            "processes",
+            "skills",
+            "wishes",
+            "hooks",
+            "bindings",
         ]
         assert all(check.summary and check.ms >= 0 for check in checks.values())
         for name in ("store", "runtime", "models", "providers", "entry", "exposure"):
             assert checks[name].state == "ok", checks[name]
         assert checks["sign-in"].state == "warn"
-        assert "COPILOT_GITHUB_TOKEN" in checks["sign-in"].remedy
+        assert "airboss account add" in checks["sign-in"].remedy
         assert checks["models"].summary == "1 from rehearsal"
         after = await house.services.status.show(ME, "own")
         assert (after.runtime.state, after.runtime.restarts) == ("running", 0)
@@ -46,7 +55,7 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
 
 async def test_the_status_knows_who_is_signed_in_once_the_runtime_runs(tmp_path: Path) -> None:
     async with house_in(tmp_path) as house:
-        await house.services.status.runtime.status()
+        await house.services.status.pool.status()
         status = await house.services.status.show(ME, "own")
         assert (status.copilot.signed_in, status.copilot.how) == (False, "none")
 

@@ -259,7 +259,7 @@ async def test_while_a_task_runs_the_entry_stays(tasks: TaskHouse) -> None:
 async def test_a_fault_of_ours_crashes_the_task_and_is_told_without_secrets(
     tasks: TaskHouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def stumble(*_: object) -> None:
+    async def stumble(*_: object, **__: object) -> None:
         raise ValueError(f"no {SECRET}") from KeyError(f"was {SECRET}")
 
     monkeypatch.setattr(tasks.sessions, "ask", stumble)

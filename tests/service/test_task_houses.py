@@ -31,6 +31,7 @@ from tests.service.errands import (
 )
 from tests.service.house import ME
 from tests.service.repo import trusted
+from tests.trials import sampled
 
 SEVERAL: dict[str, Any] = {"runConditionInSameSession": False}
 
@@ -64,7 +65,7 @@ async def test_a_server_that_stops_takes_no_more_tasks_and_leaves_those_it_has(
     assert {*begun} <= {view.id for view in page.items}
 
 
-@pytest.mark.parametrize("queued", [False, True])
+@pytest.mark.parametrize("queued", sampled(1, [False, True]))
 async def test_a_persons_session_that_crashes_fails_the_task_and_forgets_its_prompt(
     own: TaskHouse, queued: bool
 ) -> None:

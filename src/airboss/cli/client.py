@@ -129,6 +129,9 @@ class Client:
     def patch(self, path: str, body: Json) -> Json:
         return self._call("PATCH", path, json=body)
 
+    def put(self, path: str, body: Json) -> Json:
+        return self._call("PUT", path, json=body)
+
     def delete(self, path: str, /, **query: Any) -> Json:
         return self._call("DELETE", path, params=query)
 

@@ -7,15 +7,21 @@ from typer.core import TyperGroup
 
 # The same as on the page docs/command-line.md.
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "The server": ("serve", "setup", "doctor", "status", "stop", "settings", "models"),
-    "Sessions": ("chat", "sessions", "watch", "ask", "compact", "switch", "queue", "export"),
+    "The server": (
+        *("serve", "setup", "doctor", "status", "stop", "settings", "models", "provider"),
+        *("accounts", "account"),
+    ),
+    "Sessions": (
+        *("chat", "sessions", "watch", "ask", "compact", "fork"),
+        *("switch", "mcp", "queue", "export"),
+    ),
     "Jobs and runs": (
         *("run", "rehearse", "runs", "show", "retry", "again", "report", "compare"),
         *("rename", "tag", "delete"),
     ),
     "The inbox": ("inbox", "approve", "deny", "answer", "decline", "rules"),
     "Tasks and entries": ("init", "entry", "check", "chart", "tasks", "task", "trust"),
-    "Access": ("link", "token", "audit"),
+    "Access": ("link", "token", "secret", "audit"),
 }
 
 # Of each command what people mostly want; the page in docs has more.
@@ -48,10 +54,13 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "chat": 'airboss chat "What does this repository do?"',
     "sessions": "airboss sessions --state idle",
     "switch": "airboss switch 7h2k --model gpt-5.2",
+    "fork": "airboss fork 7h2k --before pro_…",
     "compact": 'airboss compact 7h2k --instructions "Keep the names of the files"',
+    "mcp": "airboss mcp 7h2k",
     "ask": 'airboss ask 7h2k "Which file was that?"',
     "queue": "airboss queue 7h2k --clear",
     "models": "airboss models",
+    "accounts": "airboss accounts",
     "check": "airboss check airboss.yaml",
     "chart": "airboss chart fix-tests --format mermaid",
     "entry": "airboss entry",
@@ -75,6 +84,18 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "token remove": "airboss token remove ci",
     "token signins": "airboss token signins",
     "token signout": "airboss token signout --all",
+    "account add": "airboss account add work",
+    "account remove": "airboss account remove work",
+    "account": "airboss account add work",
+    "provider add": "airboss provider add lab --url https://llm.example.com/v1 --model qwen3",
+    "provider list": "airboss provider list",
+    "provider test": "airboss provider test lab",
+    "provider remove": "airboss provider remove lab",
+    "provider": "airboss provider add lab --url https://llm.example.com/v1 --model qwen3",
+    "secret set": "airboss secret set lab-key",
+    "secret list": "airboss secret list",
+    "secret remove": "airboss secret remove lab-key",
+    "secret": "airboss secret set lab-key",
     "task": 'airboss task run ask --input "Where is the log kept?"',
     "token": "airboss token add ci --role operate --until 90d",
 }

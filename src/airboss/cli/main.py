@@ -8,14 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
+from airboss.cli.account import commands as account_commands
 from airboss.cli.audit import commands as audit_commands
+from airboss.cli.doctor.options import Deep, Repair
 from airboss.cli.entry import commands as entry_commands
 from airboss.cli.help_pages import HelpedGroup
 from airboss.cli.inbox import commands as inbox_commands
 from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, named, reach, whole
+from airboss.cli.provider import commands as provider_commands
 from airboss.cli.rule import commands as rule_commands
 from airboss.cli.run import commands as run_commands
 from airboss.cli.screen import say_wrong
+from airboss.cli.secret import commands as secret_commands
 from airboss.cli.session import commands as session_commands
 from airboss.cli.setting import commands as setting_commands
 from airboss.cli.task import commands as task_commands
@@ -57,11 +61,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(token_commands.app, name="token", cls=HelpedGroup, no_args_is_help=True)
-app.add_typer(entry_commands.app)
-app.add_typer(run_commands.app)
-app.add_typer(inbox_commands.app)
-app.add_typer(session_commands.app)
-app.add_typer(audit_commands.app)
+app.add_typer(secret_commands.app, name="secret", cls=HelpedGroup, no_args_is_help=True)
+app.add_typer(account_commands.app, name="account", cls=HelpedGroup, no_args_is_help=True)
+app.add_typer(provider_commands.app, name="provider", cls=HelpedGroup, no_args_is_help=True)
+for part in (entry_commands, run_commands, inbox_commands, session_commands, audit_commands):
+    app.add_typer(part.app)
 app.add_typer(task_commands.app, name="task", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules", cls=HelpedGroup)
 app.add_typer(setting_commands.app, name="settings", cls=HelpedGroup)
@@ -225,11 +229,13 @@ def setup() -> None:
 
 
 @app.command()
-def doctor(data: Data = None, as_json: AsJson = False) -> None:
+def doctor(
+    data: Data = None, as_json: AsJson = False, deep: Deep = False, repair: Repair = False
+) -> None:
     """Check this machine and the server for problems."""
-    from airboss.cli.doctor.doctor import run
+    from airboss.cli.doctor import doctor as doctor_command
 
-    raise typer.Exit(run(data, is_json=as_json))
+    raise typer.Exit(doctor_command.run(data, is_json=as_json, deep=deep, repair=repair))
 
 
 @app.command()
@@ -253,6 +259,24 @@ def chat(
         str | None,
         typer.Option(metavar="EFFORT", help="How long it thinks: low, medium, high, xhigh, max."),
     ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The custom agent, of settings or entry, that it is."),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Make a plan first; you approve it (airboss inbox).")
+    ] = False,
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Point the agent to this file or folder; repeatable."),
+    ] = None,
+    account: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Whose Copilot it uses (airboss accounts), or cli."),
+    ] = None,
+    identity: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose home its runtime has.")
+    ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=AMOUNT", help="Ask before using more turns, tokens, cost, …"),
@@ -262,16 +286,22 @@ def chat(
     as_json: AsJson = False,
 ) -> None:
     """Chat with an agent in the terminal or from a script."""
+    from dataclasses import replace
+
     from airboss.cli.session.chat import ChatStart, run
     from airboss.cli.session.limits import read_limits
 
     limits = read_limits(limit or [])
-    if session and (cwd or limits):
+    said = {"agent": agent, "account": account, "identity": identity}
+    keys = {name: word for name, word in said.items() if word}
+    if session and (cwd or limits or keys):
         raise CommandRefused(
-            "--session cannot be combined with --cwd or --limit: a session keeps its own."
+            "--session cannot be combined with --cwd, --agent, --account, --identity or --limit: "
+            "a session keeps its own."
         )
     session = named(data, session, "ses") if session else None
-    request = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits, effort)
+    start = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits, effort, keys)
+    request = replace(start, plans=plan, files=tuple(file or ()))
     raise typer.Exit(run(reach(data), request))
 
 
@@ -312,14 +342,6 @@ def sessions(
     from airboss.cli.listing import show_sessions
 
     show_sessions(reach(data)(), state.value if state else None, limit, is_json=as_json)
-
-
-@app.command()
-def models(data: Data = None, as_json: AsJson = False) -> None:
-    """List the models that sessions can use."""
-    from airboss.cli.listing import show_models
-
-    show_models(reach(data)(), is_json=as_json)
 
 
 @app.command()

@@ -23,6 +23,17 @@ class Put:
     session: SessionId
     mission: Mission
     text: str
+    # A person approves what the agent is going to do first.
+    plan: bool = False
+
+
+@dataclass(frozen=True)
+class AskRetry:
+    """Ask a person whether what crashed may be tried again. Answered by `RetryWord`."""
+
+    session: SessionId
+    # The tools that may have done something, in this attempt and those before it.
+    effects: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -70,8 +81,16 @@ class ActRefused:
     by_person: bool = False
 
 
-Act: TypeAlias = OpenAct | Put | Close | Tell
-Answer: TypeAlias = Opened | Done | Crashed | ActRefused | None
+@dataclass(frozen=True)
+class RetryWord:
+    """What a person said; nobody where the question was withdrawn."""
+
+    again: bool
+    who: str | None = None
+
+
+Act: TypeAlias = OpenAct | Put | AskRetry | Close | Tell
+Answer: TypeAlias = Opened | Done | Crashed | ActRefused | RetryWord | None
 
 _T = TypeVar("_T")
 Acts: TypeAlias = Generator[Act, Answer, _T]
@@ -88,6 +107,13 @@ def put(mission: Put) -> Acts[Done | Crashed | ActRefused]:
     answer = yield mission
     if not isinstance(answer, Done | Crashed | ActRefused):
         raise _unexpected(mission, answer)
+    return answer
+
+
+def ask_retry(question: AskRetry) -> Acts[RetryWord]:
+    answer = yield question
+    if not isinstance(answer, RetryWord):
+        raise _unexpected(question, answer)
     return answer
 
 

@@ -6,7 +6,7 @@ Words of others, such as an agent's reason or a crash, stand at the end and as t
 from dataclasses import dataclass
 from typing import Final
 
-from airboss.engine.acts import Crashed, OpenAct
+from airboss.engine.acts import Crashed, OpenAct, RetryWord
 from airboss.entry.tools import PREREQUISITE_FAILED
 from airboss.model.ids import SessionId
 from airboss.model.task_events import MissionKind, TaskChecked, TaskDecided, TaskRetrying
@@ -60,6 +60,32 @@ def _unsafe(crash: Crashed) -> str:
     """Where a retry is not safe, that is said: what was done may be done twice."""
     used = ", ".join(crash.effects)
     return f" A retry is not safe: it had used {used}, and may do so again." if used else ""
+
+
+def asks_retry(effects: tuple[str, ...]) -> TaskDecided:
+    used = ", ".join(effects)
+    return TaskDecided(text=f"[DECISION] Asks a person whether to try again: it had used {used}.")
+
+
+def retry_word(word: RetryWord) -> TaskDecided:
+    said = "Tries again" if word.again else "Does not try again"
+    return TaskDecided(text=f"[DECISION] {said}, as {word.who or 'nobody'} said.")
+
+
+def not_repeated(crash: Crashed, effects: tuple[str, ...]) -> str:
+    """Why a task fails whose `onUnsafeRetry` is `fail`."""
+    used = ", ".join(effects)
+    return (
+        f"The session crashed after it had used {used}. A retry may do that again, and "
+        f"onUnsafeRetry is fail. The crash: {crash.reason}"
+    )
+
+
+def stopped_after(word: RetryWord, crash: Crashed, effects: tuple[str, ...]) -> str:
+    """Why a task fails whose `onUnsafeRetry` is `ask`."""
+    used, who = ", ".join(effects), word.who
+    said = f"Stopped by {who}" if who else "Stopped, since the question was withdrawn,"
+    return f"{said} after a crash. It had used {used}. The crash: {crash.reason}"
 
 
 def _kind(wanted: OpenAct) -> str:

@@ -13,11 +13,13 @@ from airboss.engine import checks, decisions
 from airboss.engine.acts import (
     ActRefused,
     Acts,
+    AskRetry,
     Crashed,
     Done,
     OpenAct,
     Opened,
     Put,
+    ask_retry,
     close,
     open_session,
     put,
@@ -25,6 +27,7 @@ from airboss.engine.acts import (
 )
 from airboss.model.ids import SessionId
 from airboss.model.task_events import Mission, MissionKind, TaskDecided, ToolCall
+from airboss.session_keys import OnUnsafeRetry
 
 CRASHES: Final = 5
 CRASH_PREFIX: Final = "The session crashed, please redo and here is the last request:"
@@ -52,6 +55,10 @@ class Stopped(TaskFailed):
 
 class BorrowedCrashed(Unasked):
     """There is no other session to try it in."""
+
+
+class NotRepeated(Unasked):
+    """What it did before the crash must not be done twice."""
 
 
 class Exhausted(Unasked):
@@ -88,7 +95,12 @@ class Missions:
     retries: int
     # A session is opened before it is told what it is for.
     opens_first: bool
+    # What the task asks for is planned first; what judges it is not.
+    plans: bool = False
+    on_unsafe_retry: OnUnsafeRetry = "retry"
     _session: SessionId | None = None
+    # The tools that may have done something in the attempts at this mission, each once.
+    _effects: tuple[str, ...] = ()
 
     def run(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
         """The job tools that completed. Raises `Exhausted`, or another `TaskFailed` where no try
@@ -96,7 +108,9 @@ class Missions:
         tries = self.prompt if kind == "prompt" else self.condition
         if not tries.total:
             raise Exhausted(decisions.no_try())
-        last, attempts = "", count(1)
+        last, attempts, self._effects = "", count(1), ()
+        # A criteria's retry may follow: of a prompt only where it is itself in one.
+        has_more = retry < self.retries and (kind == "criteria" or retry > 0)
         for spent, where in enumerate(tries):
             answer: Done | Crashed | ActRefused = Crashed("", is_restart=True)
             while isinstance(answer, Crashed) and answer.is_restart:
@@ -106,6 +120,7 @@ class Missions:
                 mission = Mission(kind=kind, round=retry, attempt=attempt)
                 asked = f"{CRASH_PREFIX}\n{text}" if attempt > 1 else text
                 answer = yield from self._attempt(mission, where, asked, operation)
+                yield from self._leave(answer, follows=has_more or spent + 1 < tries.total)
             if isinstance(answer, Done):
                 return answer.calls
             if isinstance(answer, ActRefused):
@@ -119,17 +134,37 @@ class Missions:
             session, self._session = self._session, None
             yield from close(session, succeeded=succeeded)
 
+    def _leave(self, answer: Done | Crashed | ActRefused, *, follows: bool) -> Acts[None]:
+        """One that crashed is replaced, unless what it did must not be done twice. A person is
+        asked only where another attempt follows."""
+        if not isinstance(answer, Crashed):
+            return
+        self._effects = effects = tuple(dict.fromkeys((*self._effects, *answer.effects)))
+        if answer.effects and self._session is not None:
+            if self.on_unsafe_retry == "fail":
+                raise NotRepeated(decisions.not_repeated(answer, effects))
+            if self.on_unsafe_retry == "ask" and (follows or answer.is_restart):
+                yield from tell(decisions.asks_retry(effects))
+                word = yield from ask_retry(AskRetry(self._session, effects))
+                yield from tell(decisions.retry_word(word))
+                if not word.again:
+                    raise Stopped(decisions.stopped_after(word, answer, effects))
+        yield from self.close(succeeded=False)
+
     def _attempt(
         self, mission: Mission, where: OpenAct | SessionId, text: str, operation: TaskDecided
     ) -> Acts[Done | Crashed | ActRefused]:
         if isinstance(where, OpenAct):
             return (yield from self._in_own(mission, where, text, operation))
         yield from tell(operation)
-        answer = yield from put(Put(where, mission, text))
+        answer = yield from put(self._put(where, mission, text))
         if isinstance(answer, Crashed):
             yield from tell(decisions.borrowed_crashed(where, answer))
             raise BorrowedCrashed(f"The borrowed session crashed: {answer.reason}")
         return answer
+
+    def _put(self, session: SessionId, mission: Mission, text: str) -> Put:
+        return Put(session, mission, text, plan=self.plans and mission.kind == "prompt")
 
     def _in_own(
         self, mission: Mission, wanted: OpenAct, text: str, operation: TaskDecided
@@ -147,10 +182,9 @@ class Missions:
             yield from tell(decisions.session_started(wanted, session))
         if not is_told:
             yield from tell(operation)
-        answer = yield from put(Put(session, mission, text))
+        answer = yield from put(self._put(session, mission, text))
         if isinstance(answer, Crashed):
             yield from tell(decisions.session_crashed(wanted, session, answer))
-            yield from self.close(succeeded=False)
         elif not self.keeps:
             yield from self.close(succeeded=_went_well(mission.kind, answer))
         return answer

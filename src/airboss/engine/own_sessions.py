@@ -1,11 +1,13 @@
 """The sessions of one task run: opened with what the task may do, and closed by it."""
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
-from airboss.errors import Conflict, RuntimeUnavailable
+from airboss.errors import Conflict, RuntimesBusy, RuntimeUnavailable
+from airboss.harness.retry_questions import RetrySettled
 from airboss.harness.setup import Said
 from airboss.harness.turn import AcceptedPrompt, Pause
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
@@ -15,6 +17,8 @@ from airboss.settings import Policy
 
 if TYPE_CHECKING:
     from airboss.engine.task_setup import SaidOfTask
+
+_LOOK_SECONDS: Final = 0.5
 
 
 class AgentSessions(Protocol):
@@ -33,6 +37,8 @@ class AgentSessions(Protocol):
         said: Sequence[Said],
     ) -> SessionView: ...
 
+    async def room(self) -> None: ...
+
     async def show(self, session: str) -> SessionView: ...
 
     async def ask(
@@ -43,6 +49,8 @@ class AgentSessions(Protocol):
         task: TaskRunId,
         prompt: PromptId,
         pause: Pause | None,
+        *,
+        plan: bool,
     ) -> AcceptedPrompt: ...
 
     async def resume(self, session: str, who: str, policy: Policy) -> SessionView: ...
@@ -52,6 +60,12 @@ class AgentSessions(Protocol):
     ) -> AcceptedPrompt | None: ...
 
     async def effects(self, session: str, prompt: PromptId) -> tuple[str, ...]: ...
+
+    async def ask_retry(
+        self, session: str, effects: Sequence[str], pause: Pause | None
+    ) -> RetrySettled: ...
+
+    async def withdraw_retry(self, session: str) -> None: ...
 
     async def withdraw(self, session: str, prompt: PromptId) -> None: ...
 
@@ -82,19 +96,38 @@ class OwnSessions:
     def _who(self) -> str:
         return actor_of(self.task_run)
 
-    async def open(self, model: str, *, is_driving: bool = False) -> SessionId:
+    async def open(
+        self, model: str, *, is_driving: bool = False, stopped: asyncio.Event | None = None
+    ) -> SessionId:
+        """Where all runtimes are in use, one is waited for, as for a place; until `stopped`."""
         said = self.said.about(model, is_driving=is_driving) if self.said else ()
-        view = await self.sessions.start(
-            model,
-            self.cwd,
-            self._who,
-            self.policy,
-            task=self.task_run,
-            run=self.run,
-            waits=False,
-            said=said,
-        )
-        return view.id
+        while True:
+            try:
+                view = await self.sessions.start(
+                    model,
+                    self.cwd,
+                    self._who,
+                    self.policy,
+                    task=self.task_run,
+                    run=self.run,
+                    waits=False,
+                    said=said,
+                )
+            except RuntimesBusy:
+                if stopped is None or stopped.is_set():
+                    raise
+                await self._wait_for_runtime()
+            else:
+                if self.pause is not None:
+                    self.pause.busy(None)
+                return view.id
+
+    async def _wait_for_runtime(self) -> None:
+        if self.pause is not None:
+            self.pause.busy("a free agent runtime: all are in use")
+        with contextlib.suppress(TimeoutError):  # it may have been stopped meanwhile
+            async with asyncio.timeout(_LOOK_SECONDS):
+                await self.sessions.room()
 
     async def wake(self, session: SessionId) -> None:
         """One that an earlier server opened goes on, with its history."""
@@ -105,10 +138,12 @@ class OwnSessions:
         where it does not."""
         return await self.sessions.go_on(session, prompt, self._who, self.policy, self.pause)
 
-    async def ask(self, session: SessionId, text: str, prompt: PromptId) -> AcceptedPrompt:
+    async def ask(
+        self, session: SessionId, text: str, prompt: PromptId, *, plan: bool = False
+    ) -> AcceptedPrompt:
         try:
             return await self.sessions.ask(
-                session, text, self._who, self.task_run, prompt, self.pause
+                session, text, self._who, self.task_run, prompt, self.pause, plan=plan
             )
         except Conflict:
             view = await self.sessions.show(session)
@@ -122,10 +157,17 @@ class OwnSessions:
 
     async def bury(self, session: SessionId) -> None:
         """One that crashed: nothing that it started works any more."""
-        await sweep_session(session)
+        await sweep_session((await self.sessions.show(session)).runtime_id)
 
     async def effects(self, session: SessionId, prompt: PromptId) -> tuple[str, ...]:
         return await self.sessions.effects(session, prompt)
+
+    async def ask_retry(self, session: SessionId, effects: Sequence[str]) -> RetrySettled:
+        """Whether what a crashed session was asked may be asked again, as a person says."""
+        return await self.sessions.ask_retry(session, effects, self.pause)
+
+    async def withdraw_retry(self, session: SessionId) -> None:
+        await self.sessions.withdraw_retry(session)
 
     async def withdraw(self, session: SessionId, prompt: PromptId) -> None:
         """The prompt is not worked on, or no longer; the session stays."""

@@ -38,6 +38,7 @@ from airboss.model.run_events import (
 from airboss.model.runs import LoneRunView, RunView
 from airboss.model.task_events import TaskAccepted, TaskEnded, TaskError
 from airboss.model.task_runs import TaskRunView
+from airboss.model.traces import TraceContext, asked_in, attempt_of, trace_of
 from airboss.model.usage import Usage
 from airboss.settings import Policy
 
@@ -69,6 +70,8 @@ class RunExecutor:
     redactor: Redactor
     # An entry that was accepted once, by its digest.
     find_entry: "Callable[[str], Awaitable[Entry]]"
+    # Whether somebody follows the work as traces.
+    is_traced: bool = False
     _entries: "dict[str, Entry]" = field(default_factory=dict[str, "Entry"])
     # Of tasks that are accepted and not begun yet.
     _new: dict[TaskRunId, Writer] = field(default_factory=dict[TaskRunId, Writer])
@@ -119,7 +122,8 @@ class RunExecutor:
             self.sessions, begun.task_run, view.cwd, given.policy, run, place, given.said
         )
         executor = TaskExecutor(begun.own, agents, self.redactor)
-        return TaskAtWork(started, run_task(plan), executor, place, writer, is_lone)
+        trace = trace_of(begun.task_run, accepted.trace) if self.is_traced else None
+        return TaskAtWork(started, run_task(plan), executor, place, writer, is_lone, trace=trace)
 
     async def _accept(
         self, view: RunView, step: RunTask, writer: Writer, attempt: int, user_input: str
@@ -139,8 +143,20 @@ class RunExecutor:
         own = self._new.pop(name, None)
         if own is None:
             own = await self.log.writer(name) if begun else self.log.new_writer(name)
+        if trace := self._trace(view, writer, attempt):
+            accepted = replace(
+                accepted, event=accepted.event.model_copy(update={"trace": str(trace)})
+            )
         lines = (writer.line(started, origin), own.line(accepted.event, "accepted"))
         return _Beginning(name, own, lines, accepted)
+
+    def _trace(self, view: RunView, writer: Writer, attempt: int) -> TraceContext | None:
+        """Where the run stands in a trace; the same after a crash."""
+        if not self.is_traced:
+            return None
+        accepted = writer.said_from("accepted")
+        given = accepted.trace if isinstance(accepted, RunAccepted) else asked_in()
+        return attempt_of(trace_of(view.id, given), attempt)
 
     async def _end_task(self, run: RunId, attempt: int, task: TaskAtWork, verdict: Verdict) -> None:
         own, path = task.executor.writer, task.started.path

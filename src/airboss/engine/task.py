@@ -14,6 +14,7 @@ from airboss.engine.missions import (
     BorrowedCrashed,
     Exhausted,
     Missions,
+    NotRepeated,
     TaskFailed,
     Tries,
     Unasked,
@@ -142,7 +143,7 @@ class _Run:
             calls = yield from self._put(of, retry, self._expand(condition))
         except Unasked as unasked:
             check = checks.check_unasked(of, condition, unasked.reason, retry)
-            is_last = isinstance(unasked, BorrowedCrashed)
+            is_last = isinstance(unasked, BorrowedCrashed | NotRepeated)
         else:
             check, is_last = checks.check_condition(of, condition, calls, retry), False
         yield from self._tell(check)
@@ -226,13 +227,14 @@ class _Run:
 def _missions(plan: TaskPlan, retries: int) -> Missions:
     """Which sessions the missions are put to, and how often each is tried."""
     criteria = plan.task.criteria
-    opens_first = plan.rules > 1
+    opens_first, plans = plan.rules > 1, bool(plan.task.plan)
+    unsafe = plan.task.on_unsafe_retry or "retry"
     if plan.borrowed is not None:
         one = Tries(((plan.borrowed, 1),))
-        return Missions(one, one, keeps=True, retries=retries, opens_first=opens_first)
+        return Missions(one, one, True, retries, opens_first, plans)
     if criteria is None or criteria.run_condition_in_same_session is not False:
         own = Tries(((OpenAct(plan.task_model, is_driving=True), CRASHES),))
-        return Missions(own, own, keeps=True, retries=retries, opens_first=opens_first)
+        return Missions(own, own, True, retries, opens_first, plans, unsafe)
     driving = [(plan.driving_model, CRASHES)]
     if plan.driving_retries is not None:
         driving = [(given.model_id, given.retries) for given in plan.driving_retries]
@@ -244,4 +246,6 @@ def _missions(plan: TaskPlan, retries: int) -> Missions:
         keeps=False,
         retries=retries,
         opens_first=opens_first,
+        plans=plans,
+        on_unsafe_retry=unsafe,
     )

@@ -6,7 +6,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from airboss.engine.acts import ActRefused, Acts, Answer, Close, Done, OpenAct, Put, Tell
+from airboss.engine.acts import (
+    ActRefused,
+    Acts,
+    Answer,
+    AskRetry,
+    Close,
+    Done,
+    OpenAct,
+    Put,
+    RetryWord,
+    Tell,
+)
 from airboss.engine.slots import CalledAway
 from airboss.engine.task import Verdict
 from airboss.engine.task_executor import TaskExecutor
@@ -15,11 +26,12 @@ from airboss.log.writer import Writer
 from airboss.model.ids import TaskRunId
 from airboss.model.run_events import WorkRetrying, WorkStarted
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskRetrying
+from airboss.model.traces import TraceContext, traced
 
 _STOP_SECONDS: Final = 1.8
 
 TellAct: TypeAlias = Callable[[int, TaskChecked | TaskRetrying | TaskDecided], None]
-DoAct: TypeAlias = Callable[[int, OpenAct | Put | Close], Awaitable[Answer]]
+DoAct: TypeAlias = Callable[[int, OpenAct | Put | AskRetry | Close], Awaitable[Answer]]
 
 
 @dataclass
@@ -36,13 +48,16 @@ class TaskAtWork:
     # Who stopped it, once somebody has: it fails with that.
     stopped_by: str | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    # Where it stands in a trace, if somebody follows one.
+    trace: TraceContext | None = None
 
     @property
     def id(self) -> TaskRunId:
         return self.started.task_run
 
     async def run(self) -> Verdict:
-        return await play(self.acts, self._tell, self._do)
+        with traced(self.trace):
+            return await play(self.acts, self._tell, self._do)
 
     def _tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.executor.tell(number, event)
@@ -51,7 +66,9 @@ class TaskAtWork:
             said = WorkRetrying(path=path, task_run=self.id, retry=retry, of=event.of)
             self.run_writer.say_from(f"{self.id}/retry{retry}", said)
 
-    async def _do(self, number: int, act: OpenAct | Put | Close) -> Answer:
+    async def _do(self, number: int, act: OpenAct | Put | AskRetry | Close) -> Answer:
+        if isinstance(act, AskRetry):
+            return await self._ask_retry(number, act)
         if not isinstance(act, Put):
             return await self.executor.do(number, act)
         answer: Answer = None
@@ -65,6 +82,11 @@ class TaskAtWork:
         if self.stopped_by is None or isinstance(answer, Done):
             return answer
         return ActRefused(f"Stopped by {self.stopped_by}.", by_person=True)
+
+    async def _ask_retry(self, number: int, act: AskRetry) -> Answer:
+        word = await self.executor.do(number, act)
+        is_yes = isinstance(word, RetryWord) and word.again
+        return word if self.stopped_by is None or is_yes else RetryWord(False, self.stopped_by)
 
     async def stop(self, who: str) -> None:
         """It fails. This answers when it has, or soon."""

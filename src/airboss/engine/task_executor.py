@@ -8,12 +8,14 @@ from airboss.background import Background, ignore_failure
 from airboss.engine.acts import (
     ActRefused,
     Answer,
+    AskRetry,
     Close,
     Crashed,
     Done,
     OpenAct,
     Opened,
     Put,
+    RetryWord,
 )
 from airboss.engine.conclusions import conclusion_from
 from airboss.engine.own_sessions import OwnSessions
@@ -27,6 +29,7 @@ from airboss.model.redaction import Redactor
 from airboss.model.task_events import (
     MissionEnded,
     MissionSent,
+    RetryDecided,
     TaskChecked,
     TaskDecided,
     TaskRetrying,
@@ -60,7 +63,10 @@ class TaskExecutor:
     _open: dict[SessionId, None] = field(default_factory=dict[SessionId, None])
     _here: set[SessionId] = field(default_factory=set[SessionId])
     _asked: tuple[SessionId, PromptId] | None = None
+    # The session about which a person is asked whether to try again.
+    _crashed: SessionId | None = None
     _is_aborted: bool = False
+    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
     # What comes of the last one, also when nobody waits for it any more.
     _report: AcceptedPrompt | None = None
     # What the task's prompt came to; nothing where that was not heard here.
@@ -77,7 +83,7 @@ class TaskExecutor:
     def tell(self, number: int, event: TaskChecked | TaskRetrying | TaskDecided) -> None:
         self.writer.say_from(str(number), self._clean(event))
 
-    async def do(self, number: int, act: OpenAct | Put | Close) -> Answer:
+    async def do(self, number: int, act: OpenAct | Put | AskRetry | Close) -> Answer:
         """Asked again, the answer is the same. It is on disk no later than what the next act writes
         first, so that act need not wait for it to begin."""
         earlier, self._writing = self._writing, None
@@ -86,12 +92,14 @@ class TaskExecutor:
             await asyncio.shield(earlier)
         return answer
 
-    async def _do(self, origin: str, act: OpenAct | Put | Close) -> Answer:
+    async def _do(self, origin: str, act: OpenAct | Put | AskRetry | Close) -> Answer:
         match act:
             case OpenAct():
                 return await self._enter(origin, act)
             case Put():
                 return await self._put(origin, act)
+            case AskRetry():
+                return await self._ask_retry(origin, act)
             case Close():
                 return await self._leave(origin, act)
 
@@ -129,6 +137,9 @@ class TaskExecutor:
         """What is being worked on is stopped, also what is being asked just now; the task goes on
         with that answer."""
         self._is_aborted = True
+        self._stopped.set()
+        if self._crashed is not None:
+            await self.agents.withdraw_retry(self._crashed)
         if self._asked is not None:
             await self.agents.withdraw(*self._asked)
 
@@ -145,7 +156,7 @@ class TaskExecutor:
     async def _open_anew(self, origin: str, act: OpenAct) -> Opened | Crashed | ActRefused:
         model, is_driving = act.model, act.is_driving
         try:
-            session = await self.agents.open(model, is_driving=is_driving)
+            session = await self.agents.open(model, is_driving=is_driving, stopped=self._stopped)
         except AirbossError as error:
             answer = _refusal(error)
             failed = TaskSessionFailed(
@@ -203,7 +214,7 @@ class TaskExecutor:
             # Said first, and on disk no later than the request itself.
             sent = MissionSent(mission=act.mission, session=act.session, prompt=prompt, text=text)
             self.writer.say_from(begun, sent)
-            asked = await self.agents.ask(act.session, text, prompt)
+            asked = await self.agents.ask(act.session, text, prompt, plan=act.plan)
         except AirbossError as error:
             return _ended(act, _refusal(error))
         return await self._hear(act, prompt, asked)
@@ -239,6 +250,18 @@ class TaskExecutor:
             # A command outlives a runtime that was killed, and the next attempt is told of none.
             await self.agents.bury(act.session)
         return _ended(act, answer, report.usage)
+
+    async def _ask_retry(self, origin: str, act: AskRetry) -> RetryWord:
+        said = self.writer.said_from(origin)
+        if not isinstance(said, RetryDecided):
+            self._crashed = act.session
+            try:
+                word = await self.agents.ask_retry(act.session, act.effects)
+            finally:
+                self._crashed = None
+            said = RetryDecided(session=act.session, again=word.again, who=word.who)
+            await self.writer.commit(said, origin=origin)
+        return RetryWord(said.again, said.who)
 
     async def _leave(self, origin: str, act: Close) -> None:
         if self.writer.said_from(origin) is None:

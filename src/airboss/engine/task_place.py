@@ -40,6 +40,13 @@ class TaskPlace:
         else:
             self._say_waiting(reason, for_person=True)
 
+    def busy(self, reason: str | None) -> None:
+        """It waits for something of this server, and with None no longer."""
+        if reason is None:
+            self._go()
+        else:
+            self._say_waiting(reason)
+
     async def end(self) -> None:
         if self._slot:
             await self._slot.take()

@@ -22,12 +22,12 @@ class SaidOfTask:
         """For a session on this model. How long a task's own model thinks is not for the one that
         judges it."""
         task = self.entry.tasks[self.task]
-        keys = keys_of(task)
+        keys = keys_of(task, self.entry)
         # Where both go on in one session, that one is driving too.
         apart = task.criteria and task.criteria.run_condition_in_same_session is False
         only_judges = is_driving and bool(apart)
         if only_judges:
-            keys = keys.model_copy(update={"reasoning_effort": None})
+            keys = keys.model_copy(update={"reasoning_effort": None, "agent": None})
         name = self._name_of(model) if only_judges else self._category
         return (
             self._said(keys_of(self.entry)),
@@ -50,4 +50,4 @@ class SaidOfTask:
         return SessionKeys(reasoning_effort=effort)
 
     def _said(self, keys: SessionKeys, *loc: str) -> Said:
-        return Said(keys, f"{at(loc).where}.", self.trusted)
+        return Said(keys, f"{at(loc).where}.", self.trusted, must_be_trusted=True)

@@ -19,6 +19,10 @@ _LINES: Final = ["Run the tests and fix what fails."]
 _TOLD: Final = ["Answer in English, in short sentences."]
 ASK: Final = "Call job_boolean_true if it is so, else job_boolean_false with the reason."
 _TASK: Final = {"model": {"category": "driving"}, "prompt": _LINES, "requireUserInput": False}
+_SERVER: Final[Mapping[str, object]] = {"command": ["npx", "server-files", "docs"]}
+_COMMAND: Final = {"description": "Say what changed.", "prompt": ["What changed this week?"]}
+_AGENT: Final = {"description": "Reviews changes.", "prompt": ["Review the last commit."]}
+_HOOK: Final = {"tool": "bash", "command": ["./check.sh"]}
 _CELL: Final = {"name": "Build", "jobName": "build"}
 _EXAMPLES: Final[Mapping[str, object]] = {
     "models": {"driving": "gpt-5-mini"},
@@ -46,6 +50,23 @@ _EXAMPLES: Final[Mapping[str, object]] = {
     "infinite": True,
     "compactAt": 0.8,
     "blockAt": 0.95,
+    "agents": {"reviewer": _AGENT},
+    "commands": {"changes": _COMMAND},
+    "plan": True,
+    "onUnsafeRetry": "ask",
+    "agent": "reviewer",
+    "skills": ["skills"],
+    "account": "work",
+    "identity": "builder",
+    "mcpServers": {"files": _SERVER},
+    "command": _SERVER["command"],
+    "env": {"LOG_LEVEL": "info"},
+    "url": "https://wiki.example.com/mcp",
+    "seconds": 30,
+    "hooks": {"preToolUse": [_HOOK]},
+    "python": "hooks.py:check",
+    "tool": "bash",
+    "subAgents": True,
     "turns": 50,
     "tokens": 200_000,
     "cost": 5,
@@ -95,6 +116,9 @@ _NAMED: Final[Mapping[str, object]] = {
     "promptVariables": _LINES,
     "tasks": _TASK,
     "jobs": {"work": WORK},
+    "agents": _AGENT,
+    "mcpServers": _SERVER,
+    "commands": _COMMAND,
 }
 _YES: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 # Plain in YAML, without quotes.
@@ -208,6 +232,8 @@ def _usual(loc: Loc) -> object:
         return _NAMED[str(around[0])]
     if isinstance(name, int):
         return _element(loc)
+    if name == "mcpServers" and around[-2:-1] == ("agents",):
+        return ["files"]
     if name == "jobs" and around:
         return [_CELL]
     if name == "condition" and around[0] == "jobs":

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic.alias_generators import to_camel
 
-from airboss.entry.document import Entry, Limits, Policy, Task
+from airboss.entry.document import Entry, Limits, Policy
 from airboss.entry.session_words import keys_of
 from airboss.entry.violations import At
 from airboss.model.setup_bounds import widening
@@ -99,9 +99,9 @@ def ungranted(
     for request, place in requests:
         if request and is_wider(request, server):
             yield Ungranted(place, request, server)
-    yield from _wishes(entry, root, session)
+    yield from _wishes(keys_of(entry), root, session)
     for name, task in entry.tasks.items():
-        yield from _wishes(task, root.field("tasks").key(name), session)
+        yield from _wishes(keys_of(task, entry), root.field("tasks").key(name), session)
 
 
 def not_granted(
@@ -118,8 +118,8 @@ def not_granted(
             yield replace(request, granted=server)
 
 
-def _wishes(part: Entry | Task, place: At, session: SessionKeys) -> Iterator[Ungranted]:
-    for wish in widening(keys_of(part), session):
+def _wishes(keys: SessionKeys, place: At, session: SessionKeys) -> Iterator[Ungranted]:
+    for wish in widening(keys, session):
         at = place
         for step in wish.place:
             at = at.field(step)

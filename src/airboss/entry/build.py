@@ -1,14 +1,18 @@
 """Small words to build an entry in Python, so that people can compute their jobs."""
 
 from airboss.entry.document import (
+    Agent,
     Alt,
+    Command,
     FailureAction,
+    Hook,
     Loop,
     Model,
     NamedModel,
     Par,
     Ref,
     Seq,
+    Server,
     SystemMessage,
     Tools,
     Work,
@@ -62,6 +66,54 @@ def thinking(model: str, effort: Effort) -> NamedModel:
 def told(*lines: str) -> SystemMessage:
     """A `system_message`: these lines behind the usual text."""
     return SystemMessage(append=lines)
+
+
+def agent(
+    description: str,
+    *prompt: str,
+    model: str | None = None,
+    tools: tuple[str, ...] | None = None,
+    skills: tuple[str, ...] | None = None,
+    servers: tuple[str, ...] | None = None,
+) -> Agent:
+    """One of the `agents` of an entry or a task. `model` is one of the entry's `models`."""
+    return Agent(
+        description=description,
+        prompt=prompt,
+        model=None if model is None else Model(category=model),
+        tools=tools,
+        skills=skills,
+        mcp_servers=servers,
+    )
+
+
+def server(
+    *command: str,
+    url: str | None = None,
+    env: dict[str, str] | None = None,
+    tools: tuple[str, ...] | None = None,
+) -> Server:
+    """One of the `mcp_servers` of an entry or a task: a program, or an address. With neither, it
+    names a server that the settings describe."""
+    return Server(command=command or None, url=url, env=env, tools=tools)
+
+
+def command(description: str, *prompt: str) -> Command:
+    """One of the `commands` of an entry or a task: these lines, sent by its name."""
+    return Command(description=description, prompt=prompt)
+
+
+def hook(
+    *command: str,
+    python: str | None = None,
+    tool: str | None = None,
+    seconds: float | None = None,
+    sub_agents: bool | None = None,
+) -> Hook:
+    """One of the `hooks` of an entry or a task: a command, or `python` as FILE.py:FUNCTION."""
+    return Hook(
+        command=command or None, python=python, tool=tool, seconds=seconds, sub_agents=sub_agents
+    )
 
 
 def only(*tools: str, deny: tuple[str, ...] | None = None) -> Tools:

@@ -18,6 +18,25 @@ _SESSION: Final = {
     "server's roots. Relative ones begin at the working directory. It counts only after somebody "
     "trusts this file.",
     "context": "When a long conversation is summarized, so that it still fits.",
+    "agents": "Agents by name. The session's own agent may hand work to them, and `agent` names "
+    "the one that a session is. Those of a task are added to those of the entry.",
+    "commands": "Prompts by name, which people send with `/NAME` in a conversation. What they type "
+    "behind the name is added. Chats offer those of the entry that is in use.",
+    "agent": "The name of the agent that the session is. If that agent has a `model`, the session "
+    "runs on it.",
+    "skills": "Folders with skills, each as NAME/SKILL.md. Relative ones begin at the folder of "
+    "this file. It counts only after somebody trusts this file; that covers the skills too.",
+    "hooks": "Programs that are asked at moments of a session's life, by the name of the hook. "
+    "They are added to those of the settings. They count only after somebody trusts this file; "
+    "that covers the scripts below its folder too.",
+    "account": "Whose Copilot the session uses: the name of an account of the server's settings, "
+    "or `cli` for whoever the Copilot CLI is signed in as. It counts only after somebody trusts "
+    "this file.",
+    "identity": "Whose home the session's runtime has. Sessions with another identity run in a "
+    "process of their own. It counts only after somebody trusts this file. Default: `default`.",
+    "mcpServers": "All MCP servers that sessions have, by name. `{}` names a server that the "
+    "settings describe. Others count only after somebody trusts this file; that covers the "
+    "programs below the folder of this file that they run.",
 }
 
 # By the part, and by the field as files have it.
@@ -76,6 +95,40 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "work. Default: 0.8.",
         "blockAt": "The share from which on the work waits for the summary. Default: 0.95.",
     },
+    "Agent": {
+        "description": "What the agent is for. Other agents choose by it.",
+        "prompt": "What the agent is told about its work, as a list of lines.",
+        "tools": "The tools that it has, of those of the session: names, globs, groups and "
+        "`SERVER/TOOL`. Default: all of them.",
+        "model": "The model that it runs on. Default: that of the session.",
+        "reasoningEffort": "How long its model thinks. The model must offer it.",
+        "mcpServers": "The MCP servers that it has, of those of the session, by name. Default: all "
+        "of them.",
+        "skills": "The skills that it has read when it begins, by name.",
+    },
+    "Server": {
+        "command": "A program and its arguments. Paths of files begin at the folder of this file; "
+        "the program works in the folder of the session.",
+        "env": "Variables that the program has beside the environment of agents. A value may name "
+        "a variable of the server as `$NAME`, if the settings list it.",
+        "url": "The address of a server over HTTP, such as https://wiki.example.com/mcp.",
+        "tools": "The tools of it that there are, by name or glob. Default: all of them.",
+        "seconds": "How long a call of a tool may take.",
+    },
+    "Command": {
+        "description": "What the command is for. The menu behind `/` shows it.",
+        "prompt": "What is sent to the agent, as a list of lines.",
+    },
+    "Hook": {
+        "command": "The program and its arguments. It gets JSON and may answer with JSON; exit "
+        "code 2 is a no. Files with a relative path begin at the folder of this file.",
+        "python": "A function in a Python file, as FILE.py:FUNCTION. It gets a dict and may return "
+        "one.",
+        "tool": "Only for calls of these tools: a name, a glob, a group or `SERVER/TOOL`.",
+        "seconds": "How long it may take. Default: 15.",
+        "subAgents": "Whether it is asked for sub-agents too. Default: hooks about tools are, "
+        "others are not.",
+    },
     "Availability": {
         "previousTasks": "The task that ended last in this job must be one of these.",
         "condition": "A question that the agent answers before the task starts. It has to mention "
@@ -106,6 +159,11 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "availability": "What must be true before the task starts.",
         "criteria": "What must be true after the prompt was worked on. Without it, the task "
         "succeeds when the agent is done.",
+        "plan": "`true`: the agent only reads and makes a plan first. A person approves it in the "
+        "inbox before anything is changed. Default: `false`.",
+        "onUnsafeRetry": "What happens if an agent crashed after it may have changed something, so "
+        "that another attempt could do it twice: `retry` (the default), `ask` a person in the "
+        "inbox, or `fail` the task.",
         **_SESSION,
     },
     "Ref": {

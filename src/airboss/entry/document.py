@@ -22,11 +22,13 @@ from airboss.model.numbers import Whole, whole
 from airboss.model.tool_lists import KNOWN
 from airboss.model.tool_table import GROUPS
 from airboss.session_keys import (
+    HOOKS,
     ONE_OF_MESSAGE,
     ONE_OF_SECTION,
     SECTIONS,
     Effort,
     Instructions,
+    OnUnsafeRetry,
     ToolSearch,
 )
 
@@ -41,7 +43,6 @@ Policy: TypeAlias = Literal["ask", "approve-all", "read-only", "deny-all"]
 Prompt: TypeAlias = tuple[StrictStr, ...]
 # Names are checked by the rules; editors offer these.
 ToolName: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"enum": [*JOB_TOOLS]})]
-
 
 Count: TypeAlias = Annotated[StrictInt, Field(ge=0), whole]
 
@@ -186,6 +187,50 @@ class Context(Part):
     block_at: Share | None = None
 
 
+class Server(Part):
+    """An MCP server: a program that is started, or an address that is called. Empty, it names a
+    server that the settings describe."""
+
+    command: tuple[StrictStr, ...] | None = None
+    env: dict[StrictStr, StrictStr] | None = None
+    url: StrictStr | None = None
+    tools: tuple[StrictStr, ...] | None = None
+    seconds: Number | None = None
+
+
+class Agent(Part):
+    """An agent that agents may hand work to, or that a session itself is."""
+
+    description: StrictStr
+    prompt: Prompt
+    tools: tuple[ToolWord, ...] | None = None
+    model: Model | None = None
+    reasoning_effort: Effort | None = None
+    mcp_servers: tuple[StrictStr, ...] | None = None
+    skills: tuple[StrictStr, ...] | None = None
+
+
+class Command(Part):
+    """A prompt that people send by its name, behind a slash."""
+
+    description: StrictStr
+    prompt: Prompt
+
+
+class Hook(Part):
+    """A program that is asked at one moment of a session's life."""
+
+    command: tuple[StrictStr, ...] | None = None
+    python: StrictStr | None = None
+    tool: ToolWord | None = None
+    seconds: Number | None = None
+    sub_agents: StrictBool | None = None
+
+
+_NAMES: Final[dict[str, Any]] = {"propertyNames": {"enum": [*HOOKS]}}
+Hooks: TypeAlias = Annotated[dict[StrictStr, tuple[Hook, ...]], Field(json_schema_extra=_NAMES)]
+
+
 class Availability(Part):
     """What must hold before a task begins."""
 
@@ -220,12 +265,22 @@ class Task(Part):
     limits: Limits | None = None
     availability: Availability | None = None
     criteria: Criteria | None = None
+    plan: StrictBool | None = None
+    on_unsafe_retry: OnUnsafeRetry | None = None
     reasoning_effort: Effort | None = None
     system_message: SystemMessage | None = None
     instructions: Instructions | None = None
     tools: Tools | None = None
     directories: tuple[StrictStr, ...] | None = None
     context: Context | None = None
+    agents: dict[StrictStr, Agent] | None = None
+    commands: dict[StrictStr, Command] | None = None
+    agent: StrictStr | None = None
+    skills: tuple[StrictStr, ...] | None = None
+    hooks: Hooks | None = None
+    account: StrictStr | None = None
+    identity: StrictStr | None = None
+    mcp_servers: dict[StrictStr, Server] | None = None
 
 
 class Ref(Part):
@@ -321,6 +376,14 @@ class Entry(Part):
     tools: Tools | None = None
     directories: tuple[StrictStr, ...] | None = None
     context: Context | None = None
+    agents: dict[StrictStr, Agent] | None = None
+    commands: dict[StrictStr, Command] | None = None
+    agent: StrictStr | None = None
+    skills: tuple[StrictStr, ...] | None = None
+    hooks: Hooks | None = None
+    account: StrictStr | None = None
+    identity: StrictStr | None = None
+    mcp_servers: dict[StrictStr, Server] | None = None
 
     def model_id(self, name: str) -> str:
         """The id of the model that goes by this name."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from airboss.entry.document import Entry, Job, Prompt, Section, SystemMessage, Task
+from airboss.entry.document import Agent, Command, Entry, Job, Prompt, Section, SystemMessage, Task
 from airboss.entry.violations import Loc
 from airboss.entry.works import number, refs, simplify
 
@@ -26,6 +26,10 @@ def finished(entry: Entry, texts: Mapping[Loc, str]) -> Entry:
             )
         if message := given.system_message:
             changed["system_message"] = _message(message, texts, ("tasks", name))
+        if given.agents:
+            changed["agents"] = _agents(given.agents, texts, ("tasks", name))
+        if given.commands:
+            changed["commands"] = _commands(given.commands, texts, ("tasks", name))
         return given.model_copy(update=changed)
 
     def job(given: Job) -> Job:
@@ -37,6 +41,8 @@ def finished(entry: Entry, texts: Mapping[Loc, str]) -> Entry:
     return entry.model_copy(
         update={
             "system_message": message and _message(message, texts, ()),
+            "agents": entry.agents and _agents(entry.agents, texts, ()),
+            "commands": entry.commands and _commands(entry.commands, texts, ()),
             "tasks": {name: task(name, given) for name, given in entry.tasks.items()},
             "jobs": {name: job(given) for name, given in entry.jobs.items()},
         }
@@ -55,6 +61,22 @@ def _message(message: SystemMessage, texts: Mapping[Loc, str], around: Loc) -> S
             for name, section in message.sections.items()
         }
     return message.model_copy(update=changed)
+
+
+def _agents(agents: Mapping[str, Agent], texts: Mapping[Loc, str], around: Loc) -> dict[str, Agent]:
+    return {
+        name: agent.model_copy(update={"prompt": (texts[*around, "agents", name, "prompt"],)})
+        for name, agent in agents.items()
+    }
+
+
+def _commands(
+    commands: Mapping[str, Command], texts: Mapping[Loc, str], around: Loc
+) -> dict[str, Command]:
+    return {
+        name: command.model_copy(update={"prompt": (texts[*around, "commands", name, "prompt"],)})
+        for name, command in commands.items()
+    }
 
 
 def _section(section: Section | str, texts: Mapping[Loc, str], loc: Loc) -> Section | str:

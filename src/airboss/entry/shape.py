@@ -13,8 +13,10 @@ from airboss.entry.document import (
     ONE_OF_THREE,
     ONE_OF_TWO,
     TEXT,
+    Agent,
     Alt,
     Availability,
+    Command,
     Context,
     Criteria,
     DrivingRetry,
@@ -22,6 +24,7 @@ from airboss.entry.document import (
     FailureAction,
     GridCell,
     GridRow,
+    Hook,
     Job,
     Limits,
     Loop,
@@ -32,6 +35,7 @@ from airboss.entry.document import (
     Ref,
     Section,
     Seq,
+    Server,
     SystemMessage,
     Task,
     Tools,
@@ -286,6 +290,14 @@ def _owner(said: tuple[int | str, ...], loc: Loc) -> type[Part]:
         return _RECORDS[names[0]]
     if names[-2:-1] == ["sections"]:
         return Section
+    if names[-2:-1] == ["agents"]:
+        return Agent
+    if names[-2:-1] == ["mcpServers"]:
+        return Server
+    if names[-2:-1] == ["commands"]:
+        return Command
+    if names[-2:-1] == ["hooks"]:
+        return Hook
     if names[0] == "grid" and len(parent) > 2:
         return GridCell
     return _PARTS.get(names[-1], Part)

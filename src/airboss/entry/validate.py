@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from airboss.entry.advice import WORK, existing, pair
+from airboss.entry.agent_rules import agent_violations
 from airboss.entry.document import DRIVING, Entry
 from airboss.entry.finished import finished
+from airboss.entry.hook_rules import hook_violations
 from airboss.entry.prompts import (
     RUNTIME_VARIABLES,
     USER_INPUT,
@@ -14,6 +16,7 @@ from airboss.entry.prompts import (
     lines_of,
     variables_in,
 )
+from airboss.entry.server_rules import server_violations, unknown_servers
 from airboss.entry.shape import MAX_PARTS, measure, plain_data, read_shape
 from airboss.entry.tools import JOB_TOOLS
 from airboss.entry.violations import (
@@ -143,6 +146,8 @@ class _Rules:
         self._models = known(entry.get("models"))
         self._tasks = known(entry.get("tasks"))
         self._jobs = known(entry.get("jobs"))
+        parts = [entry, *map(fields, fields(entry.get("tasks")).values())]
+        self._servers = [str(name) for part in parts for name in fields(part.get("mcpServers"))]
         self._expander = Expander(known(entry.get("promptVariables")), hints)
 
     @property
@@ -242,14 +247,11 @@ class _Rules:
 
         tools, spot = fields(part.get("tools")), place.field("tools")
         for key in ("allow", "deny"):
-            for index, word in enumerate(elements(tools.get(key))):
-                mistake = mistake_in(word) if isinstance(word, str) else None
-                if mistake:
-                    at = spot.field(key).item(index)
-                    names = [*GROUPS_OF_TOOLS] if str(word).startswith("@") else [*KNOWN_TOOLS]
-                    yield wrong(
-                        at, mistake, asked(self._hints.nearest(str(word), names)), _TOOL_WORDS
-                    )
+            yield from self._tool_words(tools.get(key), spot.field(key))
+        yield from agent_violations(part, place, self._told, self._model, self._tool_words)
+        yield from server_violations(part, place)
+        yield from unknown_servers(part.get("agents"), place, self._servers)
+        yield from hook_violations(part.get("hooks"), place.field("hooks"), self._hints)
 
         context = fields(part.get("context"))
         early, late = context.get("compactAt"), context.get("blockAt")
@@ -259,6 +261,14 @@ class _Rules:
             if name == "":
                 at = place.field("directories").item(index)
                 yield wrong(at, "Should not be empty.", None, "Name a folder, or leave it out.")
+
+    def _tool_words(self, words: object, place: At) -> Iterator[Violation]:
+        for index, word in enumerate(elements(words)):
+            mistake = mistake_in(word, self._servers) if isinstance(word, str) else None
+            if mistake:
+                names = [*GROUPS_OF_TOOLS] if str(word).startswith("@") else [*KNOWN_TOOLS]
+                near = asked(self._hints.nearest(str(word), names))
+                yield wrong(place.item(index), mistake, near, _TOOL_WORDS)
 
     def _told(self, part: Raw, names: Sequence[str], place: At) -> Iterator[Violation]:
         for name in names:

@@ -1,29 +1,34 @@
 """One open session: its queue of requests, its turn, and its voice in the log."""
 
 import asyncio
-import logging
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from airboss.background import Background
-from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
+from airboss.errors import AirbossError, Conflict, RuntimeUnavailable, SessionGone
 from airboss.harness.aside import ask_aside
+from airboss.harness.auto_switch import SwitchDecisions
 from airboss.harness.compaction import Compacting
-from airboss.harness.gate import Checks, Gate
-from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
+from airboss.harness.gate import Gate
+from airboss.harness.hook_facts import close_hooks, gate_checks, leave_hooks, session_hooks
+from airboss.harness.incarnation import Incarnation
+from airboss.harness.limit_guard import LimitGuard
 from airboss.harness.loops import Loops
+from airboss.harness.message_writing import MessageWriting
 from airboss.harness.models import Route
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import PolicyRule
-from airboss.harness.prompts import Delivery, Prompts
+from airboss.harness.plans import must_have_own_turn
+from airboss.harness.prompts import NOTHING_MORE, Delivery, Extras, Prompts
 from airboss.harness.provider_address import ProviderAddress
-from airboss.harness.questions import ASK_USER_OFFER
+from airboss.harness.server_launch import ServerLaunch
+from airboss.harness.server_sign_ins import SignInRequests
+from airboss.harness.session_account import SessionAccount
+from airboss.harness.session_opening import TOOLS, Ears, SessionOpening
 from airboss.harness.session_state import SessionState
 from airboss.harness.session_terms import SessionTerms
 from airboss.harness.switching import Switching
 from airboss.harness.tool_filter import tool_policies
-from airboss.harness.tools import JOB_TOOL_OFFERS
 from airboss.harness.turn import (
     AcceptedPrompt,
     Failure,
@@ -36,6 +41,7 @@ from airboss.harness.turn import (
     within,
 )
 from airboss.harness.turn_events import TurnEvents
+from airboss.harness.turn_work import TurnWork
 from airboss.model.context_events import SessionChanged
 from airboss.model.events import (
     Event,
@@ -48,35 +54,23 @@ from airboss.model.events import (
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.setup import Setup
-from airboss.runtime.errands import Compaction
-from airboss.runtime.runtime_process import RuntimeRefused
-from airboss.runtime.session import RuntimeSession, SessionRequest
-from airboss.runtime.signals import RuntimeLost, Signal, TurnFailed
-from airboss.runtime.tool_names import ToolsBySource
-from airboss.store.images import Pictures
+from airboss.runtime.errands import CommandAnswer, Compaction
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.signals import RuntimeLost, Signal
 
 _ABORT_SECONDS = 5.0
-# A runtime that died is noticed within this time, and told to us as a loss.
-_NOTICED_SECONDS = 2.0
 _CLOSED = "The session was closed."
-_TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER)
-
-_log = logging.getLogger(__name__)
 
 
 class Conversation:
     """The one place that works on a session. Requests are worked on one after another."""
 
     def __init__(
-        self,
-        state: SessionState,
-        terms: SessionTerms,
-        on_lost: Callable[[SessionId], None],
+        self, state: SessionState, terms: SessionTerms, on_lost: Callable[[SessionId], None]
     ) -> None:
-        self.session = state.session
+        self.session, self.writer = state.session, state.writer
         self._state = state
         self._terms = Switching(state, terms)
-        self._address = ProviderAddress(terms.proxy)
         self._on_lost = on_lost
         self._background = Background("session", state.session)
         self.pending = PendingItems(
@@ -85,14 +79,36 @@ class Conversation:
         self.prompts = Prompts(state, terms.images)
         self._guard = LimitGuard(state, self.pending, terms.route.multiplier)
         self._events = TurnEvents(state, self.prompts, self.pending, self._guard, self._background)
-        loops, checks = (
-            Loops(terms.loop_detection),
-            Checks(policies=tool_policies(terms.setup.tools), ask=self.pending.permit),
-        )
-        ours = {offer.name for offer in _TOOLS}
+        state.hooks = hooks = session_hooks(state, lambda: self._terms.now, self._events.hear)
+        self._writing = MessageWriting(hooks, state.redactor, self._take, terms.max_block)
+        loops = Loops(terms.loop_detection)
+        checks = gate_checks(hooks, tool_policies(terms.setup.tools), self.pending.permit)
+        ours = {offer.name for offer in TOOLS}
         self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, ours)
         self._aborting = asyncio.Lock()
         self._compacting = Compacting(state, self._agent)
+        doors = (self._compacting.door, self._aborting)
+        launch = ServerLaunch(terms.proxy, terms.environ, terms.grants)
+        self._sign_ins = SignInRequests(state, self.pending, launch, self._events.hear)
+        self._work = TurnWork(
+            state, self.prompts, self._events, self._guard, self._agent, doors, self._sign_ins
+        )
+        self._incarnation = Incarnation(state, self._terms, self._background)
+        used = state.view.account if state.view else None
+        account = SessionAccount(terms.accounts, state.writer, used)
+        switches = SwitchDecisions(self._terms, self.pending, account)
+        decide = self._guard.decide
+        self._opening = SessionOpening(
+            self._terms,
+            self._incarnation,
+            account,
+            ProviderAddress(terms.proxy, lambda: state.turn and state.turn.trace),
+            launch,
+            state.redactor,
+            Ears(
+                self._hear, decide, self.pending.answer, self.gate, hooks, lambda: switches.decide
+            ),
+        )
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None
 
@@ -112,28 +128,41 @@ class Conversation:
     def is_ready(self) -> bool:
         return self._worker is not None and not self._state.is_closing and not self._state.is_over
 
-    async def tools(self) -> ToolsBySource | None:
-        """Those that it has now, where the runtime says so."""
-        return await self._state.agent.tools() if self._state.agent else None
-
-    async def note(self, *said: Event) -> None:  # about the session, and not to its agent
-        await self._state.writer.commit(*said)
+    @property
+    def agent(self) -> RuntimeSession | None:
+        return self._state.agent
 
     async def open(self, *, waits: bool) -> None:
-        request = await self._request(resume=False)
-        await self._enter(request, SessionReady(), waits=waits)
+        await self._enter(None, resume=False, waits=waits)
         self._start_work()
 
     async def resume(self, who: str | None) -> None:
-        """Go on where an interrupted session stopped, and with what was still in its queue."""
-        request = await self._request(resume=True)
-        await self._enter(request, *_resumed(who))
+        """Go on where an interrupted session stopped, and with what was still in its queue. Where
+        the runtime has its history no more, or may not use it, the agent begins anew."""
+        try:
+            await self._incarnation.must_fit()
+            await self._enter(who, resume=True)
+        except SessionGone as gone:
+            await self._begin_anew(who, str(gone))
         self._start_work()
 
+    async def _begin_anew(self, who: str | None, why: str) -> None:
+        restarted = self._incarnation.begin_anew(why)
+        await self._enter(who, restarted, resume=False)
+
     async def go_on(self, who: str | None, prompt: PromptId | None, request: Request) -> bool:
-        """Resume it in the middle of a turn that waited for a person. Whether it still does."""
-        requested = await self._request(resume=True, goes_on=True)
-        agent = await self._enter(requested, *_resumed(who))
+        """Resume it in the middle of a turn that waited for a person. Whether it still does. Where
+        its history is gone, a task's is, too: that begins with another session."""
+        try:
+            await self._incarnation.must_fit()
+            agent = await self._enter(who, resume=True, goes_on=True)
+        except SessionGone as gone:
+            if self._state.task is not None:
+                self._never_opened(gone)
+                raise
+            await self._begin_anew(who, str(gone))
+            self._start_work()
+            return False
         try:
             pending = await agent.pending()
         except AirbossError as error:
@@ -141,7 +170,7 @@ class Conversation:
                 await self.interrupt(str(error))
             raise
         if pending:
-            turn = self._events.start_turn(prompt, request)
+            turn = self._events.start_turn(prompt, request, self._state.mode)
             turn.put.set()
             self._background.start(self._events.see_through(turn), "turn that goes on")
             self.pending.expect(len(pending))
@@ -150,17 +179,27 @@ class Conversation:
         return bool(pending)
 
     async def _enter(
-        self, request: SessionRequest, *said: Event, waits: bool = True
+        self,
+        who: str | None,
+        *said: Event,
+        resume: bool,
+        goes_on: bool = False,
+        waits: bool = True,
     ) -> RuntimeSession:
+        """`who` resumes it; without a name that was said before, or it is new."""
+        self._incarnation.keep()
         try:
-            self._state.agent = agent = await self._terms.now.open_session(request)
+            self._state.agent = agent = await self._opening.opened(resume=resume, goes_on=goes_on)
         except BaseException as error:
-            self._never_opened(error)
+            if not (isinstance(error, SessionGone) and resume):  # who asks may begin anew
+                self._never_opened(error)
             raise
         if self._lost is not None:  # between its answer and now
             raise RuntimeUnavailable(self._lost)
         try:
-            await self._state.record(*said, waits=waits)
+            before = () if who is None else (SessionResumed(who=who),)
+            ready = SessionReady(account=self._opening.account.now)
+            await self._state.record(*before, *said, ready, waits=waits)
         except BaseException as error:
             self._never_opened(error)
             await agent.close()
@@ -169,40 +208,18 @@ class Conversation:
 
     def _start_work(self) -> None:
         if not self._state.is_over and not self._state.is_closing:
-            self._worker = self._background.start(self._work(), "work")
+            self._worker = self._background.start(self._work.go_on(), "work")
 
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
         self._state.is_over = True
-        self._address.give_back()
+        self._opening.give_back()
         why = str(error) if isinstance(error, AirbossError) else "The start was interrupted."
         reason = excerpt(self._state.redactor, why, MOST_OF_A_REASON)
         self.prompts.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
 
-    async def _request(self, *, resume: bool, goes_on: bool = False) -> SessionRequest:
-        terms = self._terms.now
-        return SessionRequest(
-            id=self.session,
-            cwd=self.cwd,
-            model=terms.route.model,
-            setup=terms.setup,
-            provider=await self._address.provider(terms.route),
-            vision=terms.route.vision,
-            github_token=terms.route.github_token,
-            tools=_TOOLS,
-            decide=self._guard.decide,
-            answer=self.pending.answer,
-            gate=self.gate,
-            hear=self._hear,
-            redactor=self._state.redactor,
-            resume=resume,
-            goes_on=goes_on,
-            quiet_limit=terms.quiet_seconds,
-            most=terms.max_block,
-        )
-
     async def prompt(
-        self, text: str, who: str, delivery: Delivery = "queue", pictures: Pictures = ()
+        self, text: str, who: str, delivery: Delivery = "queue", more: Extras = NOTHING_MORE
     ) -> Receipt:
         """A person's request. What is to overtake others does so where a turn runs."""
         self._state.must_be_open()
@@ -212,7 +229,8 @@ class Conversation:
             )
         turn, prompt = self._state.turn, new_prompt_id()
         overtaking = delivery if turn and delivery in ("steer", "interrupt") else None
-        asked = await self.prompts.accept(text, who, None, prompt, overtaking, pictures=pictures)
+        must_have_own_turn(more.mode, overtaking)
+        asked = await self.prompts.accept(text, who, None, prompt, overtaking, more=more)
         if turn and overtaking == "steer":
             await self.prompts.steer(prompt, turn)
         else:
@@ -222,68 +240,27 @@ class Conversation:
         return asked.receipt
 
     async def ask(
-        self, text: str, who: str, task: TaskRunId, prompt: PromptId, pause: Pause | None = None
+        self,
+        text: str,
+        who: str,
+        task: TaskRunId,
+        prompt: PromptId,
+        pause: Pause | None = None,
+        *,
+        plan: bool = False,
     ) -> AcceptedPrompt:
         """What comes of it is told in any case, also when the session ends before."""
         self._state.must_be_open()
-        asked = await self.prompts.accept(text, who, task, prompt, pause=pause)
+        more = Extras(mode="plan") if plan and self._state.needs_plan(task) else NOTHING_MORE
+        asked = await self.prompts.accept(text, who, task, prompt, pause=pause, more=more)
         self._state.queue.let_go(prompt)
         return asked
 
-    async def _work(self) -> None:
-        while True:
-            turn, text = await self._begin()
-            try:
-                await self._take_turn(turn, text)
-            except Exception as error:  # noqa: BLE001  # a fault of ours ends one turn only
-                _log.exception("A turn of session %s failed", self.session)
-                self._state.fail_turn(turn, type(error).__name__, f"A bug in Airboss: {error}")
-                self._events.end_if_still(turn, None)
-
-    async def _begin(self) -> tuple[Turn, str]:
-        """The turn of the next request."""
-        queue = self._state.queue
-        while True:
-            await queue.some()
-            if self._state.turn is not None:  # the runtime woke the agent by itself: let it finish
-                await self._state.turn.over.wait()
-            await self.prompts.settled()
-            # An abort sweeps: what the next turn starts is not meant.
-            async with self._compacting.door, self._aborting:
-                if prompt := queue.first:
-                    await self.prompts.take_back(prompt)
-                if prompt and self._state.turn is None:
-                    text, request = queue.text(prompt), queue.take(prompt)
-                    if request:
-                        return self._events.start_turn(prompt, request), text
-
-    async def _take_turn(self, turn: Turn, text: str) -> None:
-        refusal = await self._guard.hold(turn, before_turn=True)
-        if refusal is not None:
-            if refusal.reason is not None:
-                self._state.fail_turn(turn, LIMIT_REACHED, refusal.reason)
-            self._events.end_if_still(turn, "aborted")
-            turn.put.set()
-            return
-        try:
-            agent = await self._agent()
-            self._guard.sent(turn)
-            # A task's request has none, and looking for them takes a thread.
-            pictures = [] if turn.is_of_task else await self.prompts.pictures_of(turn.prompt)
-            await agent.send(text, pictures)
-        except AirbossError as error:
-            if isinstance(error, RuntimeUnavailable) and not isinstance(error, RuntimeRefused):
-                await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task
-            self._state.fail_turn(turn, type(error).__name__, str(error))
-            self._events.end_if_still(turn, None)
-        turn.put.set()
-        await self._events.see_through(turn)
-
     def _hear(self, said: Event | Signal) -> None:
-        said = self._compacting.name(said)
-        if isinstance(said, TurnFailed):
-            told = self._address.in_our_words(self._terms.now.route, said.message)
-            said = replace(said, message=excerpt(self._state.redactor, told, MOST_OF_A_REASON))
+        self._writing.say(self._compacting.name(said))
+
+    def _take(self, said: Event | Signal) -> None:
+        said = self._opening.in_our_words(said)
         if not isinstance(said, RuntimeLost):
             self._events.hear(said)
         elif not self._state.is_over:
@@ -292,7 +269,7 @@ class Conversation:
     def _lose(self, reason: str) -> None:
         """The runtime is gone. What was asked for and not begun stays in the queue for a resume."""
         self._state.is_over = True
-        self._address.give_back()
+        self._opening.give_back()
         self._lost = reason
         self.pending.leave()
         said = TurnReport("interrupted", Failure("RuntimeLost", reason))
@@ -302,6 +279,7 @@ class Conversation:
         self.prompts.settle(said)
         self._state.writer.say(SessionInterrupted(reason=reason))
         self._background.cancel()
+        leave_hooks(self._state.hooks)
         self._state.writer.release()
         self._on_lost(self.session)
 
@@ -336,10 +314,20 @@ class Conversation:
         self._state.must_be_open()
         return await ask_aside(self._state, question, who)
 
+    async def command(self, name: str, words: str) -> CommandAnswer:
+        """What the runtime makes of it; the session's history stays as it is."""
+        self._state.must_be_open()
+        return await self._state.opened_agent.command(name, words)
+
     async def compact(self, instructions: str | None, who: str) -> Compaction | None:
         """Only while it is idle; what is asked for meanwhile waits."""
         self._state.must_be_open()
         return await self._compacting.compact(instructions, who)
+
+    async def come_in(self, server: str) -> None:
+        """Somebody signed in at one of its servers."""
+        if self._state.agent is not None and not self._state.is_closing:
+            await self._sign_ins.come_in(server, self._state.agent)
 
     async def change(self, said: SessionChanged, route: Route, rule: PolicyRule | None) -> None:
         """On disk now, so from its next turn on, whatever becomes of this server."""
@@ -351,18 +339,20 @@ class Conversation:
         before = self._state.opened_agent
         try:
             agent = await self._terms.agent(self._reopened)
+            self._state.agent = agent = await self._opening.moved(agent)
         except AirbossError as error:
             if not before.alive and not self._state.is_over:
                 self._lose(str(error))
                 raise RuntimeUnavailable(str(error)) from error
             raise
+        self._incarnation.keep()
         now = self._terms.now
         self.pending.rule, self._guard.multiplier = now.rule, now.route.multiplier
         return agent
 
     async def _reopened(self) -> RuntimeSession:
-        """The same session at another service."""
-        return await self._terms.now.open_session(await self._request(resume=True))
+        """The same session at another service, or for another account."""
+        return await self._incarnation.reopened(self._opening.opened)
 
     async def close(self, who: str, reason: str, *, waits: bool) -> None:
         self.pending.cancel()
@@ -389,12 +379,10 @@ class Conversation:
                 await self._state.agent.close()
             await self._guard.close()
             await self.gate.close()
+            self._events.end_turn(outcome)
+            await close_hooks(self._state.hooks)
         finally:
-            self._address.give_back()
+            self._opening.give_back()
             self._events.end_turn(outcome)
             self._state.is_over = True
             self.prompts.settle(said)
-
-
-def _resumed(who: str | None) -> tuple[Event, ...]:  # without a name it was said before
-    return (SessionReady(),) if who is None else (SessionResumed(who=who), SessionReady())

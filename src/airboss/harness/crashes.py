@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from airboss.harness.account_troubles import ACCOUNT_RESTING
 from airboss.harness.turn import TurnReport
 
 _LIMIT: Final = "LimitReached"
@@ -16,6 +17,7 @@ _FINAL: Final = frozenset(
         "ModelIdNotFound",
         "ModelReplaced",
         "NotSignedIn",
+        "PromptBlocked",
         "ToolLoop",
     }
 )
@@ -41,7 +43,7 @@ def is_crash(report: TurnReport) -> bool:
     if report.outcome not in {"failed", "interrupted"}:
         return False
     error = report.error
-    if error is None:
+    if error is None or error.name == ACCOUNT_RESTING:
         return True
     if error.name in _FINAL:
         return False

@@ -11,12 +11,25 @@ from airboss.harness.pending_items import EarlierDecisions
 from airboss.log.log import EventLog
 from airboss.model.events import Recorded
 from airboss.model.ids import ItemId, PromptId, SessionId
-from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached, QuestionAsked
+from airboss.model.inbox_events import (
+    ASKED_KINDS,
+    ApprovalAsked,
+    ItemSettled,
+    LimitReached,
+    PlanAsked,
+    QuestionAsked,
+    SignInAsked,
+)
 from airboss.model.task_events import MissionSent
 from airboss.model.views import SessionView
 
-_ITEMS = ("approval.asked", "question.asked", "limit.reached", "item.settled")
-_PERSONS = frozenset({"allow-once", "allow-always", "deny", "answered", "declined"})
+_ITEMS = (*ASKED_KINDS, "item.settled")
+_PERSONS = frozenset(
+    {
+        *("allow-once", "allow-always", "deny", "answered", "declined"),
+        *("approved", "rejected", "signed-in"),
+    }
+)
 
 
 async def earlier_decisions_of(
@@ -43,10 +56,12 @@ async def earlier_decisions_of(
         earlier: set[ItemId] = set()
         async for recorded in events_of(log, name, _ITEMS):
             match event := recorded.event:
-                case ApprovalAsked() | QuestionAsked() if event.prompt in prompts:
+                case ApprovalAsked() | QuestionAsked() | PlanAsked() if event.prompt in prompts:
                     goes_on = event.prompt == prompt
                     mark = plain_mark(event)
                     marks[event.item] = call_mark(event.call, mark) if goes_on else mark
+                case SignInAsked() if event.prompt in prompts:
+                    marks[event.item] = plain_mark(event)
                 case LimitReached() if event.prompt in prompts:
                     marks[event.item] = plain_mark(event)
                     earlier |= {event.item} if event.prompt != prompt else set()

@@ -55,9 +55,12 @@ class NeedsApproval:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Yes, with these arguments over the given ones."""
+    """Yes, with these arguments over the given ones, and a word to the agent; with `ask` only when
+    a person says yes, for this reason."""
 
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] | None = None
+    note: str | None = None
+    ask: str | None = None
 
 
 Status: TypeAlias = Literal["completed", "failed", "blocked"]
@@ -135,7 +138,7 @@ class Gate:
             going.call = self.loops.begin(stint, use.tool, use.arguments)
             if found is not None:
                 self._notice(found)
-            changed = await self._checked(use)
+            changed, notes = await self._checked(use)
             must_ask = self._must_ask(use, changed)
         except Vetoed as veto:
             return self._veto(going, veto.denied, str(veto))
@@ -146,7 +149,8 @@ class Gate:
             _log.exception("The gate failed at a call of %s", use.tool)
             return self._veto(going, "policy", _FAULT)
         going.final = replace(use, arguments=use.arguments if changed is None else changed)
-        return Pass(changed, found.text if found else None, must_ask)
+        words = [found.text, *notes] if found else notes
+        return Pass(changed, "\n\n".join(words) or None, must_ask)
 
     def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
         """A call as the session's events tell it: its name, and what came of it."""
@@ -177,24 +181,29 @@ class Gate:
             raise Vetoed("hook", _UNCHANGEABLE)
         return must_ask
 
-    async def _checked(self, use: ToolUse) -> Mapping[str, Any] | None:
-        """The changed arguments, where there are any; raises where somebody says no."""
+    async def _checked(self, use: ToolUse) -> tuple[Mapping[str, Any] | None, list[str]]:
+        """The changed arguments, where there are any, and words to the agent; raises where somebody
+        says no."""
         checks = self.checks
+        notes: list[str] = []
         for policy in checks.policies:
             await self._obey("policy", use, await self._answer("policy", policy, use))
         arguments: Mapping[str, Any] | None = None
         for hook in checks.hooks:
             seen = use if arguments is None else replace(use, arguments=arguments)
             said = await self._answer("hook", hook, seen)
-            if isinstance(said, Change):
-                arguments = _merged(seen, said)
-            else:
-                await self._obey("hook", seen, said)
+            if isinstance(said, Change) and said != Change():
+                if said.arguments is not None:
+                    arguments = _merged(seen, said.arguments)
+                    seen = replace(use, arguments=arguments)
+                notes += [said.note] if said.note else []
+                said = None if said.ask is None else NeedsApproval(said.ask)
+            await self._obey("hook", seen, said)
         if arguments is not None:
             final = replace(use, arguments=arguments)
             for policy in checks.policies:
                 await self._obey("policy", final, await self._answer("policy", policy, final))
-        return arguments
+        return arguments, notes
 
     async def _answer(
         self, who: Denied, check: Callable[[ToolUse], Awaitable[Value]], use: ToolUse
@@ -316,13 +325,13 @@ class Gate:
             _log.warning("A hook behind a call failed: %s", type(error).__name__)
 
 
-def _merged(use: ToolUse, change: Change) -> dict[str, Any]:
-    given = cast("object", change.arguments)
+def _merged(use: ToolUse, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    given = cast("object", arguments)
     if not isinstance(given, Mapping) or use.is_bare:
         raise Vetoed(
             "hook", "A hook changed arguments that cannot be changed, so the call is refused."
         )
-    return {**use.arguments, **change.arguments}
+    return {**use.arguments, **arguments}
 
 
 def sizes(arguments: Mapping[str, Any]) -> str:

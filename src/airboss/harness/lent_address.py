@@ -2,9 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from airboss.background import Background
 from airboss.harness.providers import Upstream
+from airboss.model.traces import TraceContext
+
+if TYPE_CHECKING:
+    from airboss.harness.server_grants import ServerPass
 
 
 @dataclass
@@ -17,8 +22,35 @@ class LentAddress:
     forget: Callable[[str], object] = field(repr=False)
     # What kept the last request from its whole answer.
     trouble: str | None = None
+    # It wants to know who calls, or does not know who does.
+    wants_sign_in: bool = False
+    # What lets us in there once a person has signed in, where one can.
+    entry: "ServerPass | None" = field(default=None, repr=False)
+    # Why nothing is served here any more, though the session is open.
+    ended: str | None = None
+    # What the paths that are asked for begin with, wherever the provider is by now.
+    path: str = field(init=False)
+    # What the requests belong to: the runtime tells nobody.
+    trace: Callable[[], TraceContext | None] = field(default=lambda: None, repr=False)
     # The requests that are on their way.
     calls: Background = field(default_factory=lambda: Background("proxy"), repr=False)
+
+    def __post_init__(self) -> None:
+        self.path = self.upstream.path
+
+    def replace(self, upstream: Upstream) -> None:
+        """Another key, or another address: from the next request on."""
+        self.upstream, self.ended = upstream, None
+
+    def end(self, why: str) -> None:
+        """What is on its way is cut off, and says why; so does what follows."""
+        self.ended = self.trouble = why
+        self.calls.cancel()
+
+    def asked_path(self, path: str) -> str:
+        """Where a request for this path goes at the provider."""
+        is_ours = path == self.path or path.startswith(f"{self.path}/")
+        return self.upstream.path + path[len(self.path) :] if is_ours else path
 
     def give_back(self) -> None:
         """Nothing is served there any more, and what is on its way is cut off."""

@@ -66,7 +66,7 @@ class LimitGuard:
         if turn is not None:
             usage += Usage(milliseconds=self._state.watch.lap())
         self._spend(turn, usage)
-        said = TurnUsage(turn=turn.id if turn else None, usage=usage)
+        said = TurnUsage(turn=turn.id if turn else None, usage=usage, parent=seen.parent)
         self._state.writer.say(said, urgent=False)
 
     def end(self, turn: Turn) -> None:

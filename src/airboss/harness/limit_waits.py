@@ -1,13 +1,13 @@
-"""Requests that a limit held back before they were sent: they wait without an agent."""
+"""Requests that a limit or a sign-in held back: nothing was sent, they wait without an agent."""
 
 from typing import TYPE_CHECKING
 
-from airboss.harness.pending_items import reason_of
+from airboss.harness.item_lines import reason_of
 from airboss.harness.session_state import SharedBudgets
 from airboss.harness.turn import Pause
 from airboss.log.log import EventLog
 from airboss.model.ids import PromptId
-from airboss.model.inbox_events import LimitReached
+from airboss.model.inbox_events import LimitReached, SignInAsked
 from airboss.model.views import SessionView, View
 
 if TYPE_CHECKING:
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 5.0
 
 
-def held_back(view: View | None, prompt: PromptId) -> LimitReached | None:
+def held_back(view: View | None, prompt: PromptId) -> LimitReached | SignInAsked | None:
     """What is asked about this request, of which nothing was sent."""
     for item in view.items if isinstance(view, SessionView) else ():
         asked = item.asked
-        if isinstance(asked, LimitReached) and asked.before_turn and asked.prompt == prompt:
+        if isinstance(asked, LimitReached) and not asked.before_turn:
+            continue
+        if isinstance(asked, LimitReached | SignInAsked) and asked.prompt == prompt:
             return asked
     return None
 
@@ -36,7 +38,8 @@ async def until_decided(
     if pause is not None:
         pause.begin(reason_of(asked))
     budgets = shared.of(view.task)
-    held: list[Budget] = [budget for budget in budgets if budget.scope == asked.scope]
+    scope = asked.scope if isinstance(asked, LimitReached) else None
+    held: list[Budget] = [budget for budget in budgets if budget.scope == scope]
     for budget in held:
         budget.is_asked = True
     try:

@@ -3,38 +3,54 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from airboss.errors import Conflict, StoreUnavailable, TooLarge
 from airboss.harness.allowances import ruling_of
 from airboss.harness.approvals import answer_of, approval_of
+from airboss.harness.item_lines import (
+    is_asked_again,
+    not_used,
+    reason_of,
+    why_withdrawn,
+    with_inbox,
+)
 from airboss.harness.item_marks import call_mark, mark_of, plain_mark
 from airboss.harness.limits import Reached
 from airboss.harness.permissions import MustAsk, PolicyRule, record, unread
+from airboss.harness.plans import (
+    EXIT_PLAN_MODE,
+    NOT_PLANNING,
+    answer_text_of_plan,
+    plan_of,
+    while_planning,
+)
 from airboss.harness.questions import answer_text_of, question_of
 from airboss.harness.risks import risk_of
 from airboss.harness.rule_options import rule_options
 from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import Pause
-from airboss.log.writer import LogLine, Writer, commit, now_ms, say
-from airboss.model.events import Event, SessionError
+from airboss.log.writer import LogLine, commit, now_ms, say
+from airboss.model.events import Event
 from airboss.model.ids import PromptId, SessionId, new_item_id
 from airboss.model.inbox_events import (
     ApprovalAsked,
     Asked,
-    InboxArrived,
     InboxItem,
-    InboxSettled,
     ItemSettled,
     LimitReached,
+    PlanAsked,
     QuestionAsked,
+    SignInAsked,
+    SwitchAsked,
 )
 from airboss.model.rules import KeptRule
-from airboss.model.views import SessionView, item_of
 from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.tools import OutsideCall, ToolRefusal
+
+Held = TypeVar("Held", LimitReached, SignInAsked)
 
 # The kind of a request that a check of the gate made, not the runtime.
 _BY_A_HOOK: Final = "hook"
@@ -81,6 +97,12 @@ class PendingItems:
         # Left as it is: the next server goes on with it.
         self._is_left = False
 
+    @property
+    def _rule(self) -> PolicyRule:
+        """The one that counts now."""
+        turn = self._state.turn
+        return while_planning(self.rule) if turn and turn.planning else self.rule
+
     def keep(
         self, items: Iterable[InboxItem], decided: Iterable[tuple[Asked, ItemSettled]] = ()
     ) -> None:
@@ -88,6 +110,8 @@ class PendingItems:
         for asked in (item.asked for item in items):
             if mark := mark_of(asked):
                 self._kept[mark] = WaitingItem(asked)
+            else:  # nothing asks for it again
+                self._withdraw(WaitingItem(asked), why_withdrawn(asked) or NOT_ASKED_AGAIN)
         for asked, settled in decided:
             if mark := mark_of(asked):
                 waiting = self._kept[mark] = WaitingItem(asked, is_taken=True)
@@ -108,13 +132,13 @@ class PendingItems:
         for waiting in kept.values():
             self._withdraw(waiting, NOT_ASKED_AGAIN)
             if waiting.answer.done() and (settled := waiting.answer.result()).who:
-                self._state.writer.say(_not_used(waiting.asked, settled))
+                self._state.writer.say(not_used(waiting.asked, settled))
 
     async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
             rules, view = self._rules.current, self._state.writer.view
-            ruling = await asyncio.to_thread(ruling_of, self.rule, request, rules, view)
+            ruling = await asyncio.to_thread(ruling_of, self._rule, request, rules, view)
         ruling = unread(request, ruling) or ruling
         answer, by, rule = ruling.answer, ruling.by, ruling.rule
         if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
@@ -142,8 +166,8 @@ class PendingItems:
 
     async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
         prompt, pause, redactor = self._state.prompt, self._state.pause, self._state.redactor
-        options = await asyncio.to_thread(rule_options, requested, self.rule, redactor)
-        risk = await asyncio.to_thread(risk_of, requested, self.rule.cwd)
+        options = await asyncio.to_thread(rule_options, requested, self._rule, redactor)
+        risk = await asyncio.to_thread(risk_of, requested, self._rule.cwd)
         fresh = await asyncio.to_thread(
             approval_of,
             requested,
@@ -151,7 +175,7 @@ class PendingItems:
             options=options,
             risk=risk,
             prompt=prompt,
-            expires_at=self._expires_at(),
+            expires_at=self.expires_at(),
             redactor=redactor,
         )
         self._withdraw_cut(requested.call)
@@ -187,7 +211,9 @@ class PendingItems:
             return self._refuse(request, refused).allowed
 
     async def answer(self, call: OutsideCall) -> str | ToolRefusal:
-        """The agent's question gets a person's answer."""
+        """The agent's question gets a person's answer, and its plan a person's word."""
+        if call.tool == EXIT_PLAN_MODE:
+            return await self._answer_plan(call)
         prompt, pause = self._state.prompt, self._state.pause
         # There is no deadline for a question unless somebody sets one.
         question = question_of(call, prompt=prompt, expires_at=None, redactor=self._state.redactor)
@@ -204,19 +230,57 @@ class PendingItems:
             return answer_text_of(await self._ask(question, pause))
         return answer_text_of(await self._wait(kept, pause))
 
+    async def _answer_plan(self, call: OutsideCall) -> str | ToolRefusal:
+        prompt, pause, turn = self._state.prompt, self._state.pause, self._state.turn
+        text = await self._state.opened_agent.plan()
+        plan = plan_of(call, text, prompt=prompt, redactor=self._state.redactor)
+        mark = plain_mark(plan) if isinstance(plan, PlanAsked) else ""
+        kept = self._kept.pop(call_mark(call.call, mark), None)
+        self._asked_again()
+        if isinstance(plan, ToolRefusal):
+            return plan
+        if kept is not None:
+            settled = await self._wait(kept, pause)
+        else:
+            settled = await self._decided_before(mark, prompt, call.call)
+        if settled is None and not (turn and turn.planning):
+            return ToolRefusal(NOT_PLANNING)
+        settled = settled or await self._ask(plan, pause)
+        # The same turn goes on; from here on it may do what its session may.
+        if turn is not None:
+            turn.planning = turn.planning and settled.outcome != "approved"
+        return answer_text_of_plan(settled)
+
     async def ask_limit(self, reached: Reached) -> tuple[LimitReached, ItemSettled]:
         """A person says whether the work goes on, however long that takes."""
-        prompt, pause = self._state.prompt, self._state.pause
-        asked = LimitReached(item=new_item_id(), prompt=prompt, **asdict(reached))
-        mark = plain_mark(asked)
+        said = asdict(reached)
+        return await self.ask_by_mark(
+            LimitReached(item=new_item_id(), prompt=self._state.prompt, **said)
+        )
+
+    async def ask_by_mark(self, asked: Held) -> tuple[Held, ItemSettled]:
+        """What no call of the agent is about; the one that was asked before, where there is one."""
+        mark, pause = plain_mark(asked), self._state.pause
         kept = self._kept.pop(mark, None)
-        if kept is not None and isinstance(kept.asked, LimitReached):
+        if kept is not None and isinstance(kept.asked, type(asked)):
             return kept.asked, await self._wait(kept, pause)
-        if settled := await self._decided_before(mark, prompt):
+        if settled := await self._decided_before(mark, self._state.prompt):
             return asked, settled
         return asked, await self._ask(asked, pause)
 
-    def _expires_at(self) -> int | None:
+    async def ask_switch(self, model: str, reason: str | None, seconds: int | None) -> ItemSettled:
+        """A person says whether the turn goes on with another model."""
+        asked = SwitchAsked(
+            item=new_item_id(),
+            model=model,
+            reason=reason,
+            retry_seconds=seconds,
+            prompt=self._state.prompt,
+            expires_at=self.expires_at(),
+        )
+        return await self._ask(asked, self._state.pause)
+
+    def expires_at(self) -> int | None:
         return None if self._seconds is None else now_ms() + int(self._seconds * 1000)
 
     def _withdraw_questions(self) -> None:
@@ -332,69 +396,5 @@ class PendingItems:
             self.cancel()
         for waiting in () if self._state.task else self._state.waiting.values():
             if not is_asked_again(waiting.asked):
-                self._withdraw(waiting)
+                self._withdraw(waiting, why_withdrawn(waiting.asked))
         self._is_left = not self._state.is_lent
-
-
-def is_asked_again(asked: Asked) -> bool:
-    """Whether a session that is resumed in the middle of its turn comes back to it. It does not
-    where a check of the gate asked, and where the agent only said nothing for long."""
-    if isinstance(asked, LimitReached):
-        return asked.limit != "idleMinutes"
-    return asked.call is not None
-
-
-def _not_used(asked: Asked, settled: ItemSettled) -> SessionError:
-    message = (
-        f"The agent was resumed and no longer asks for what {settled.who} decided "
-        f"({settled.outcome}). The decision had no effect; tell the agent again what you want."
-    )
-    return SessionError(name="DecisionNotUsed", message=message, cause=reason_of(asked))
-
-
-def reason_of(asked: Asked) -> str:
-    match asked.kind:
-        case "approval.asked":
-            return f"your approval: {asked.title}"
-        case "question.asked":
-            return f"your answer: {asked.question}"
-        case "limit.reached":
-            limit = f"{asked.allowed:g} {asked.limit} of the {asked.scope}"
-            return f"your decision: the limit of {limit} is reached"
-
-
-def with_inbox(
-    session: Writer, inbox: Writer, *events: Event, at: int | None = None
-) -> list[LogLine]:
-    """The lines of a session, and behind each that concerns an item the inbox's own. What is asked
-    is asked `at` that time.
-
-    Both are kept: the session's stream goes with its session and tells its story in order, and the
-    inbox is what pages, the command line and notices follow without opening every session. Since
-    both are written by one call, none of them is ever behind the other.
-    """
-    lines: list[LogLine] = []
-    for event in events:
-        lines.append(session.line(event))
-        if (repeated := _for_inbox(session, event, at or now_ms())) is not None:
-            lines.append(inbox.line(repeated))
-    return lines
-
-
-def _for_inbox(session: Writer, event: Event, at: int) -> InboxArrived | InboxSettled | None:
-    match event:
-        case ItemSettled():
-            return no_longer_waits(session.stream.name, event)
-        case ApprovalAsked() | QuestionAsked() | LimitReached():
-            view = session.view
-            if isinstance(view, SessionView):
-                return InboxArrived(item=item_of(view, at, event))
-        case _:
-            pass
-    return None
-
-
-def no_longer_waits(session: str, settled: ItemSettled) -> InboxSettled:
-    return InboxSettled(
-        item=settled.item, session=SessionId(session), outcome=settled.outcome, who=settled.who
-    )

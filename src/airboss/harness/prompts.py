@@ -3,9 +3,10 @@ put into the running turn; each with its word in the log."""
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.harness.hook_facts import ACTING_ROLE, built_prompt, written_prompt
 from airboss.harness.session_state import SessionState
 from airboss.harness.turn import (
     AcceptedPrompt,
@@ -26,8 +27,11 @@ from airboss.model.events import (
     PromptMoved,
 )
 from airboss.model.ids import PromptId, TaskRunId
+from airboss.model.prompt_events import PromptSelection, TurnMode
 from airboss.model.redaction import MASK
+from airboss.model.traces import asked_in
 from airboss.model.views import QueuedPrompt
+from airboss.runtime.attachments import attachments_of
 from airboss.store.images import Images, Picture, Pictures
 
 # What becomes of a request while the agent works.
@@ -39,6 +43,19 @@ _READ_SECONDS = 0.5
 _OF_A_TASK = "This message belongs to a task. To remove it, stop the task."
 _ON_ITS_WAY = "The message is already being added to the running turn."
 _DELIVERED = "This message is no longer queued: it was delivered to the agent, or removed."
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a request has beside its words."""
+
+    pictures: Pictures = ()
+    mode: TurnMode | None = None
+    files: tuple[str, ...] = ()
+    selection: PromptSelection | None = None
+
+
+NOTHING_MORE: Final = Extras()
 
 
 @dataclass
@@ -72,10 +89,12 @@ class Prompts:
         prompt: PromptId,
         delivery: Overtaking | None = None,
         pause: Pause | None = None,
-        pictures: Pictures = (),
+        more: Extras = NOTHING_MORE,
     ) -> AcceptedPrompt:
         """On disk, and held until it is let go."""
-        images = await self._save(prompt, pictures) if pictures else None
+        if task is None:
+            text = await written_prompt(self._state.hooks, text, who)
+        images = await self._save(prompt, more.pictures) if more.pictures else None
         clean, redacted = self._clean(text)
         event = PromptAccepted(
             prompt=prompt,
@@ -85,8 +104,11 @@ class Prompts:
             task=task,
             delivery=delivery,
             images=images,
+            mode=more.mode,
+            files=more.files or None,
+            selection=more.selection and self._clean_selection(more.selection),
         )
-        request = Request(task, pause)
+        request = Request(task, pause, who=who, role=ACTING_ROLE.get(), trace=asked_in())
         self._state.queue.add(prompt, request)
         try:
             seq = (await self._state.writer.commit(event)).seq
@@ -98,6 +120,9 @@ class Prompts:
             raise
         return AcceptedPrompt(Receipt(prompt, seq, redacted), request.answer)
 
+    def _clean_selection(self, marked: PromptSelection) -> PromptSelection:
+        return marked.model_copy(update={"text": self._state.redactor.text(marked.text)})
+
     async def _save(self, prompt: PromptId, pictures: Pictures) -> tuple[PromptImage, ...] | None:
         """On disk before the request is: one that names them has them."""
         if self._images is None:
@@ -108,10 +133,12 @@ class Prompts:
             for name, picture in zip(names, pictures, strict=True)
         )
 
-    async def pictures_of(self, prompt: PromptId | None) -> list[Picture]:
-        if prompt is None or self._images is None:
-            return []
-        return await self._images.of(self._state.session, prompt)
+    async def attachments_of(self, asked: QueuedPrompt) -> list[Any] | None:
+        """All that it has beside its words, as the runtime takes it."""
+        pictures: list[Picture] = []
+        if self._images is not None:
+            pictures = await self._images.of(self._state.session, asked.prompt)
+        return await asyncio.to_thread(attachments_of, asked, pictures)
 
     async def steer(self, prompt: PromptId, turn: Turn) -> None:
         """Into `turn`, while that runs. What the agent has not read by its end comes next."""
@@ -121,8 +148,9 @@ class Prompts:
         if agent and queued and not turn.over.is_set():
             way = self._in_turn[prompt] = _Way()
             try:
-                pictures = await self.pictures_of(prompt)
-                await agent.steer(prompt, queued.text, pictures)
+                more = await self.attachments_of(queued)
+                text = await built_prompt(self._state.hooks, queued.text, len(queued.images or ()))
+                await agent.steer(prompt, text, more)
                 way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
                 self._in_turn.pop(prompt, None)
@@ -168,6 +196,7 @@ class Prompts:
             again = self._state.turn if was_in_turn else None
             try:
                 if text is not None:
+                    text = await written_prompt(self._state.hooks, text, who)
                     clean, redacted = self._clean(text)
                     event = PromptChanged(prompt=prompt, text=clean, who=who, redacted=redacted)
                     await self._state.writer.commit(event)

@@ -1,11 +1,13 @@
-"""Where a session reaches its model, if that is at a provider of one's own."""
+"""Where a session reaches its models, if these are at providers of one's own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.models import Route
+from airboss.model.traces import TraceContext
+from airboss.runtime.named_models import ServiceModel
 
 if TYPE_CHECKING:
     from airboss.harness.proxy import ProviderProxy
@@ -13,24 +15,51 @@ if TYPE_CHECKING:
 
 @dataclass
 class ProviderAddress:
-    """One at a time: it is given back with the session, or for another one."""
+    """One for each provider: they are given back with the session, or for others."""
 
     proxy: "ProviderProxy"
-    lent: LentAddress | None = None
+    # What the session works on.
+    trace: Callable[[], TraceContext | None] = lambda: None
+    lent: dict[str, LentAddress] = field(default_factory=dict[str, LentAddress])
 
     async def provider(self, route: Route) -> Mapping[str, Any] | None:
         """What the runtime is told about it: the proxy's address in the place of its own."""
         self.give_back()
-        self.lent = None
-        if route.upstream is None:
+        self.lent = {}
+        return await self._provider(route)
+
+    async def named(
+        self, own: Route, provider: Mapping[str, Any] | None, others: Sequence[Route]
+    ) -> tuple[ServiceModel, ...]:
+        """All by name, where agents have models at other services than the session's own."""
+        if not others:
+            return ()
+        first = [ServiceModel(own.service, own.model, provider, own.vision)] if provider else []
+        more = [
+            ServiceModel(
+                route.service, route.model, await self._provider(route) or {}, route.vision
+            )
+            for route in others
+            if provider is None or route.qualified != own.qualified
+        ]
+        return (*first, *more)
+
+    async def _provider(self, route: Route) -> Mapping[str, Any] | None:
+        upstream = route.upstream
+        if upstream is None:
             return route.provider
-        self.lent = await self.proxy.lend(route.upstream)
-        return {**(route.provider or {}), "base_url": self.lent.url}
+        if upstream.name not in self.lent:
+            lent = self.lent[upstream.name] = await self.proxy.lend(upstream)
+            lent.trace = self.trace
+        return {**(route.provider or {}), "base_url": self.lent[upstream.name].url}
 
     def give_back(self) -> None:
-        if self.lent is not None:
-            self.lent.give_back()
+        for lent in self.lent.values():
+            lent.give_back()
 
     def in_our_words(self, route: Route, message: str) -> str:
-        known = route.in_our_words(message)
-        return known if self.lent is None else self.lent.in_our_words(known)
+        said = route.in_our_words(message)
+        for name, lent in self.lent.items():
+            if name == route.service or lent.nonce in said:
+                said = lent.in_our_words(said)
+        return said

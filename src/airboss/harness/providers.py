@@ -17,7 +17,8 @@ PLACEHOLDER_KEY: Final = "airboss-adds-the-key"
 # A body goes on as it came, so that its length and its encoding stay.
 _OF_THE_BODY: Final = frozenset({"content-length", "content-encoding"})
 # What the runtime does not get, beside what belongs to the connection.
-_NOT_ANSWERED: Final = frozenset({"set-cookie", "location", "alt-svc"})
+# With the demand for a sign-in the runtime would sign in at our own address.
+_NOT_ANSWERED: Final = frozenset({"set-cookie", "location", "alt-svc", "www-authenticate"})
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,19 @@ class Upstream:
     # Sent with every request, the key among them.
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     allows_private: bool = False
+    # What it is, for people.
+    what: str = "provider"
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """An MCP server is told by DELETE that a session is over. A provider would take it for an
+        order to delete what its owner keeps there."""
+        return ("GET", "POST") if self.what == "provider" else ("GET", "POST", "DELETE")
+
+    @property
+    def setting(self) -> str:
+        """The setting with its address."""
+        return "base_url" if self.what == "provider" else "url"
 
     @property
     def path(self) -> str:
@@ -68,9 +82,14 @@ def runtime_provider(provider: Provider, model: ProviderModel) -> dict[str, Any]
     return {name: value for name, value in found.items() if value}
 
 
-def request_headers(given: Iterable[tuple[bytes, bytes]], upstream: Upstream) -> RawHeaders:
-    """What the runtime says, without its credentials; the provider's own instead."""
+def request_headers(
+    given: Iterable[tuple[bytes, bytes]], upstream: Upstream, token: str | None = None
+) -> RawHeaders:
+    """What the runtime says, without its credentials; the provider's own instead, and the `token`
+    of a person who signed in."""
     added = {name.lower().encode(): value.encode() for name, value in upstream.headers.items()}
+    if token is not None:
+        added[b"authorization"] = f"Bearer {token}".encode()
     kept = [pair for pair in _passed_on(given) if pair[0] not in added]
     return [*kept, *added.items(), (b"accept-encoding", b"identity")]
 

@@ -7,20 +7,23 @@ is not taken for a whole one.
 
 import asyncio
 import contextlib
-import json
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 import httpx2
 
 from airboss.harness.lent_address import LentAddress
+from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import answer_headers, request_headers
-from airboss.net.egress import AddressBlocked, NameNotFound
+from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse
+from airboss.net.egress import AddressBlocked, NameNotFound, redirect_host
 from airboss.net.loopback import Peer, Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from airboss.harness.server_grants import ServerPass
 
 _MEGABYTE: Final = 1024 * 1024
 _ALLOW: Final = "If it is meant to be reached, set private = true for it in settings.toml."
@@ -29,35 +32,16 @@ _ENDED: Final = re.compile("disconnected|closed|incomplete", re.IGNORECASE)
 _MOST_WAITING: Final = _MEGABYTE
 # What a later try may change, and what it will not: for that the runtime tries no more.
 _PASSING: Final = 502
+# For who has not said who it is, or is not let in. With the first the runtime would sign in itself,
+# at our address, which is nobody's.
+_UNKNOWN: Final = (401, 403)
+_STRANGER: Final = 401
+_FORBIDDEN: Final = 403
 _LASTING: Final = 400
 # So long a connection that was cut may take to end.
 _CUT_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ProxyLimits:
-    """What one call may take."""
-
-    request_bytes: int = 32 * _MEGABYTE
-    # A stream spends some hundred bytes on each token, and a long answer has a hundred thousand.
-    answer_bytes: int = 64 * _MEGABYTE
-    connect_seconds: float = 15.0
-    # A model may think for long before it says anything.
-    answer_seconds: float = 600.0
-
-    @property
-    def timeout(self) -> httpx2.Timeout:
-        return httpx2.Timeout(60.0, connect=self.connect_seconds, read=self.answer_seconds)
-
-
-class ProxyRefused(Exception):
-    """An answer of our own, in the provider's place."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class CutShort(Exception):
@@ -79,6 +63,7 @@ class ProxyCall:
     receive: Receive
     send: Send
     cut: Callable[[Peer], None]
+    health: ProviderHealth = field(default_factory=ProviderHealth)
     _is_read: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def answer(self) -> None:
@@ -120,39 +105,75 @@ class ProxyCall:
 
     def _note(self, trouble: str) -> None:
         self.lent.trouble = trouble
+        if self.lent.ended is None:
+            self.health.failing(self.lent.upstream.name, trouble)
         _log.warning("%s", trouble)
 
     async def _pass_on(self) -> None:
-        request = self._request()
-        try:
-            answer = await self.client.send(request, stream=True)
-        except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
-            is_lasting = isinstance(error, AddressBlocked | httpx2.LocalProtocolError)
-            status = _LASTING if is_lasting else _PASSING
-            raise ProxyRefused(status, self._in_words(error)) from error
+        if self.lent.ended is not None:
+            raise ProxyRefused(_LASTING, self.lent.ended)
+        entry = self.lent.entry
+        answer = await (self._sent() if entry is None else self._sent_as_person(entry))
         try:
             await self._pass_back(answer)
         finally:
             await answer.aclose()
 
-    def _request(self) -> httpx2.Request:
+    async def _sent_as_person(self, entry: "ServerPass") -> httpx2.Response:
+        """With the token of whoever signed in. One that is not good any more is renewed once."""
+        token, body = await entry.token(), await self._whole_body()
+        answer = await self._sent(token, body)
+        if answer.status_code == _STRANGER and token is not None:
+            renewed = await entry.renewed(token)
+            if renewed is not None:
+                await answer.aclose()
+                answer = await self._sent(renewed, body)
+        return answer
+
+    async def _whole_body(self) -> bytes:
+        return b"".join([piece async for piece in self._body()]) if self._has_body else b""
+
+    async def _sent(self, token: str | None = None, body: bytes | None = None) -> httpx2.Response:
+        request = self._request(token, body)
+        try:
+            return await self.client.send(request, stream=True)
+        except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
+            is_lasting = isinstance(error, AddressBlocked | httpx2.LocalProtocolError)
+            status = _LASTING if is_lasting else _PASSING
+            raise ProxyRefused(status, self._in_words(error)) from error
+
+    @property
+    def _has_body(self) -> bool:
+        given = dict(self.scope["headers"])
+        return b"content-length" in given or b"transfer-encoding" in given
+
+    def _request(self, token: str | None, body: bytes | None) -> httpx2.Request:
         upstream, raw = self.lent.upstream, self.scope["headers"]
         path = self.scope["raw_path"].decode("latin-1").removeprefix(f"/{self.lent.nonce}")
-        url = upstream.address(path, self.scope["query_string"].decode("latin-1"))
+        url = upstream.address(
+            self.lent.asked_path(path), self.scope["query_string"].decode("latin-1")
+        )
         if url is None:
-            raise ProxyRefused(404, f"The provider {upstream.name} has no such address.")
+            raise ProxyRefused(404, f"{self._whole_who} has no such address.")
         given = dict(raw)
         if int(given.get(b"content-length", b"0")) > self.limits.request_bytes:
             raise self._too_large()
-        has_body = b"content-length" in given or b"transfer-encoding" in given
-        if not has_body:
+        if not self._has_body:
             self._is_read.set()
-        return self.client.build_request(
+        # Without the headers that a client of its own would add.
+        return httpx2.Request(
             self.scope["method"],
             url,
-            headers=request_headers(raw, upstream),
-            content=self._body() if has_body else None,
+            headers=[*request_headers(raw, upstream, token), *self._traced()],
+            content=(self._body() if body is None else body) if self._has_body else None,
+            extensions={"timeout": self.client.timeout.as_dict()},
         )
+
+    def _traced(self) -> list[tuple[bytes, bytes]]:
+        """So that a provider's own traces go on with ours."""
+        trace, names = self.lent.trace(), {name.lower() for name, _ in self.scope["headers"]}
+        is_told = trace is None or b"traceparent" in names
+        return [] if is_told else [(b"traceparent", str(trace).encode())]
 
     async def _body(self) -> AsyncGenerator[bytes]:
         size, more = 0, True
@@ -176,12 +197,17 @@ class ProxyCall:
         status = answer.status_code
         if 300 <= status < 400:
             raise ProxyRefused(_LASTING, self._redirected(answer))
+        if status in _UNKNOWN and self.lent.upstream.what != "provider":
+            self.lent.wants_sign_in = True
+            raise ProxyRefused(_FORBIDDEN, self._wants_sign_in(status))
         if not 200 <= status < 600:
             raise ProxyRefused(_PASSING, f"{self._whole_who} answered with the status {status}.")
         if int(answer.headers.get("content-length", 0)) > self.limits.answer_bytes:
             raise ProxyRefused(_PASSING, self._answered_too_much())
         if status < 300 and answer.headers.get("content-type", "").startswith("text/html"):
             raise ProxyRefused(_LASTING, self._answered_with_a_page())
+        if status < 400:
+            self.lent.wants_sign_in = False
         headers = answer_headers(answer.headers.raw)
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         pieces = _Pieces()
@@ -195,6 +221,7 @@ class ProxyCall:
         if cut:
             raise CutShort(cut)
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+        self.health.answered(self.lent.upstream.name, status)
 
     async def _take_in(self, answer: httpx2.Response, pieces: "_Pieces") -> str | None:
         """Why the answer is not whole, where it is not."""
@@ -215,29 +242,37 @@ class ProxyCall:
 
     @property
     def _who(self) -> str:
-        return f"the provider {self.lent.upstream.name}"
+        return f"the {self.lent.upstream.what} {self.lent.upstream.name}"
 
     @property
     def _whole_who(self) -> str:
-        return f"The provider {self.lent.upstream.name}"
+        return f"The {self.lent.upstream.what} {self.lent.upstream.name}"
+
+    @property
+    def _setting(self) -> str:
+        return self.lent.upstream.setting
 
     def _answered_too_much(self) -> str:
         most = self.limits.answer_bytes // _MEGABYTE
         return f"{self._whole_who} answered with more than {most} MB."
 
+    def _wants_sign_in(self, status: int) -> str:
+        if self.lent.entry is not None:
+            return f"{self._whole_who} wants a person to sign in ({status})."
+        return (
+            f"{self._whole_who} did not let us in ({status}). Put its token into an environment "
+            "variable of the server, and name that as token_variable in settings.toml."
+        )
+
     def _answered_with_a_page(self) -> str:
-        return f"{self._whole_who} answered with a web page. Check its base_url."
+        return f"{self._whole_who} answered with a web page. Check its {self._setting}."
 
     def _redirected(self, answer: httpx2.Response) -> str:
-        """Where it leads is told by its host: a path may hold a secret."""
-        try:
-            host = urlsplit(answer.headers.get("location", "")).hostname
-        except ValueError:
-            host = None
-        where = f" to {host[:100]}" if host else ""
+        host = redirect_host(answer)
+        where = f" to {host}" if host else ""
         return (
             f"{self._whole_who} redirects{where} ({answer.status_code}), which is not followed. "
-            "Set its base_url to where it really is."
+            f"Set its {self._setting} to where it really is."
         )
 
     def _in_words(self, error: AddressBlocked | NameNotFound | httpx2.HTTPError) -> str:
@@ -285,15 +320,6 @@ class _Pieces:
         taken, self._waiting = bytes(self._waiting), bytearray()
         self._room.set()
         return taken
-
-
-async def refuse(send: Send, refused: ProxyRefused) -> None:
-    """As OpenAI and Anthropic both write it."""
-    error = {"type": "api_error", "code": "airboss_proxy", "message": str(refused)}
-    body = json.dumps({"type": "error", "error": error}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _reason(error: Exception) -> str:

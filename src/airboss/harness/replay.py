@@ -36,10 +36,14 @@ class Effects:
         self._waiting: set[str] = set()
 
     @property
+    def blocks(self) -> tuple[str, ...]:
+        """The calls that may have done something."""
+        return tuple(block for block in self._calls if block not in self._waiting)
+
+    @property
     def tools(self) -> tuple[str, ...]:
         """Those that may have done something, each once, in the order of their first calls."""
-        went = (tool for block, tool in self._calls.items() if block not in self._waiting)
-        return tuple(dict.fromkeys(went))
+        return tuple(dict.fromkeys(self._calls[block] for block in self.blocks))
 
     def hear(self, said: Event) -> None:
         match said:

@@ -7,7 +7,7 @@ verbs below only.
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.file_waits import FileWaits
@@ -18,9 +18,14 @@ from airboss.model.events import Event, PermissionDecided, SessionError, Session
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import ItemId, PromptId, SessionId, TaskRunId, new_turn_id
 from airboss.model.inbox_events import Asked, ItemSettled
+from airboss.model.prompt_events import TurnMode
 from airboss.model.redaction import Redactor
+from airboss.model.traces import trace_of
 from airboss.model.views import QueuedPrompt, SessionView
 from airboss.runtime.session import RuntimeSession
+
+if TYPE_CHECKING:
+    from airboss.harness.hooks import SessionHooks
 
 
 class SharedBudgets(Protocol):
@@ -95,7 +100,7 @@ class RequestQueue:
         return next((queued for queued in self._waiting() if queued.prompt == prompt), None)
 
     def _request(self, queued: QueuedPrompt) -> Request:
-        return self._requests.get(queued.prompt) or Request(queued.task)
+        return self._requests.get(queued.prompt) or Request(queued.task, who=queued.who)
 
     def add(self, prompt: PromptId, request: Request) -> None:
         """Before it is written down. Held until it is let go."""
@@ -113,6 +118,10 @@ class RequestQueue:
     def text(self, prompt: PromptId) -> str:
         queued = self._find(prompt)
         return queued.text if queued else ""
+
+    def waiting(self, prompt: PromptId) -> QueuedPrompt | None:
+        """Also one that nobody changes any more."""
+        return self._find(prompt)
 
     def take(self, prompt: PromptId) -> Request | None:
         """Out of the queue; None where it was taken before. Who takes it says so in the log."""
@@ -151,8 +160,11 @@ class SessionState:
         budgets: SharedBudgets,
         again: QueuedPrompt | None = None,
         files: FileWaits | None = None,
+        *,
+        is_traced: bool = False,
     ) -> None:
         self.session = SessionId(writer.stream.name)
+        self.is_traced = is_traced
         self.writer = writer
         self.inbox = inbox
         self.redactor = redactor
@@ -166,6 +178,8 @@ class SessionState:
         self.watch = Stopwatch()
         # There once the runtime has opened the session.
         self.agent: RuntimeSession | None = None
+        # Where it has any.
+        self.hooks: SessionHooks | None = None
         # No more is asked for; and a little later: no more is heard.
         self.is_closing = False
         self.is_over = False
@@ -199,6 +213,16 @@ class SessionState:
     @property
     def is_working(self) -> bool:
         return self.turn is not None or bool(self.queue)
+
+    @property
+    def mode(self) -> TurnMode | None:
+        """Of the turn that was cut off, where the session is resumed in the middle of it."""
+        return self.view.mode if self.view else None
+
+    def needs_plan(self, task: TaskRunId) -> bool:
+        """A task that plans first does so until a person has approved. In a session that is lent
+        to it, what was approved may have been another's."""
+        return self.task != task or not (self.view and self.view.plan_approved)
 
     async def record(self, *events: Event, waits: bool) -> None:
         """On disk when this answers, or with what somebody waits for next."""
@@ -261,9 +285,14 @@ class SessionState:
 
     # The turn.
 
-    def begin_turn(self, prompt: PromptId | None, request: Request | None) -> Turn:
-        self.turn = turn = Turn(new_turn_id(), prompt, request)
-        self.writer.say(TurnStarted(turn=turn.id, prompt=prompt))
+    def begin_turn(
+        self, prompt: PromptId | None, request: Request | None, mode: TurnMode | None = None
+    ) -> Turn:
+        self.turn = turn = Turn(new_turn_id(), prompt, request, planning=mode == "plan")
+        asked_in = request.trace if request and self.is_traced else None
+        if self.is_traced:
+            turn.trace = trace_of(turn.id, asked_in)
+        self.writer.say(TurnStarted(turn=turn.id, prompt=prompt, mode=mode, trace=asked_in))
         return turn
 
     def fail_turn(

@@ -1,20 +1,32 @@
 """What a session is opened with."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from airboss.errors import ModelIdNotFound
+from airboss.harness.accounts import Accounts
+from airboss.harness.binding import Bindings, Holder, default_holder
+from airboss.harness.homes import Homes
 from airboss.harness.models import Route
 from airboss.harness.pending_items import FindEarlierDecisions, RulesInForce
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.server_grants import ServerGrants
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.setup import Setup
-from airboss.runtime.session import RuntimeSession, SessionRequest
-from airboss.settings import LoopDetection
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
+from airboss.settings import LoopDetection, OnRateLimit
 from airboss.store.images import Images
 
 if TYPE_CHECKING:
     from airboss.harness.proxy import ProviderProxy
+
+
+async def nowhere(model: str) -> Route:
+    """Where nobody knows of other models."""
+    raise ModelIdNotFound(f"The model {model} is not available.")
+
 
 OpenSession: TypeAlias = Callable[[SessionRequest], Awaitable[RuntimeSession]]
 
@@ -29,10 +41,24 @@ class SessionTerms:
     rules: RulesInForce
     open_session: OpenSession
     proxy: "ProviderProxy"
+    environ: Mapping[str, str]
+    accounts: Accounts
+    homes: Homes
     find_earlier: FindEarlierDecisions
     # So long a decision is waited for; without it for as long as it takes.
     approval_seconds: float | None
     quiet_seconds: float
     loop_detection: LoopDetection
     max_block: int = MOST_CHARACTERS
+    # What happens where the model's service is at its limit.
+    auto_switch: OnRateLimit = "ask"
     images: Images | None = None
+    # What lets sessions in at servers where a person signed in.
+    grants: ServerGrants | None = None
+    # What sessions are bound to, and whose this one is on such a route.
+    bindings: Bindings | None = None
+    holder: Callable[[Route, Setup], Holder] = default_holder
+    # The way to the models of its agents.
+    route_of: Callable[[str], Awaitable[Route]] = nowhere
+    # For the programs that are asked at moments of its life.
+    hook_environ: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -4,27 +4,37 @@ entry, the task and the request. What comes later goes over what came before.
 Who may not widen what the server allows cannot do so here either: such a wish does not count.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TypeVar
 
 from airboss.errors import AirbossError, Invalid, SettingsInvalid
+from airboss.harness.agents import SessionAgents, must_offer
+from airboss.harness.hook_plan import HookPlan
+from airboss.harness.servers import SessionServers
+from airboss.harness.skills import skills_in
+from airboss.harness.variables import check_listed, reserved
 from airboss.model.setup import (
     USUAL,
+    CommandSetup,
     ContextSetup,
+    HookSetup,
     SectionChange,
     Setup,
     SystemMessageSetup,
     ToolSetup,
 )
 from airboss.model.setup_bounds import section_widens
-from airboss.model.tool_lists import ToolList, mistake_in
+from airboss.model.tool_lists import SERVERS, ToolList, mistake_in
 from airboss.session_keys import (
     BLOCK_AT,
+    CLI_ACCOUNT,
     COMPACT_AT,
     NOT_IN_ORDER,
+    NOTHING_SAID,
+    Effort,
     Instructions,
     SectionKeys,
     SessionKeys,
@@ -32,6 +42,7 @@ from airboss.session_keys import (
     ToolKeys,
     ToolSearch,
 )
+from airboss.settings import Settings
 
 Value = TypeVar("Value")
 Clean = Callable[[str], str]
@@ -46,6 +57,9 @@ class Said:
     # The server's own settings, a file that a person trusts, or a request of the role `own`.
     may_widen: bool = False
     snake_case: bool = False
+    # Said in a file: what it names beside itself must still be what a person trusted.
+    must_be_trusted: bool = False
+    is_settings: bool = False
 
     def place(self, key: str) -> str:
         name = key if self.snake_case else SessionKeys.model_fields[key].alias
@@ -53,13 +67,19 @@ class Said:
 
 
 def in_settings(keys: SessionKeys) -> Said:
-    return Said(keys, "settings: session.", may_widen=True, snake_case=True)
+    return Said(keys, "settings: session.", may_widen=True, snake_case=True, is_settings=True)
 
 
-def check_settings(keys: SessionKeys) -> None:
+def check_settings(settings: Settings) -> None:
     """What only we know to mean nothing: the settings' own types do not."""
     try:
-        SetupPlan((in_settings(keys),)).check_tools()
+        check_listed(settings.session.variables or (), reserved(settings))
+        plan = SetupPlan((in_settings(settings.session),))
+        plan.check_servers(())
+        plan.check_tools()
+        plan.check_agents()
+        plan.check_account([account.name for account in settings.accounts])
+        plan.hooks.check()
     except Invalid as error:
         raise SettingsInvalid(str(error)) from None
 
@@ -75,29 +95,86 @@ class SetupPlan:
         found = [one.place(key) for one in self.said if key in one.keys.said]
         return found[-1] if found else key
 
+    @property
+    def agents(self) -> SessionAgents:
+        return SessionAgents(self.said)
+
+    @property
+    def servers(self) -> SessionServers:
+        return SessionServers(self.said)
+
+    @property
+    def hooks(self) -> HookPlan:
+        return HookPlan(self.said)
+
+    @property
+    def _effort(self) -> Effort | None:
+        return self.agents.effort or self._last(lambda keys: keys.reasoning_effort)
+
     def check_effort(self, model: str, efforts: Sequence[str] | None) -> None:
         """Refused where the model is known to offer others; of some nobody knows which."""
-        effort = self._last(lambda keys: keys.reasoning_effort)
-        if effort is None or efforts is None or effort in efforts:
+        if self._effort is None:
             return
-        offered = (
-            f"It offers: {', '.join(efforts)}." if efforts else "It offers none: leave it out."
-        )
+        selected = self.agents.selected
+        is_agents = self.agents.effort and not self.said[-1].keys.reasoning_effort
         place = self.place("reasoning_effort")
-        raise Invalid(f'{place}: The model {model} does not offer the effort "{effort}". {offered}')
+        if selected and is_agents:
+            place = f"{selected.place}.reasoningEffort"
+        must_offer(place, model, self._effort, efforts)
 
-    def made(self, clean: Clean, directories: Sequence[Path] = ()) -> Setup:
-        """`clean` takes secrets out of texts: what is said here is written down. `directories` are
-        those of `find_directories`."""
+    def made(
+        self,
+        clean: Clean,
+        directories: Sequence[Path] = (),
+        skills: Sequence[Path] = (),
+        hooks: Sequence[HookSetup] = (),
+    ) -> Setup:
+        """`clean` takes secrets out of texts: what is said here is written down. `directories`,
+        `skills` and `hooks` are those that were found."""
         instructions: Instructions | None = self._last(lambda keys: keys.instructions)
         return Setup(
-            reasoning_effort=self._last(lambda keys: keys.reasoning_effort),
+            reasoning_effort=self._effort,
             system_message=self._system_message(clean),
             instructions=instructions or USUAL.instructions,
             tools=self._tools(),
             directories=tuple(str(path) for path in directories),
             context=self._context(),
+            agents=self.agents.made(clean),
+            commands=self._commands(clean),
+            agent=self.agents.name,
+            skills=tuple(str(path) for path in skills),
+            skills_need_trust=bool(skills) and self._skills_said().must_be_trusted,
+            account=self.account,
+            identity=(self._granted(lambda keys: keys.identity) or USUAL.identity).lower(),
+            mcp_servers=self.servers.made(clean),
+            hooks=tuple(hooks),
         )
+
+    def check_account(self, names: Collection[str]) -> None:
+        """Refused where no account of the settings is called so."""
+        for one in self.said:
+            name = one.keys.account
+            if name is not None and name != CLI_ACCOUNT and name not in names:
+                known = f"There are: {', '.join((*names, CLI_ACCOUNT))}."
+                raise Invalid(f'{one.place("account")}: There is no account "{name}". {known}')
+
+    @property
+    def account(self) -> str | None:
+        return self._granted(lambda keys: keys.account)
+
+    def _granted(self, pick: Callable[[SessionKeys], Value | None]) -> Value | None:
+        """The last word of those who may widen what the server allows."""
+        found = (pick(one.keys) for one in reversed(self.said) if one.may_widen)
+        return next((value for value in found if value is not None), None)
+
+    def _commands(self, clean: Clean) -> dict[str, CommandSetup]:
+        """All that are named, wherever: a person sends each on purpose."""
+        said = (one.keys.commands or {} for one in self.said)
+        named = [pair for commands in said for pair in commands.items()]
+        return {
+            name: CommandSetup(description=clean(one.description), prompt=clean(one.prompt))
+            for name, one in named
+        }
 
     def _last(self, pick: Callable[[SessionKeys], Value | None]) -> Value | None:
         found = (pick(one.keys) for one in reversed(self.said))
@@ -109,8 +186,33 @@ class SetupPlan:
             tools = one.keys.tools
             for key, words in (("allow", tools.allow), ("deny", tools.deny)) if tools else ():
                 for index, word in enumerate(words or ()):
-                    if mistake := mistake_in(word):
+                    if mistake := mistake_in(word, self.servers.names):
                         raise Invalid(f"{one.place('tools')}.{key}[{index}]: {mistake}")
+
+    def check_agents(self) -> None:
+        self.agents.check((*SERVERS, *self.servers.names))
+
+    def check_servers(self, variables: Collection[str]) -> None:
+        self.servers.check(variables)
+
+    def find_skills(self, cwd: Path, check: Callable[[str], Path]) -> tuple[Path, ...]:
+        """The real paths of the folders with skills: the runtime passes over one that is missing.
+        Also refused where an agent names a skill that is in none of them."""
+        said = self._skills_said()
+        found: dict[Path, list[str]] = {}
+        for index, word in enumerate(said.keys.skills or ()):
+            place = f"{said.place('skills')}[{index}]"
+            try:
+                path = check(str(cwd / Path(word).expanduser()))
+                found[path] = skills_in(path)
+            except (AirbossError, RuntimeError) as error:  # the latter: there is no such home
+                raise Invalid(f"{place}: {error}") from None
+        self.agents.check_skills([name for names in found.values() for name in names])
+        return tuple(found)
+
+    def _skills_said(self) -> Said:
+        said = [one for one in self.said if one.may_widen and one.keys.skills is not None]
+        return said[-1] if said else Said(NOTHING_SAID)
 
     def find_directories(self, cwd: Path, check: Callable[[str], Path]) -> tuple[Path, ...]:
         """The real paths of the folders beside the working directory, which relative ones begin at.
@@ -143,6 +245,7 @@ class SetupPlan:
             lists=tuple(one for one in lists if one != ToolList()),
             search=search or USUAL.tools.search,
             github=bool(widest.github),
+            of_servers=self.servers.tools,
         )
 
     def _tool_keys(self, *, may_widen: bool) -> ToolKeys:

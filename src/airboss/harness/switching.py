@@ -1,4 +1,4 @@
-"""A session that goes on with another model, effort or policy, from its next turn on."""
+"""A session that goes on with another model, effort, policy or agent, from its next turn on."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -23,6 +23,8 @@ class Switch:
     model: str | None = None
     reasoning_effort: Effort | None = None
     permissions: Policy | None = None
+    # Of those that the session has; no letters: none of them.
+    agent: str | None = None
 
 
 def switched(
@@ -39,6 +41,7 @@ def switched(
         model=_other(wanted.model, view.model),
         reasoning_effort=_other(wanted.reasoning_effort, view.reasoning_effort),
         policy=_other(wanted.permissions, view.policy),
+        agent=None if wanted.agent == (view.agent or "") else wanted.agent,
         who=who,
     )
     return None if said == SessionChanged(who=who) else said
@@ -84,7 +87,8 @@ def changed(
     terms: SessionTerms, said: SessionChanged, route: Route, rule: PolicyRule | None
 ) -> SessionTerms:
     effort = said.reasoning_effort or terms.setup.reasoning_effort
-    setup = terms.setup.model_copy(update={"reasoning_effort": effort})
+    agent = terms.setup.agent if said.agent is None else said.agent or None
+    setup = terms.setup.model_copy(update={"reasoning_effort": effort, "agent": agent})
     return replace(terms, route=route, rule=rule or terms.rule, setup=setup)
 
 
@@ -95,12 +99,15 @@ async def moved(
     reopen: Callable[[], Awaitable[RuntimeSession]],
 ) -> RuntimeSession:
     """The agent on its new terms, with its history: another session of the runtime where another
-    service has the model. Between two turns only."""
-    if not terms.route.is_served_like(before.route):
+    service has the model, or where it is another of its agents. Between two turns only."""
+    is_another = terms.setup.agent != before.setup.agent
+    if is_another or not terms.route.is_served_like(before.route):
         await agent.close()
         return await reopen()
-    effort = terms.setup.reasoning_effort
-    is_other = effort != before.setup.reasoning_effort or terms.route.model != before.route.model
-    if is_other:
+    effort, is_model = terms.setup.reasoning_effort, terms.route.model != before.route.model
+    if is_model and agent.knows_named_models_only:
+        await agent.close()
+        return await reopen()
+    if is_model or effort != before.setup.reasoning_effort:
         await agent.set_model(terms.route.model, effort)
     return agent

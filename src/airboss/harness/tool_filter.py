@@ -2,19 +2,18 @@
 
 from airboss.harness.gate import GateRefusal, Policy
 from airboss.model.setup import ToolSetup
-from airboss.model.tool_lists import allowed_by
 from airboss.model.tool_table import SEARCH_TOOL
 from airboss.runtime.hooks import ToolUse
 
 
 def tool_policies(tools: ToolSetup) -> tuple[Policy, ...]:
     """None where a session may have all."""
-    if not tools.lists:
+    if not tools.is_limited:
         return ()
 
     async def is_listed(use: ToolUse) -> GateRefusal | None:
         is_search = use.tool == SEARCH_TOOL and tools.search != "off"
-        if is_search or allowed_by(tools.lists, use.tool):
+        if is_search or tools.allows(use.tool):
             return None
         return GateRefusal(f"{use.tool} is not among the tools of this session.")
 

@@ -18,6 +18,7 @@ from airboss.model.events import (
 )
 from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.model.task_events import ToolCall
+from airboss.model.traces import TraceContext
 from airboss.runtime.signals import ModelAnswered, Retrying
 
 Outcome: TypeAlias = Literal["done", "failed", "aborted", "interrupted"]
@@ -86,6 +87,10 @@ class Pause(Protocol):
         """It keeps its place: it goes on by itself, as soon as another is answered."""
         ...
 
+    def busy(self, reason: str | None) -> None:
+        """It waits for no person, but for something of this server; with None no longer."""
+        ...
+
     async def end(self) -> None: ...
 
 
@@ -95,9 +100,14 @@ class Request:
 
     task: TaskRunId | None = None
     pause: Pause | None = None
+    # Who made it, in which role; for the hooks. The role is not known behind a restart.
+    who: str | None = None
+    role: str | None = None
     answer: "asyncio.Future[TurnReport]" = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
+    # Where it was asked for in a trace.
+    trace: str | None = None
 
     def settle(self, report: TurnReport) -> None:
         if not self.answer.done():
@@ -115,12 +125,19 @@ class Turn:
     error: Failure | None = None
     models: dict[str, None] = field(default_factory=dict[str, None])
     usage: Usage = field(default_factory=Usage)
+    # Its agent makes a plan, and only reads until a person has approved that.
+    planning: bool = False
     # Set when the runtime has the request, or was found not to take it.
     put: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     # Set when the turn is over, and when it failed and ought to be over soon.
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     must_stop: bool = False
+    # Where it stands in a trace, if somebody follows one.
+    trace: TraceContext | None = None
+    # Whether the model was asked, and with how many images.
+    is_sent: bool = False
+    images: int = 0
     effects: Effects = field(default_factory=Effects)
     # The last message that has any words.
     message: str = ""

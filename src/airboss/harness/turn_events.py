@@ -1,6 +1,7 @@
 """Hears what the runtime tells of one session, and says it in the log: turns, blocks, failures."""
 
 from airboss.background import Background
+from airboss.harness.hook_facts import tell_turn_ended
 from airboss.harness.limit_guard import LimitGuard
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.prompts import Prompts
@@ -17,6 +18,7 @@ from airboss.model.events import (
     ToolStarted,
 )
 from airboss.model.ids import PromptId
+from airboss.model.prompt_events import TurnMode
 from airboss.runtime.signals import (
     ModelAnswered,
     ModelReplaced,
@@ -51,9 +53,13 @@ class TurnEvents:
         self._guard = guard
         self._background = background
 
-    def start_turn(self, prompt: PromptId | None, request: Request | None) -> Turn:
+    def start_turn(
+        self, prompt: PromptId | None, request: Request | None, mode: TurnMode | None = None
+    ) -> Turn:
         """Who starts it sees it through."""
-        turn = self._state.begin_turn(prompt, request)
+        turn = self._state.begin_turn(prompt, request, mode)
+        if self._state.hooks is not None:
+            self._state.hooks.turn_began()
         self._guard.begin(turn)
         return turn
 
@@ -137,6 +143,7 @@ class TurnEvents:
     def _wake(self, prompt: PromptId | None, request: Request | None) -> Turn:
         """A turn that the runtime began."""
         turn = self.start_turn(prompt, request)
+        turn.is_sent = True
         turn.put.set()
         self._background.start_if_open(self.see_through(turn), "turn of its own")
         return turn
@@ -169,4 +176,5 @@ class TurnEvents:
         self._state.files.end(self._state.writer)
         self._guard.end(turn)
         self._state.end_turn(turn, outcome, is_cut=is_cut)
+        tell_turn_ended(self._state.hooks, turn, outcome)
         self._prompts.turn_ended()

@@ -23,6 +23,7 @@ from airboss.http.refusals import RefusalExit
 from airboss.http.roles import check_role
 from airboss.http.services import Services
 from airboss.http.v1 import (
+    accounts,
     audit,
     digests,
     drafts,
@@ -33,11 +34,16 @@ from airboss.http.v1 import (
     folder_files,
     history,
     inbox,
+    providers,
     rehearsals,
     rules,
     run_reports,
     runs,
+    secrets,
+    server_sign_ins,
     session_changes,
+    session_commands,
+    session_prompts,
     session_setup,
     sessions,
     settings,
@@ -64,9 +70,12 @@ def build_routes(use: Services | None) -> FastAPI:
     )
     app.state.services = use
     said = [
-        *(status, sessions, session_changes, session_setup),
+        *(status, accounts, sessions, session_prompts, session_commands, session_changes),
+        server_sign_ins,
+        session_setup,
         *(folder_files, entries, entry_file, drafts, rehearsals),
-        *(task_runs, run_reports, runs, trust, rules, settings, inbox),
+        *(task_runs, run_reports, runs, trust, rules, settings, secrets, providers),
+        inbox,
     ]
     v1 = [*said, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]

@@ -21,7 +21,17 @@ from airboss.model.events import (
     TurnEnded,
     TurnStarted,
 )
-from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached, QuestionAsked
+from airboss.model.inbox_events import (
+    ApprovalAsked,
+    Asked,
+    AskedOfPerson,
+    ItemSettled,
+    LimitReached,
+    PlanAsked,
+    QuestionAsked,
+    SignInAsked,
+    SwitchAsked,
+)
 from airboss.model.run_events import RunEnded, RunError, WorkStarted, WorkStopped
 from airboss.model.task_events import (
     TaskDecided,
@@ -55,13 +65,13 @@ def callback_of(event: Event) -> Callback | None:
             return _run(event)
         case SessionError() | SessionInterrupted() | TaskError() | RunError():
             return _error(event)
-        case ApprovalAsked() | QuestionAsked() | LimitReached() | ItemSettled():
+        case AskedOfPerson() | ItemSettled():
             return _item(event)
         case _:
             return _turn(event)
 
 
-def _item(event: ApprovalAsked | QuestionAsked | LimitReached | ItemSettled) -> Callback:
+def _item(event: Asked | ItemSettled) -> Callback:
     """What the agent asks of a person. Over seed 001's API the next query is the answer."""
     match event:
         case ApprovalAsked():
@@ -90,6 +100,15 @@ def _item(event: ApprovalAsked | QuestionAsked | LimitReached | ItemSettled) -> 
                 toolCallId=event.call,
                 expiresAt=event.expires_at,
             )
+        case PlanAsked():
+            return _call(
+                "onPlan",
+                itemId=event.item,
+                summary=event.summary,
+                plan=event.plan,
+                toolCallId=event.call,
+                expiresAt=event.expires_at,
+            )
         case LimitReached():
             return _call(
                 "onLimit",
@@ -98,6 +117,23 @@ def _item(event: ApprovalAsked | QuestionAsked | LimitReached | ItemSettled) -> 
                 limit=event.limit,
                 allowed=event.allowed,
                 used=event.used,
+                expiresAt=event.expires_at,
+            )
+        case SignInAsked():
+            return _call(
+                "onSignIn",
+                itemId=event.item,
+                server=event.server,
+                address=event.address,
+                expiresAt=event.expires_at,
+            )
+        case SwitchAsked():
+            return _call(
+                "onModelSwitch",
+                itemId=event.item,
+                model=event.model,
+                reason=event.reason,
+                retrySeconds=event.retry_seconds,
                 expiresAt=event.expires_at,
             )
         case ItemSettled():

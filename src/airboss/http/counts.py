@@ -23,8 +23,9 @@ class ServerCollector(Collector):
         yield GaugeMetricFamily(
             "airboss_sessions_working", "Sessions whose agent is working.", working
         )
-        starts = use.status.runtime.starts
+        starts = use.status.pool.starts
         yield CounterMetricFamily("airboss_runtime_starts", "Starts of the agent runtime.", starts)
+        yield from _runtimes(use)
         for name, count in use.log.counts.items():
             said = f"The log's {name} since the start."
             yield CounterMetricFamily(f"airboss_log_{name}", said, count)
@@ -37,6 +38,28 @@ class ServerCollector(Collector):
         yield GaugeMetricFamily(
             "airboss_log_trouble", "1 while the log cannot be written.", trouble
         )
+
+
+def _runtimes(use: Services) -> Iterator[Metric]:
+    said = "Processes of the agent runtime."
+    running = GaugeMetricFamily("airboss_runtimes", said, labels=["identity", "mode", "account"])
+    said = "Sessions on processes of the agent runtime."
+    labels = ["identity", "mode", "account"]
+    sessions = GaugeMetricFamily("airboss_runtime_sessions", said, labels=labels)
+    counted: dict[tuple[str, str, str], list[int]] = {}
+    for one in use.status.pool.states:
+        place = (one.key.identity, one.key.mode, one.key.profile or "")
+        counted.setdefault(place, []).append(one.sessions)
+    for place, found in counted.items():
+        running.add_metric(place, len(found))
+        sessions.add_metric(place, sum(found))
+    yield running
+    yield sessions
+    said = "1 while an account of Copilot rests."
+    resting = GaugeMetricFamily("airboss_account_resting", said, labels=["account"])
+    for account in use.sessions.accounts.states():
+        resting.add_metric([account.name], int(account.state == "resting"))
+    yield resting
 
 
 class BackgroundCollector(Collector):

@@ -31,6 +31,7 @@ from airboss.http.headers import DressedAnswer
 from airboss.http.names import served_names
 from airboss.http.refusals import RefusalExit, RefusedAnswer
 from airboss.http.stays import Patrol, Stay
+from airboss.model.traces import TraceContext, current_trace, read_trace
 from airboss.service.access import Access
 from airboss.service.audit import acting
 from airboss.service.sign_ins import SignIns
@@ -76,6 +77,7 @@ class Perimeter:
         self._is_proxied = settings.trusted_proxy
         self._patrol = Patrol(self._look, background)
         self._needs_token = not settings.no_token
+        self._is_traced = settings.telemetry.is_on
         self._names = served_names(settings, port)
         self._bounds = bounds or RequestBounds(body_bytes=settings.max_body_bytes)
         self._gate = gate or RefusalExit()
@@ -96,6 +98,8 @@ class Perimeter:
         request_id = f"req_{secrets.token_hex(8)}"
         problems.request_id.set(request_id)
         headers = gather(scope)
+        if self._is_traced:
+            current_trace.set(_trace(headers))
         acting.set(stranger(scope, headers, is_proxied=self._is_proxied))
         answer = DressedAnswer(send, request_id)
         try:
@@ -273,3 +277,9 @@ def _check_same_origin(headers: Headers, origin: str) -> None:
         raise RefusedAnswer(
             403, "foreign_origin", "Requests from pages of other origins are not allowed."
         )
+
+
+def _trace(headers: Headers) -> TraceContext | None:
+    """What the caller says it is part of."""
+    said = headers.get(b"traceparent", ())
+    return read_trace(said[0].decode("latin-1")) if len(said) == 1 else None

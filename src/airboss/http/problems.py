@@ -30,6 +30,7 @@ _STATUS: tuple[tuple[type[errors.AirbossError], int], ...] = (
     (errors.TooLarge, 413),
     (errors.Invalid, 422),
     (errors.TooMuch, 429),
+    (errors.SignInFailed, 424),
     (errors.StoreUnavailable, 503),
     (errors.RuntimeMissing, 503),
     (errors.RuntimeUnavailable, 503),

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from airboss.errors import RoleNeeded
+from airboss.harness.hook_facts import ACTING_ROLE
 from airboss.http.credentials import Caller
 from airboss.http.refusals import RefusalExit
 from airboss.model.roles import ROLES, Role, includes
@@ -30,7 +31,7 @@ _V1: Final[_Table] = {
         "openapi",
         # Of oneself: those of others only with the role own.
         *("sign_out", "list_sign_ins", "end_sign_in", "end_sign_ins", "make_link"),
-        *("show_status", "examine", "list_models"),
+        *("show_status", "examine", "list_models", "list_accounts"),
         *("list_sessions", "show_session", "show_image", "show_queue", "show_changes"),
         "show_setup",
         *("show_file", "find_files"),
@@ -38,7 +39,7 @@ _V1: Final[_Table] = {
         *("show_entry", "show_entry_mistakes", "list_tasks", "list_jobs", "list_trusted"),
         *("show_entry_file", "show_entry_schema", "list_entry_examples"),
         "show_rehearsal",
-        *("list_rules", "list_settings"),
+        *("list_rules", "list_settings", "list_providers"),
         *("list_task_runs", "show_task_run", "read_task_events", "follow_task_events"),
         *("list_runs", "show_run", "show_job_of_run", "read_run_events", "follow_run_events"),
         *(
@@ -50,11 +51,12 @@ _V1: Final[_Table] = {
             "search",
         ),
         *("show_report", "show_changes_of_run", "compare_two_runs", "list_run_filters"),
+        "list_commands",
         *("list_inbox", "inbox_events", "follow_inbox", "follow_feed"),
     ),
     "operate": (
         *("start_session", "send_prompt", "ask_aside", "abort_turn", "close_session"),
-        "compact_session",
+        *("compact_session", "fork_session", "invoke_command"),
         *("resume_session", "change_session", "change_queued", "drop_queued", "clear_queue"),
         *(
             "start_task_run",
@@ -68,12 +70,20 @@ _V1: Final[_Table] = {
         ),
         *("check_entry", "check_draft", "start_rehearsal", "cancel_rehearsal"),
     ),
-    "decide": ("decide", "answer", "decline"),
+    "decide": (
+        *("decide", "answer", "decline"),
+        *("begin_server_sign_in", "finish_server_sign_in", "end_server_sign_in"),
+    ),
     "own": (
         *("add_rule", "arrange_rules", "remove_rule", "change_setting", "reset_setting"),
         # To look is to read any entry on the disk, which serves nothing but to trust it.
         *("look_at_path", "trust_path", "distrust_path", "install_entry"),
         "save_entry_file",
+        *("list_secrets", "keep_secret", "remove_secret"),
+        *("add_account", "change_account", "remove_account", "test_account", "test_known_account"),
+        *("add_provider", "change_provider", "remove_provider"),
+        # They call addresses, and use keys.
+        *("test_provider", "test_known_provider", "examine_deeply"),
         *("delete_session", "delete_run", "delete_task_run", "stop_server"),
         *("list_audit", "follow_audit", "export_audit"),
     ),
@@ -151,6 +161,7 @@ async def check_role(request: Request) -> None:
     if needed not in ROLES:
         raise RoleNeeded("that nobody has yet", who.role or "no role", who.name)
     who.must_have(needed)
+    ACTING_ROLE.set(who.role)
 
 
 class _CheckedRoute(APIRoute):

@@ -12,6 +12,7 @@ from airboss.http.callers import caller
 from airboss.log.log import EventLog
 from airboss.service.access import Access
 from airboss.service.audit import Audit
+from airboss.service.copilot_accounts import CopilotAccounts
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.entries import Entries
@@ -21,11 +22,14 @@ from airboss.service.folders import Folders
 from airboss.service.history import History
 from airboss.service.inbox import Inbox
 from airboss.service.live import Live
+from airboss.service.providers import Providers
 from airboss.service.refused import Refusals
 from airboss.service.rehearsals import Rehearsals
 from airboss.service.rules import Rules
 from airboss.service.run_report import RunReports
 from airboss.service.runs import Runs
+from airboss.service.secrets import Secrets
+from airboss.service.server_sign_ins import ServerSignIns
 from airboss.service.sessions import Sessions
 from airboss.service.setting_changes import SettingChanges
 from airboss.service.sign_ins import SignIns
@@ -54,8 +58,12 @@ class Services:
     history: History
     status: ServerStatus
     settings: SettingChanges
+    secrets: Secrets
+    providers: Providers
+    copilot_accounts: CopilotAccounts
     access: Access
     sign_ins: SignIns
+    server_sign_ins: ServerSignIns
     audit: Audit
     refusals: Refusals
     log: EventLog

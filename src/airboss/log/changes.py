@@ -12,7 +12,8 @@ UNLISTED = frozenset({INBOX, AUDIT})
 class ChangedStreams:
     """One listener's: the streams that were told something since it was last asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, for_a_page: bool = True) -> None:
+        self.for_a_page = for_a_page
         self._names: dict[str, None] = {}
         self._woken = asyncio.Event()
         self.is_over = False

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
+from sqlalchemy import Connection
 
 from airboss.background import Background
 from airboss.errors import StoreUnavailable
@@ -20,6 +21,7 @@ from airboss.log.stream import LiveStream
 from airboss.log.writer import LogLine, Writer, commit, say
 from airboss.model.events import EVENT, BlockDelta, Recorded
 from airboss.model.views import SessionView, View
+from airboss.store import bindings
 from airboss.store.database import Database
 
 # A new server begins so far behind what the store has: the last one may have shown deltas that a
@@ -29,8 +31,8 @@ PAGE = 500
 # What a follower is given at a time: many who follow something long hold a part of it each.
 PAGE_CHARACTERS = 128 * 1024
 
-# Deletes what lies beside the database for these streams.
-ForgetFiles = Callable[[Sequence[str]], None]
+# Deletes what lies beside the database for these streams, and by what the runtime calls them.
+ForgetFiles = Callable[[Sequence[str], Sequence[str]], None]
 
 
 class EventLog:
@@ -153,8 +155,9 @@ class EventLog:
     async def forget(self, names: Sequence[str]) -> None:
         """For good. Who asks sees to it that nobody writes in these streams any more."""
         if self._forget_files:  # first: what a crash leaves of it is seen, and deleted again
-            await asyncio.to_thread(self._forget_files, names)
-        await self._database.write(lambda c: rows.forget(c, names))
+            others = await self._database.read(lambda c: bindings.runtime_names(c, names))
+            await asyncio.to_thread(self._forget_files, names, others)
+        await self._database.write(lambda c: _forget(c, names))
         for name in names:
             if stream := self._streams.pop(name, None):
                 stream.forget()
@@ -167,7 +170,7 @@ class EventLog:
     @property
     def is_heard(self) -> bool:
         """Whether somebody looks at all streams, as pages do."""
-        return bool(self._listeners)
+        return any(listener.for_a_page for listener in self._listeners)
 
     def _changed(self, name: str) -> None:
         self.lists_version += name not in UNLISTED
@@ -175,9 +178,9 @@ class EventLog:
             listener.add(name)
 
     @contextlib.contextmanager
-    def changes(self) -> Generator[ChangedStreams]:
+    def changes(self, *, for_a_page: bool = True) -> Generator[ChangedStreams]:
         """Every stream that is told more than deltas from now on, or forgotten."""
-        listener = ChangedStreams()
+        listener = ChangedStreams(for_a_page=for_a_page)
         self._listeners.add(listener)
         if self._closing:
             listener.end()
@@ -306,6 +309,11 @@ class Follower:
     @property
     def is_forgotten(self) -> bool:
         return self._stream.is_forgotten
+
+
+def _forget(connection: Connection, names: Sequence[str]) -> None:
+    rows.forget(connection, names)
+    bindings.forget(connection, names)
 
 
 def _rows(note: Note) -> list[Row]:

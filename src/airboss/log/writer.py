@@ -90,6 +90,8 @@ class LogLine:
     writer: Writer
     event: Event
     origin: str | None = None
+    # When it was said, where that was earlier: of a copy.
+    at: int | None = None
 
     @property
     def said_first(self) -> Recorded | None:
@@ -139,7 +141,7 @@ def _say_together(
     lines: Sequence[LogLine], done: "asyncio.Future[None] | None", at: int
 ) -> tuple[list[Recorded], list[LiveStream]]:
     # What cannot be put into words fails here, before anything of it was said.
-    drafts = [Recorded.of(0, at, line.event) for line in lines]
+    drafts = [Recorded.of(0, line.at or at, line.event) for line in lines]
     fresh = {
         id(line.writer.stream): line.writer.stream for line in lines if line.said_first is None
     }

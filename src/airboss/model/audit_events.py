@@ -137,6 +137,28 @@ class TokenChanged(Frozen):
     changed_at: int
 
 
+class SecretChanged(Frozen):
+    """A secret was put in, or is no longer kept. What it is, is nowhere but where it is kept."""
+
+    kind: Literal["audit.secret.changed"] = "audit.secret.changed"
+    by: Actor
+    change: Literal["kept", "removed"]
+    name: Words
+    place: Words
+
+
+class SourceChanged(Frozen):
+    """A provider of models or an account was added, changed or removed while a server ran."""
+
+    kind: Literal["audit.source.changed"] = "audit.source.changed"
+    by: Actor
+    change: Literal["added", "changed", "removed"]
+    source: Literal["provider", "account"]
+    name: Words
+    # Where it is and what it offers, in words; never the key.
+    about: Words = ""
+
+
 class EntryInstalled(Frozen):
     """Another entry is in use until the server ends."""
 
@@ -187,6 +209,8 @@ AuditEvent: TypeAlias = (
     | TrustChanged
     | SettingChanged
     | TokenChanged
+    | SecretChanged
+    | SourceChanged
     | EntryInstalled
     | EntryWritten
     | Deleted

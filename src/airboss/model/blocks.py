@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
-from airboss.model.events import PromptImage
+from airboss.model.events import PromptImage, TurnUsage
 from airboss.model.inbox_events import InboxItem, ItemOutcome
 from airboss.model.rules import Rule
+from airboss.model.sub_agent_events import SkillInvoked, SubAgentEnded
 
 Tone: TypeAlias = Literal["info", "warning", "error"]
 
@@ -55,6 +56,21 @@ class Permission:
 
 
 @dataclass(slots=True, kw_only=True)
+class SubAgent:
+    """The agent that a call began: what it is, and what it has used."""
+
+    name: str
+    model: str | None = None
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    outcome: str | None = None
+    error: str | None = None
+    # Those that it has read, by name.
+    skills: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True, kw_only=True)
 class ToolBlock(_Received):
     kind: Literal["tool"] = "tool"
     name: str = "tool"
@@ -71,6 +87,8 @@ class ToolBlock(_Received):
     # The tool that called it, and those that it called, in order.
     parent: str | None = None
     children: list[str] = field(default_factory=list[str])
+    # Where it handed work to another agent. Earlier versions did not tell.
+    agent: SubAgent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +129,27 @@ def block_json(block: Block) -> dict[str, Any]:
     if isinstance(block, AskBlock):
         plain["item"] = block.item.model_dump(mode="json")
         plain["settled"] = block.settled and _fields(block.settled)
-    elif isinstance(block, ToolBlock) and (permission := block.permission):
-        rule = permission.rule and permission.rule.model_dump(mode="json")
-        plain["permission"] = {**_fields(permission), "rule": rule}
+    elif isinstance(block, ToolBlock):
+        if permission := block.permission:
+            rule = permission.rule and permission.rule.model_dump(mode="json")
+            plain["permission"] = {**_fields(permission), "rule": rule}
+        plain["agent"] = block.agent and _fields(block.agent)
     return plain
 
 
-def _fields(value: Block | Settled | Permission) -> dict[str, Any]:
+def _fields(value: Block | Settled | Permission | SubAgent) -> dict[str, Any]:
     return {part.name: getattr(value, part.name) for part in fields(value)}
+
+
+def tell_agent(agent: SubAgent, event: SubAgentEnded | TurnUsage | SkillInvoked) -> None:
+    match event:
+        case SubAgentEnded():
+            agent.model = event.model or agent.model
+            agent.outcome, agent.error = event.outcome, event.error
+        case TurnUsage():
+            spent = event.usage.sub_agents
+            agent.requests += spent.requests
+            agent.input_tokens += spent.input_tokens
+            agent.output_tokens += spent.output_tokens
+        case SkillInvoked():
+            agent.skills.append(event.name)

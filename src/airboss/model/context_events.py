@@ -48,13 +48,14 @@ class AsideAnswered(Frozen):
 
 
 class SessionChanged(Frozen):
-    """Somebody wants the session to go on with another model, effort or policy, from its next turn
-    on. What is left out stays."""
+    """Somebody wants the session to go on with another model, effort, policy or agent, from its
+    next turn on. What is left out stays; an agent of no letters is none of those that it has."""
 
     kind: Literal["session.changed"] = "session.changed"
     model: Words | None = None
     reasoning_effort: Words | None = None
     policy: Words | None = None
+    agent: Words | None = None
     who: Words
 
 

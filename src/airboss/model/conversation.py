@@ -9,8 +9,10 @@ from airboss.model.blocks import (
     NoteBlock,
     Permission,
     Settled,
+    SubAgent,
     TextBlock,
     ToolBlock,
+    tell_agent,
 )
 from airboss.model.events import (
     BlockDelta,
@@ -32,14 +34,9 @@ from airboss.model.events import (
 )
 from airboss.model.gate_events import ToolVetoed
 from airboss.model.ids import PromptId, SessionId
-from airboss.model.inbox_events import (
-    ApprovalAsked,
-    InboxItem,
-    ItemSettled,
-    LimitReached,
-    QuestionAsked,
-)
+from airboss.model.inbox_events import Asked, AskedOfPerson, InboxItem, ItemSettled
 from airboss.model.notes import note_of
+from airboss.model.sub_agent_events import SkillInvoked, SubAgentEnded, SubAgentStarted
 from airboss.model.views import SessionView, fold
 
 _Ended: TypeAlias = ReasoningEnded | MessageEnded | ToolEnded
@@ -92,12 +89,14 @@ class FoldedConversation:
                 self._receive(recorded, event.prompt, steered=False)
             case PromptSteered():
                 self._receive(recorded, event.prompt, steered=True)
-            case ApprovalAsked() | QuestionAsked() | LimitReached():
+            case AskedOfPerson():
                 self._ask(recorded, event)
             case ItemSettled():
                 self._settle(recorded.at, event)
             case ToolVetoed() | PermissionDecided() | SubAgentSaid():
                 self._tell_call(recorded, event)
+            case SubAgentStarted() | SubAgentEnded() | TurnUsage() | SkillInvoked() if event.parent:
+                self._tell_agent(event.parent, event)
             case _:
                 self._note(recorded, event)
 
@@ -160,6 +159,18 @@ class FoldedConversation:
         block.receiving, block.ended_at = False, at
         caller.children.append(name)
         self._add(block)
+
+    def _tell_agent(
+        self, parent: str, event: SubAgentStarted | SubAgentEnded | TurnUsage | SkillInvoked
+    ) -> None:
+        """Of the agent that a call began. Where that is not known, only the tail was told."""
+        caller = self._receiver(parent)
+        if not isinstance(caller, ToolBlock):
+            return
+        if isinstance(event, SubAgentStarted):
+            caller.agent = SubAgent(name=event.agent, model=event.model)
+        elif caller.agent is not None:
+            tell_agent(caller.agent, event)
 
     def _found(self, recorded: Recorded, event: BlockDelta | _Ended) -> TextBlock | ToolBlock:
         """Where the beginning is not known, only the tail of the stream was told."""
@@ -225,7 +236,7 @@ class FoldedConversation:
             )
         )
 
-    def _ask(self, recorded: Recorded, event: ApprovalAsked | QuestionAsked | LimitReached) -> None:
+    def _ask(self, recorded: Recorded, event: Asked) -> None:
         view = self.view
         item = InboxItem(
             id=event.item,

@@ -5,22 +5,33 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
+from airboss.model.account_events import AccountEvent
 from airboss.model.audit_events import AuditEvent
 from airboss.model.context_events import AsideAnswered as AsideAnswered
 from airboss.model.context_events import ContextEvent
 from airboss.model.gate_events import GateEvent, WaitEvent
+from airboss.model.hook_events import HookEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
 from airboss.model.inbox_events import InboxEvent
 from airboss.model.limits import UsageLimits
+from airboss.model.lineage_events import LineageEvent
+from airboss.model.mcp_events import McpChanged
+from airboss.model.prompt_events import Overtaking as Overtaking
+from airboss.model.prompt_events import PromptAccepted as PromptAccepted
+from airboss.model.prompt_events import PromptChanged as PromptChanged
+from airboss.model.prompt_events import PromptDropped as PromptDropped
+from airboss.model.prompt_events import PromptEvent, TurnMode
+from airboss.model.prompt_events import PromptImage as PromptImage
+from airboss.model.prompt_events import PromptMoved as PromptMoved
+from airboss.model.prompt_events import PromptSteered as PromptSteered
 from airboss.model.rules import Rule
 from airboss.model.run_events import RunEvent
 from airboss.model.setup import Setup
+from airboss.model.sub_agent_events import SubAgentEvent
+from airboss.model.sub_agent_events import SubAgentSaid as SubAgentSaid
 from airboss.model.task_events import TaskEvent
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
-
-# How a request is to overtake those that wait: into the running turn, or instead of it.
-Overtaking: TypeAlias = Literal["steer", "interrupt"]
 
 
 class ToolResult(Frozen):
@@ -62,6 +73,8 @@ class SessionReady(Frozen):
     """The runtime has the session: it can work."""
 
     kind: Literal["session.ready"] = "session.ready"
+    # Of the settings' accounts, the one that it uses.
+    account: Words | None = None
 
 
 class SessionResumed(Frozen):
@@ -119,71 +132,16 @@ class SessionIdle(Frozen):
     kind: Literal["session.idle"] = "session.idle"
 
 
-class PromptImage(Frozen):
-    """An image that belongs to a request; the session's images have it by this id."""
-
-    id: Words
-    mime: Words
-    bytes: int
-
-
-class PromptAccepted(Frozen):
-    """A request of a person is on disk, behind those that were accepted before it; one that
-    steers or interrupts goes before them."""
-
-    kind: Literal["prompt.accepted"] = "prompt.accepted"
-    prompt: PromptId
-    text: Words
-    who: Words
-    redacted: int = 0
-    # The task run that made the request, where no person did.
-    task: TaskRunId | None = None
-    # Meant for the running turn, or instead of it.
-    delivery: Overtaking | None = None
-    images: tuple[PromptImage, ...] | None = None
-
-
-class PromptChanged(Frozen):
-    """A request that waits says something else now."""
-
-    kind: Literal["prompt.changed"] = "prompt.changed"
-    prompt: PromptId
-    text: Words
-    who: Words
-    redacted: int = 0
-
-
-class PromptMoved(Frozen):
-    """A request that waits comes right before another one now, or last."""
-
-    kind: Literal["prompt.moved"] = "prompt.moved"
-    prompt: PromptId
-    before: PromptId | None = None
-    who: Words
-
-
-class PromptSteered(Frozen):
-    """The agent has read the request in the middle of a turn; it gets none of its own."""
-
-    kind: Literal["prompt.steered"] = "prompt.steered"
-    prompt: PromptId
-    turn: TurnId
-
-
-class PromptDropped(Frozen):
-    """An accepted request that will not be worked on."""
-
-    kind: Literal["prompt.dropped"] = "prompt.dropped"
-    prompt: PromptId
-    reason: Words
-
-
 class TurnStarted(Frozen):
-    """The agent begins to work; without a prompt where the runtime woke it itself."""
+    """The agent begins to work; without a prompt where the runtime woke it itself. In the mode
+    `plan` it only reads, until a person approves its plan."""
 
     kind: Literal["turn.started"] = "turn.started"
     turn: TurnId
     prompt: PromptId | None = None
+    mode: TurnMode | None = None
+    # The trace that it was asked for in, where traces are sent.
+    trace: Words | None = None
 
 
 class TurnRetrying(Frozen):
@@ -201,6 +159,8 @@ class TurnUsage(Frozen):
     # None where it came behind the turn's end.
     turn: TurnId | None = None
     usage: Usage
+    # The call whose sub-agent took it.
+    parent: Words | None = None
 
 
 class TurnEnded(Frozen):
@@ -282,15 +242,6 @@ class MessageEnded(Frozen):
     left_out: int | None = None
 
 
-class SubAgentSaid(Frozen):
-    """A whole message of an agent that the tool call `parent` began; it comes in no pieces."""
-
-    kind: Literal["subagent.said"] = "subagent.said"
-    block: Words
-    parent: Words
-    text: Words
-
-
 class ToolStarted(BlockStarted):
     """Where the arguments were too long, `lines` has for each text among them how many lines it had
     before it was cut."""
@@ -329,11 +280,7 @@ Event: TypeAlias = Annotated[
     | SessionPinned
     | SessionError
     | SessionIdle
-    | PromptAccepted
-    | PromptChanged
-    | PromptMoved
-    | PromptSteered
-    | PromptDropped
+    | PromptEvent
     | AsideAnswered
     | TurnStarted
     | TurnRetrying
@@ -346,7 +293,6 @@ Event: TypeAlias = Annotated[
     | MessageStarted
     | MessageDelta
     | MessageEnded
-    | SubAgentSaid
     | ToolStarted
     | ToolDelta
     | ToolEnded
@@ -354,8 +300,13 @@ Event: TypeAlias = Annotated[
     | RunEvent
     | InboxEvent
     | ContextEvent
+    | LineageEvent
+    | SubAgentEvent
+    | McpChanged
     | GateEvent
+    | HookEvent
     | WaitEvent
+    | AccountEvent
     | AuditEvent,
     Field(discriminator="kind"),
 ]

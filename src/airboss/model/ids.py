@@ -41,6 +41,12 @@ def is_session_id(name: str) -> bool:
     return _SESSION.fullmatch(name) is not None
 
 
+def runtime_session_name(session: SessionId, number: int) -> str:
+    """What the runtime calls the session that it was given as the `number`th of ours. It takes no
+    other signs in a name than letters, digits, `_` and `-`."""
+    return session if number <= 1 else f"{session}-{number}"
+
+
 def new_prompt_id() -> PromptId:
     return PromptId(new_id("pro"))
 

@@ -16,9 +16,21 @@ from airboss.model.words import Frozen, Words
 INBOX: Final = "inbox"
 
 Choice: TypeAlias = Literal["allow-once", "allow-always", "deny"]
+# The same, and what is said of a plan.
+Decision: TypeAlias = Literal["allow-once", "allow-always", "deny", "approve", "reject"]
 # How an item ends. `timeout`: nobody came in time; `cancelled`: whoever asked needs it no more.
 ItemOutcome: TypeAlias = Literal[
-    "allow-once", "allow-always", "deny", "answered", "declined", "go-on", "timeout", "cancelled"
+    "allow-once",
+    "allow-always",
+    "deny",
+    "answered",
+    "declined",
+    "go-on",
+    "approved",
+    "rejected",
+    "signed-in",
+    "timeout",
+    "cancelled",
 ]
 Severity: TypeAlias = Literal["low", "medium", "high"]
 
@@ -46,7 +58,11 @@ class AlwaysOption(Frozen):
     note: Words = ""
 
 
-class ApprovalAsked(Frozen):
+class AskedOfPerson(Frozen):
+    """Whatever waits for a person; `Asked` has them all."""
+
+
+class ApprovalAsked(AskedOfPerson):
     """The agent asks permission to do something, and a person decides."""
 
     kind: Literal["approval.asked"] = "approval.asked"
@@ -75,8 +91,9 @@ class ApprovalAsked(Frozen):
     expires_at: int | None = None
 
 
-class QuestionAsked(Frozen):
-    """The agent wants to know something of a person: one of the choices, words, or a form."""
+class QuestionAsked(AskedOfPerson):
+    """The agent, or Airboss, wants to know something of a person: one of the choices, words, or a
+    form."""
 
     kind: Literal["question.asked"] = "question.asked"
     item: ItemId
@@ -86,11 +103,13 @@ class QuestionAsked(Frozen):
     allows_words: bool = True
     # A JSON Schema, as JSON, where the answer is a form.
     form: Words | None = None
+    # Asked by Airboss itself, about the work of an agent that crashed.
+    by: Literal["airboss"] | None = None
     prompt: PromptId | None = None
     expires_at: int | None = None
 
 
-class LimitReached(Frozen):
+class LimitReached(AskedOfPerson):
     """A limit was reached: a person says whether the work goes on."""
 
     kind: Literal["limit.reached"] = "limit.reached"
@@ -108,6 +127,47 @@ class LimitReached(Frozen):
     expires_at: int | None = None
 
 
+class PlanAsked(AskedOfPerson):
+    """The agent has made a plan, and begins with it when a person approves. Until then it only
+    reads."""
+
+    kind: Literal["plan.asked"] = "plan.asked"
+    item: ItemId
+    call: Words | None = None
+    # What the agent says of it in short, and the whole plan where it wrote one.
+    summary: Words
+    plan: Words | None = None
+    prompt: PromptId | None = None
+    expires_at: int | None = None
+
+
+class SwitchAsked(AskedOfPerson):
+    """The model's service is at its limit. With a person's yes the session goes on with whatever
+    model the service chooses (`auto`)."""
+
+    kind: Literal["switch.asked"] = "switch.asked"
+    item: ItemId
+    model: Words
+    # The service's word for what happened, and when the model may be asked again.
+    reason: Words | None = None
+    retry_seconds: int | None = None
+    prompt: PromptId | None = None
+    expires_at: int | None = None
+
+
+class SignInAsked(AskedOfPerson):
+    """An MCP server of the session wants a person to sign in. Nothing of the request was sent to
+    the agent yet; without a sign-in it goes on without the server."""
+
+    kind: Literal["sign-in.asked"] = "sign-in.asked"
+    item: ItemId
+    server: Words
+    # Where the server is: its host, and no more of its address.
+    address: Words
+    prompt: PromptId | None = None
+    expires_at: int | None = None
+
+
 class ItemSettled(Frozen):
     """What came of an item, once."""
 
@@ -116,7 +176,8 @@ class ItemSettled(Frozen):
     outcome: ItemOutcome
     # Nobody where time or the session's end settled it.
     who: Words | None = None
-    # The words of an answer; a form's are JSON. Of a denial: what the agent is told.
+    # The words of an answer; a form's are JSON. Of a denial: what the agent is told. Of a plan:
+    # what is to be changed, or why it was rejected.
     answer: Words | None = None
     was_words: bool = False
     # The rule that was written down with it.
@@ -128,8 +189,17 @@ class ItemSettled(Frozen):
 
 
 Asked: TypeAlias = Annotated[
-    ApprovalAsked | QuestionAsked | LimitReached, Field(discriminator="kind")
+    ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked,
+    Field(discriminator="kind"),
 ]
+ASKED_KINDS: Final = (
+    "approval.asked",
+    "question.asked",
+    "limit.reached",
+    "plan.asked",
+    "switch.asked",
+    "sign-in.asked",
+)
 
 
 def granted_by(asked: LimitReached) -> Granted:
@@ -168,5 +238,13 @@ class InboxSettled(Frozen):
 
 
 InboxEvent: TypeAlias = (
-    ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled
+    ApprovalAsked
+    | QuestionAsked
+    | LimitReached
+    | PlanAsked
+    | SwitchAsked
+    | SignInAsked
+    | ItemSettled
+    | InboxArrived
+    | InboxSettled
 )

@@ -1,5 +1,8 @@
 """What happened to a session, in words: the same as the pages have."""
 
+from typing import Final
+
+from airboss.model.account_events import AccountChanged
 from airboss.model.blocks import Tone
 from airboss.model.context_events import CompactionEnded, SessionChanged
 from airboss.model.events import (
@@ -15,8 +18,14 @@ from airboss.model.events import (
     TurnRetrying,
 )
 from airboss.model.gate_events import LoopNoticed, ToolVetoed
+from airboss.model.hook_events import HookRan
+from airboss.model.lineage_events import SessionForked, SessionRestarted
+from airboss.model.mcp_events import McpChanged
+from airboss.model.sub_agent_events import SkillInvoked
 
 Note = tuple[Tone, str, str]
+
+FORGOTTEN: Final = "It knows nothing of what was said before."
 
 
 def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
@@ -28,6 +37,10 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return "warning", "Interrupted", event.reason
         case SessionResumed():
             return "info", "Resumed", f"By {event.who}."
+        case SessionRestarted():
+            return "warning", "The agent started over", f"{event.why} {FORGOTTEN}"
+        case SessionForked():
+            return "info", "Forked", _forked(event)
         case SessionClosed():
             return "info", "Closed", event.reason
         case TurnRetrying():
@@ -46,8 +59,17 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return "info", "Side question", said
         case SessionChanged():
             return "info", "From the next turn on", _switched(event)
+        case AccountChanged():
+            before = event.before or "the one before"
+            return "warning", f"Account {event.to}", f"Instead of {before}: {event.why}."
         case CompactionEnded():
             return _compacted(event)
+        case McpChanged():
+            return _server(event)
+        case SkillInvoked(parent=None, preloaded=True):
+            return "info", f"Skill {event.name}", event.description
+        case HookRan():
+            return _ran(event)
         case ToolVetoed():
             return "warning", f"Blocked: {event.tool}", event.reason
         # A person's no stands in what the person was asked.
@@ -57,6 +79,11 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return None
 
 
+def _forked(event: SessionForked) -> str:
+    where = f"A copy of {event.source}" if event.source else f"Copied into {event.copy_id}"
+    return f"{where}. By {event.who}."
+
+
 def _switched(event: SessionChanged) -> str:
     said = [
         event.model and f"model {event.model}",
@@ -64,6 +91,35 @@ def _switched(event: SessionChanged) -> str:
         event.policy and f"permissions {event.policy}",
     ]
     return f"{', '.join(part for part in said if part)}. By {event.who}."
+
+
+def _server(event: McpChanged) -> Note | None:
+    """One that works is nothing to tell."""
+    match event.state:
+        case "failed":
+            return "warning", f"The MCP server {event.server} failed", event.error or ""
+        case "starting" if event.error:
+            return "warning", f"The MCP server {event.server} is late", event.error
+        case "needs-sign-in":
+            return "info", f"The MCP server {event.server} needs a sign-in", event.error or ""
+        case _:
+            return None
+
+
+def _ran(event: HookRan) -> Note | None:
+    """What it left as it was is in the log only."""
+    who = f"Hook {event.hook}: {event.program}"
+    if event.error is not None:
+        return "warning", who, event.error
+    match event.decided:
+        case "nothing":
+            return None
+        case "changed":
+            return "info", who, f"It changed what it was asked about, in {event.milliseconds} ms."
+        case "blocked":
+            return "warning", who, f"It said no: {event.reason or 'without a reason'}"
+        case "asked":
+            return "info", who, f"It wants a person asked: {event.reason or 'without a reason'}"
 
 
 def _compacted(event: CompactionEnded) -> Note | None:

@@ -66,7 +66,8 @@ def cleaned(value: object, clean: Callable[[str], str]) -> object:
 
 @dataclass(frozen=True)
 class Redactor:
-    """Knows the secrets of this server. Made once; values that come later make a new one."""
+    """Knows the secrets of this server. Made once; values that come later it learns, so that all
+    who have it take them out from then on."""
 
     values: tuple[str, ...] = field(default=(), repr=False)
     # What stays although it looks like a secret; where this is none, nothing does.
@@ -84,6 +85,13 @@ class Redactor:
         object.__setattr__(self, "_whole", re.compile("|".join([*exact, shapes, *NAMED, KEY])))
         object.__setattr__(self, "_words", (*values, *OTHER_STARTS, *SHAPE_STARTS))
         object.__setattr__(self, "_begun", _beginnings((*values, *OTHER_STARTS)))
+
+    def learn(self, *values: str) -> None:
+        """From now on these are secrets, too. What is known already costs nothing."""
+        new = [value for value in values if value not in self.values]
+        if new:
+            object.__setattr__(self, "values", (*self.values, *new))
+            self.__post_init__()
 
     def sparing(self, names: Iterable[str]) -> "Redactor":
         """For what a person decides about: the name of a file stays readable, whatever it looks

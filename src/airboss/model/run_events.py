@@ -45,6 +45,8 @@ class RunAccepted(Frozen):
     short_title: Words = ""
     # What lists show of the input. Earlier versions told neither.
     input_start: Words = ""
+    # The trace that it was asked for in, where traces are sent.
+    trace: Words | None = None
 
 
 class RunResumed(Frozen):

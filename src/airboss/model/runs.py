@@ -194,7 +194,7 @@ def _changes(  # noqa: C901 - one arm a kind
 
 
 def begin_run(stream: str, seq: int, at: int, event: RunAccepted) -> RunView:
-    said = event.model_dump(exclude={"kind", "user_input", "lone"})
+    said = event.model_dump(exclude={"kind", "user_input", "lone", "trace"})
     said |= {"id": stream, "state": "waiting", "created_at": at, "updated_at": at, "seq": seq}
     if event.lone is None:
         return RunView(**said)

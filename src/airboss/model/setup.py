@@ -5,9 +5,17 @@ Nothing secret is in it: it is written down with the session, and shown.
 
 from pydantic import Field
 
-from airboss.model.tool_lists import ToolList
+from airboss.model.tool_lists import ToolList, allowed_by, server_allows
 from airboss.model.words import Frozen, Words
-from airboss.session_keys import Effort, Instructions, SectionAction, ToolSearch
+from airboss.session_keys import (
+    DEFAULT_IDENTITY,
+    HOOK_SECONDS,
+    Effort,
+    HookName,
+    Instructions,
+    SectionAction,
+    ToolSearch,
+)
 
 
 class SectionChange(Frozen):
@@ -34,6 +42,60 @@ class ToolSetup(Frozen):
     search: ToolSearch = "auto"
     # Whether GitHub's own MCP server is there, for models of Copilot.
     github: bool = False
+    # Of these MCP servers no more than the tools that are named, by their names there.
+    of_servers: dict[Words, tuple[Words, ...]] = Field(default_factory=dict)
+
+    @property
+    def is_limited(self) -> bool:
+        return bool(self.lists or self.of_servers)
+
+    def allows(self, tool: str) -> bool:
+        return allowed_by(self.lists, tool) and server_allows(self.of_servers, tool)
+
+
+class AgentSetup(Frozen):
+    """An agent that work may be handed to. What is left out is as of the session's own agent."""
+
+    description: Words
+    prompt: Words
+    # As people write them; no more than the session has.
+    tools: tuple[Words, ...] | None = None
+    model: Words | None = None
+    reasoning_effort: Effort | None = None
+    # Of the session's servers, by name.
+    mcp_servers: tuple[Words, ...] | None = None
+    # Those that it has read when it begins, by name.
+    skills: tuple[Words, ...] = ()
+
+
+class ServerSetup(Frozen):
+    """An MCP server: a program that is started, or an address that is called. Values that are
+    secret are in the variables that these texts name (`$NAME`)."""
+
+    command: tuple[Words, ...] | None = None
+    env: dict[Words, Words] = Field(default_factory=dict)
+    url: Words | None = None
+    headers: dict[Words, Words] = Field(default_factory=dict)
+    # The one that holds the token with which it is called.
+    token_variable: Words | None = None
+    # Whether it may be on this machine or in this network.
+    private: bool = False
+    # So long a call may take; without it as long as the runtime waits.
+    seconds: float | None = None
+    # Files of an entry that it runs: they must still be what a person trusted.
+    scripts: tuple[Words, ...] = ()
+
+    @property
+    def must_sign_in(self) -> bool:
+        """Whether only a person can let the agents in, if it wants to know who calls."""
+        return self.url is not None and not self.headers and self.token_variable is None
+
+
+class CommandSetup(Frozen):
+    """A prompt that people send by its name."""
+
+    description: Words
+    prompt: Words
 
 
 class ContextSetup(Frozen):
@@ -43,6 +105,26 @@ class ContextSetup(Frozen):
     infinite: bool | None = None
     compact_at: float | None = None
     block_at: float | None = None
+
+
+class HookSetup(Frozen):
+    """A program that is asked at one moment: a command, or a function in a Python file."""
+
+    hook: HookName
+    command: tuple[Words, ...] = ()
+    # The path of the file and the function, as in hooks.py:check.
+    python: Words | None = None
+    # Only for calls of these tools.
+    tool: Words | None = None
+    seconds: float = HOOK_SECONDS
+    # Also for sub-agents; left out, hooks about tools are, and others are not.
+    sub_agents: bool | None = None
+    # Where it was said.
+    place: Words = ""
+    # The files that it names, with their digests: it runs only as long as they are so.
+    files: dict[Words, Words] = Field(default_factory=dict)
+    # Whether it is of an entry, and must still be what a person trusted.
+    needs_trust: bool = False
 
 
 class Setup(Frozen):
@@ -56,6 +138,21 @@ class Setup(Frozen):
     # Real paths, which are read like the working directory.
     directories: tuple[Words, ...] = ()
     context: ContextSetup = ContextSetup()
+    agents: dict[Words, AgentSetup] = Field(default_factory=dict)
+    commands: dict[Words, CommandSetup] = Field(default_factory=dict)
+    # The one of its agents that the session is.
+    agent: Words | None = None
+    # Real paths of folders with skills, which are read like the working directory.
+    skills: tuple[Words, ...] = ()
+    # Whether these are of an entry, and must still be what a person trusted.
+    skills_need_trust: bool = False
+    # Whose Copilot it uses, by name; without one, the settings' accounts in their order.
+    account: Words | None = None
+    # Whose home its runtime has.
+    identity: Words = DEFAULT_IDENTITY
+    mcp_servers: dict[Words, ServerSetup] = Field(default_factory=dict)
+    # In the order in which they are asked.
+    hooks: tuple[HookSetup, ...] = ()
 
 
 USUAL = Setup()

@@ -2,10 +2,22 @@
 file that a person trusts, a request of the role `own`."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from airboss.model.tool_lists import ToolList, known_and_allowed
-from airboss.session_keys import SectionKeys, SessionKeys, SystemMessageKeys, ToolKeys
+from airboss.session_keys import (
+    DEFAULT_IDENTITY,
+    HookKeys,
+    SectionKeys,
+    ServerKeys,
+    SessionKeys,
+    SystemMessageKeys,
+    ToolKeys,
+)
+
+# So many letters of a command or an address.
+_SHOWN: Final = 200
 
 
 class Wish(NamedTuple):
@@ -25,6 +37,33 @@ def widening(keys: SessionKeys, server: SessionKeys) -> Iterator[Wish]:
     given = server.directories or ()
     if more := [name for name in keys.directories or () if name not in given]:
         yield Wish(("directories",), f"to read without asking in {', '.join(more)}")
+    given = server.skills or ()
+    if more := [name for name in keys.skills or () if name not in given]:
+        yield Wish(("skills",), f"to have the skills in {', '.join(more)}")
+    if keys.account not in (None, server.account):
+        yield Wish(("account",), f"to use the account {keys.account}")
+    if keys.identity not in (None, server.identity or DEFAULT_IDENTITY):
+        yield Wish(("identity",), f"to work in the home of {keys.identity}")
+    for name, wished in (keys.mcp_servers or {}).items():
+        if not wished.is_name and wished != (server.mcp_servers or {}).get(name):
+            yield Wish(("mcpServers", name), f"{_of_server(wished)} as the MCP server {name}")
+    yield from _of_hooks(keys)
+
+
+def _of_hooks(keys: SessionKeys) -> Iterator[Wish]:
+    for name, hooks in (keys.hooks or {}).items():
+        for hook in hooks:
+            yield Wish(("hooks", name), f"to run {_program(hook)} as a hook")
+
+
+def _of_server(keys: ServerKeys) -> str:
+    if keys.command is not None:
+        return f"to run {' '.join(keys.command)[:_SHOWN]}"
+    return f"to call {urlsplit(keys.url or '').netloc[:_SHOWN]}"
+
+
+def _program(hook: HookKeys) -> str:
+    return hook.python or (hook.command or ("",))[0]
 
 
 def _of_message(keys: SystemMessageKeys) -> Iterator[Wish]:

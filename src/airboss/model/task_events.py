@@ -58,6 +58,8 @@ class TaskAccepted(Frozen):
     rules: int = 1
     # Of one that was started by itself: the run around it, which only the server knows.
     own_run: RunId | None = None
+    # Where its run stands in a trace, where traces are sent.
+    trace: Words | None = None
 
 
 class TaskWaiting(Frozen):
@@ -155,6 +157,16 @@ class TaskRetrying(Frozen):
     unasked: bool = False
 
 
+class RetryDecided(Frozen):
+    """What a person said to the question whether an attempt that crashed may be made again."""
+
+    kind: Literal["task.retry.decided"] = "task.retry.decided"
+    session: SessionId
+    again: bool
+    # Nobody where the question was withdrawn.
+    who: Words | None = None
+
+
 class TaskDecided(Frozen):
     """A decision in words, with one of the prefixes of the entry language."""
 
@@ -196,6 +208,7 @@ TaskEvent: TypeAlias = (
     | MissionEnded
     | TaskChecked
     | TaskRetrying
+    | RetryDecided
     | TaskDecided
     | TaskError
     | TaskEnded

@@ -3,7 +3,7 @@
 The runtime itself knows exact names only, and takes all else for a name that nothing has.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -50,6 +50,16 @@ def known_and_allowed(lists: Sequence[ToolList]) -> list[str]:
     return [name for name in KNOWN if allowed_by(lists, name)]
 
 
+def server_allows(servers: Mapping[str, Sequence[str]], tool: str) -> bool:
+    """Whether the server that a tool is of is to have it: `servers` says which each has. No name of
+    a server is the beginning of another one's."""
+    for server, words in servers.items():
+        if tool.startswith(f"{server}{_JOINT}"):
+            name = tool.removeprefix(f"{server}{_JOINT}")
+            return any(fnmatchcase(name, word) for word in words)
+    return True
+
+
 def is_wild(word: str) -> bool:
     return not _WILD.isdisjoint(word)
 
@@ -66,16 +76,19 @@ def matches(word: str, tool: str) -> bool:
     return any(fnmatchcase(one, server) and fnmatchcase(other, name) for one, other in splits)
 
 
-def mistake_in(word: str) -> str | None:
-    """What is wrong with such a word, where nothing would ever match it."""
+def mistake_in(word: str, servers: Iterable[str] = ()) -> str | None:
+    """What is wrong with such a word, where nothing would ever match it. `servers` are those that
+    there are beside GitHub's own."""
     if word.startswith("@"):
         return None if word in GROUPS else f'"{word}" is not a group of tools.'
     server, slash, name = word.partition("/")
     if slash:
         if not name:
             return f'"{word}" names no tool: write SERVER/TOOL, or SERVER/* for all of them.'
-        known = any(fnmatchcase(one, server) for one in SERVERS)
+        known = any(fnmatchcase(one, server) for one in (*SERVERS, *servers))
         return None if known else f'There is no MCP server "{server}".'
+    if any(word.startswith(f"{server}{_JOINT}") for server in servers):
+        return None  # the name that the model sees
     if is_wild(word):
         return None if any(matches(word, tool) for tool in KNOWN) else f'"{word}" matches no tool.'
     return None if word in KNOWN else f'"{word}" is not a tool.'

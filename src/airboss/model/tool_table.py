@@ -37,15 +37,17 @@ BUILT_IN: Final[dict[str, ToolKind]] = {
     "write_agent": "send",
     "sql": "notes",
     "ask_user": "ask",
+    "exit_plan_mode": "ask",
     SEARCH_TOOL: "notes",  # finds other tools, where they are too many to be told all at once
 }
-# Those that Airboss offers: the four of jobs, and its own way to ask a person.
+# Those that Airboss offers: the four of jobs, and its own ways to ask a person and to show a plan.
 OURS: Final = (
     "job_prepare_document",
     "job_boolean_true",
     "job_boolean_false",
     "job_prerequisite_failed",
     "ask_user",
+    "exit_plan_mode",
 )
 GITHUBS_SERVER: Final = "github-mcp-server"
 

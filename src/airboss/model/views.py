@@ -1,8 +1,8 @@
 """What a person sees of a stream right now: a fold over its events, nothing else."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal, TypeAlias
 
+from airboss.model.account_events import AccountChanged
 from airboss.model.context_events import (
     CompactionEnded,
     CompactionStarted,
@@ -11,12 +11,10 @@ from airboss.model.context_events import (
 )
 from airboss.model.events import (
     Event,
-    Overtaking,
     PermissionDecided,
     PromptAccepted,
     PromptChanged,
     PromptDropped,
-    PromptImage,
     PromptMoved,
     PromptSteered,
     SessionClosed,
@@ -34,19 +32,36 @@ from airboss.model.events import (
     TurnUsage,
 )
 from airboss.model.gate_events import ToolGoing, ToolWaiting
-from airboss.model.ids import ItemId, PromptId, RunId, SessionId, TaskRunId, TurnId
+from airboss.model.ids import (
+    ItemId,
+    PromptId,
+    RunId,
+    SessionId,
+    TaskRunId,
+    TurnId,
+    runtime_session_name,
+)
 from airboss.model.inbox import InboxView, begin_inbox, fold_inbox
 from airboss.model.inbox_events import (
-    ApprovalAsked,
     Asked,
+    AskedOfPerson,
     InboxArrived,
     InboxItem,
     ItemSettled,
     LimitReached,
-    QuestionAsked,
     granted_by,
 )
 from airboss.model.limits import Granted, UsageLimits
+from airboss.model.lineage_events import SessionForked, SessionRestarted
+from airboss.model.mcp_events import McpChanged, McpServer, begun, ended, with_change
+from airboss.model.prompt_events import TurnMode
+from airboss.model.prompt_queue import QueuedPrompt as QueuedPrompt
+from airboss.model.prompt_queue import (
+    queue_changed,
+    queue_moved,
+    queue_with,
+    without,
+)
 from airboss.model.rules import Rule
 from airboss.model.run_events import RunAccepted
 from airboss.model.runs import LoneRunView, RunView, begin_run, fold_run
@@ -59,18 +74,6 @@ SessionStateName = Literal["opening", "idle", "working", "interrupted", "closed"
 OPEN_STATES: tuple[SessionStateName, ...] = ("opening", "idle", "working")
 
 _TITLE_LENGTH = 80
-
-
-class QueuedPrompt(Frozen):
-    """A request that waits for its turn."""
-
-    prompt: PromptId
-    text: str
-    # Where a task asks.
-    task: TaskRunId | None = None
-    who: str = ""
-    delivery: Overtaking | None = None
-    images: tuple[PromptImage, ...] | None = None
 
 
 class WaitingCall(Frozen):
@@ -132,8 +135,36 @@ class SessionView(Frozen):
     # Its history is being replaced by a summary.
     compacting: bool = False
     reasoning_effort: str | None = None
+    # The number of the runtime's session in use, where it is not the first.
+    restart_number: int = 0
+    # The session that it began as a copy of, and what the runtime calls that copy.
+    forked_from: SessionId | None = None
+    runtime_copy: str | None = None
     # Its policy was set for itself, while it was open: it counts on a resume too.
     own_policy: bool = False
+    # Its MCP servers, in the order in which they were named.
+    mcp_servers: tuple[McpServer, ...] = ()
+    # Its turn, or the one that was cut off, makes a plan: it only reads until that is approved.
+    mode: TurnMode | None = None
+    # A plan was approved in it.
+    plan_approved: Literal[True] | None = None
+    # The agent that it is, of those that it has; and whether somebody chose that meanwhile.
+    agent: str | None = None
+    own_agent: Literal[True] | None = None
+    # Of the settings' accounts of Copilot, the one that it uses.
+    account: str | None = None
+
+    @property
+    def runtime_number(self) -> int:
+        """How many sessions of the runtime it has had."""
+        return self.restart_number or 1
+
+    @property
+    def runtime_id(self) -> str:
+        """What the runtime calls it, and all that its agent starts is marked with."""
+        if self.restart_number == 0 and self.runtime_copy is not None:
+            return self.runtime_copy
+        return runtime_session_name(self.id, self.restart_number)
 
     @property
     def is_open(self) -> bool:
@@ -155,50 +186,6 @@ VIEWS: dict[str, type[SessionView] | type[TaskRunView] | type[RunView] | type[In
 def _title(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
-
-
-def _without(queue: tuple[QueuedPrompt, ...], prompt: PromptId | None) -> tuple[QueuedPrompt, ...]:
-    return tuple(queued for queued in queue if queued.prompt != prompt)
-
-
-def place(waiting: Sequence[Overtaking | None], delivery: Overtaking | None) -> int:
-    """Where a new request goes among those that wait: what interrupts comes first, what steers
-    before all that does not."""
-    match delivery:
-        case None:
-            return len(waiting)
-        case "interrupt":
-            return 0
-        case "steer":
-            return next((at for at, other in enumerate(waiting) if other is None), len(waiting))
-
-
-def _with(queue: tuple[QueuedPrompt, ...], event: PromptAccepted) -> tuple[QueuedPrompt, ...]:
-    queued = QueuedPrompt(
-        prompt=event.prompt,
-        text=event.text,
-        task=event.task,
-        who=event.who,
-        delivery=event.delivery,
-        images=event.images,
-    )
-    at = place([other.delivery for other in queue], event.delivery)
-    return (*queue[:at], queued, *queue[at:])
-
-
-def _changed(queue: tuple[QueuedPrompt, ...], event: PromptChanged) -> tuple[QueuedPrompt, ...]:
-    return tuple(
-        queued.model_copy(update={"text": event.text}) if queued.prompt == event.prompt else queued
-        for queued in queue
-    )
-
-
-def _moved(queue: tuple[QueuedPrompt, ...], event: PromptMoved) -> tuple[QueuedPrompt, ...]:
-    meant = tuple(queued for queued in queue if queued.prompt == event.prompt)
-    others = _without(queue, event.prompt)
-    names = [queued.prompt for queued in others]
-    at = names.index(event.before) if event.before and event.before in names else len(others)
-    return (*others[:at], *meant, *others[at:])
 
 
 def item_of(view: SessionView, at: int, asked: Asked) -> InboxItem:
@@ -244,6 +231,8 @@ def _switched(view: SessionView, event: SessionChanged) -> dict[str, object]:
         "reasoning_effort": event.reasoning_effort or view.reasoning_effort,
         "policy": event.policy or view.policy,
         "own_policy": view.own_policy or event.policy is not None,
+        "agent": view.agent if event.agent is None else event.agent or None,
+        "own_agent": view.own_agent if event.agent is None else True,
     }
 
 
@@ -252,33 +241,39 @@ def _changes(  # noqa: C901 - one arm a kind
 ) -> dict[str, object]:
     match event:
         case SessionReady():
-            return {"state": "idle", "error": None, "compacting": False}
+            account = event.account or view.account
+            return {"state": "idle", "error": None, "compacting": False, "account": account}
+        case AccountChanged():
+            return {"account": event.to}
         case SessionResumed():
-            return {"state": "opening", "error": None}
+            return {"state": "opening", "error": None, "mcp_servers": begun(view.mcp_servers)}
         case PromptAccepted():
             title = view.title or _title(event.text)
-            return {"queue": _with(view.queue, event), "title": title}
+            return {"queue": queue_with(view.queue, event), "title": title}
         case PromptChanged():
-            return {"queue": _changed(view.queue, event)}
+            return {"queue": queue_changed(view.queue, event)}
         case PromptMoved():
-            return {"queue": _moved(view.queue, event)}
+            return {"queue": queue_moved(view.queue, event)}
         case PromptDropped() | PromptSteered():
-            return {"queue": _without(view.queue, event.prompt)}
+            return {"queue": without(view.queue, event.prompt)}
         case TurnStarted():
-            queue = _without(view.queue, event.prompt)
-            return {"state": "working", "turn": event.turn, "queue": queue, "error": None}
+            queue = without(view.queue, event.prompt)
+            said = {"state": "working", "turn": event.turn, "queue": queue}
+            return {**said, "error": None, "mode": event.mode}
         case TurnEnded():
             models = tuple(dict.fromkeys((*view.models, *event.models)))
             usage = view.usage + event.usage
-            asking = view.asking if event.outcome == "interrupted" else None
+            asking, mode = (
+                (view.asking, view.mode) if event.outcome == "interrupted" else (None, None)
+            )
             said = {"turns": view.turns + 1, "models": models, "usage": usage}
-            said |= {"waiting_calls": (), "compacting": False}
+            said |= {"waiting_calls": (), "compacting": False, "mode": mode}
             return {**said, "turn": None, "asking": asking, "spending": Usage()}
         case TurnUsage() if event.turn is not None and event.turn == view.turn:
             return {"spending": view.spending + event.usage}
         case TurnUsage():
             return {"usage": view.usage + event.usage}
-        case ApprovalAsked() | QuestionAsked() | LimitReached():
+        case AskedOfPerson():
             return {"items": (*view.items, item_of(view, at, event)), "asking": event.prompt}
         case PermissionDecided() if view.asking:
             return {"asking": None}
@@ -294,11 +289,19 @@ def _changes(  # noqa: C901 - one arm a kind
             items = tuple(item for item in view.items if item.id != event.item)
             granted = (*view.granted, *_granted(view, event))
             new = (event.allows,) if event.allows and event.allows not in view.allowances else ()
-            return {"items": items, "granted": granted, "allowances": (*view.allowances, *new)}
+            is_approved = event.outcome == "approved"
+            said = {"items": items, "granted": granted}
+            said |= {"mode": None, "plan_approved": True} if is_approved else {}
+            return {**said, "allowances": (*view.allowances, *new)}
         case SessionRenamed():
             return {"title": event.title}
         case SessionChanged():
             return _switched(view, event)
+        case SessionRestarted():
+            return {"restart_number": event.number, "context": None}
+        case SessionForked() if event.source is not None:
+            said = {"forked_from": event.source, "runtime_copy": event.runtime}
+            return {**said, "restart_number": 0, "state": "opening"}
         case SessionPinned():
             return {"pinned": event.pinned}
         case SessionIdle():
@@ -307,10 +310,14 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"error": event.message}
         case SessionInterrupted():
             said = {"state": "interrupted", "error": event.reason}
-            return {**said, "waiting_calls": (), "compacting": False}
+            servers = ended(view.mcp_servers)
+            return {**said, "waiting_calls": (), "compacting": False, "mcp_servers": servers}
         case SessionClosed():
-            ended = {"turn": None, "queue": (), "items": (), "waiting_calls": ()}
-            return {"state": "closed", **ended, "compacting": False}
+            none = {"turn": None, "queue": (), "items": (), "waiting_calls": (), "mode": None}
+            servers = ended(view.mcp_servers)
+            return {"state": "closed", **none, "compacting": False, "mcp_servers": servers}
+        case McpChanged():
+            return {"mcp_servers": with_change(view.mcp_servers, event)}
         case ContextMeasured() | CompactionStarted() | CompactionEnded():
             return _measured(view, event)
         case _:
@@ -330,6 +337,10 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
         limits=event.limits,
         approval_seconds=event.approval_seconds,
         reasoning_effort=event.setup.reasoning_effort if event.setup else None,
+        mcp_servers=tuple(
+            McpServer(name=name) for name in (event.setup.mcp_servers if event.setup else ())
+        ),
+        agent=event.setup.agent if event.setup else None,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -7,10 +7,12 @@ between, as it would look the name up again.
 
 import asyncio
 import contextlib
+import ipaddress
 import socket
 import ssl
 from dataclasses import dataclass, field
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -19,6 +21,7 @@ from airboss.net.addresses import is_local_name, is_metadata, is_metadata_name, 
 
 # Of the addresses of a name so many are tried.
 _MOST_ADDRESSES: Final = 3
+_LONGEST_HOST: Final = 100
 # How much goes on at once is up to whoever asks; so many connections stay for the next request.
 _LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
 
@@ -48,6 +51,9 @@ class Egress:
         """Where to connect to for a name or an address, those of IPv4 first."""
         name = host.strip("[]")
         self._check_name(name)
+        if _is_address(name):  # there is nothing to look up, which would take a thread
+            self._check_address(name, name)
+            return [name]
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
@@ -72,6 +78,14 @@ class Egress:
             raise AddressBlocked(name, is_private=True)
 
 
+def _is_address(name: str) -> bool:
+    """As computers write it: other ways of writing one are left to the system to read."""
+    try:
+        return str(ipaddress.ip_address(name)) == name
+    except ValueError:
+        return False
+
+
 @dataclass
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """One pool of connections for each host: two hosts at one address have certificates of their
@@ -90,13 +104,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         pool = await self._pool(host, is_tls=is_tls)
         trouble: httpx2.ConnectError | None = None
         for address in await self.egress.addresses(host, url.port or (443 if is_tls else 80)):
-            sent = httpx2.Request(
-                request.method,
-                url.copy_with(host=address),
-                headers=request.headers,  # the Host among them
-                stream=request.stream,
-                extensions={**request.extensions, "sni_hostname": host},
-            )
+            sent = request if address == host else _sent_to(request, address, host)
             try:
                 return await pool.handle_async_request(sent)
             except httpx2.ConnectError as error:
@@ -126,6 +134,16 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 await pool.aclose()
 
 
+def _sent_to(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,  # the Host among them
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
+
+
 def guarded_client(egress: Egress, seconds: float | httpx2.Timeout) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         transport=GuardedTransport(egress),
@@ -133,3 +151,12 @@ def guarded_client(egress: Egress, seconds: float | httpx2.Timeout) -> httpx2.As
         follow_redirects=False,
         timeout=seconds,
     )
+
+
+def redirect_host(answer: httpx2.Response) -> str | None:
+    """Where a redirect leads, by its host: a path may hold a secret."""
+    try:
+        host = urlsplit(answer.headers.get("location", "")).hostname
+    except ValueError:
+        return None
+    return host[:_LONGEST_HOST] if host else None

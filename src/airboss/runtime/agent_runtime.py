@@ -13,20 +13,37 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from airboss.background import Background
-from airboss.errors import AirbossError, NotSignedIn, RuntimeUnavailable, SessionGone
+from airboss.errors import RuntimeUnavailable
 from airboss.model.ids import new_id
+from airboss.model.traces import asked_in
+from airboss.runtime.connection import (
+    SHARED_SUFFIX,
+    ClientPlan,
+    OutsideRuntime,
+    connected,
+    new_token,
+    own_client,
+    write_shared,
+)
+from airboss.runtime.copilot_models import CopilotModel, copilot_model, in_words
 from airboss.runtime.descriptors import give_back_descriptor_limit
 from airboss.runtime.environment import agents_environment
 from airboss.runtime.launcher import unreadable
 from airboss.runtime.locate import Located, fallback, locate
-from airboss.runtime.pids import note_in, runtime_under, supervised
+from airboss.runtime.pids import note_in, runtime_under
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk import load_sdk
-from airboss.runtime.sdk_internals import buffered, close_pipes, join_readers, process_of
+from airboss.runtime.sdk_internals import (
+    close_pipes,
+    join_readers,
+    process_of,
+    tell_traces,
+)
 from airboss.runtime.sdk_wire import SdkWire
+from airboss.runtime.span_target import SpanTarget
 from airboss.runtime.sweep import CHILDREN, sweep_life
 from airboss.runtime.watchdog import watch
 from airboss.store.places import Places
@@ -56,20 +73,34 @@ class RuntimePlan:
     secrets: tuple[str, ...] = ()
     secret_names: tuple[str, ...] = ()
     signed_in_user: bool = False
+    # Where it sends its own spans: an address on this machine.
+    spans: SpanTarget | None = None
+    # Where all else lies; without it beside the home.
+    data: Path | None = None
+    # Somebody else's, which is used in the place of one that we start.
+    outside: OutsideRuntime | None = None
+    # Whether other programs may use it too.
+    is_shared: bool = False
+    # Told what must never be shown.
+    learn: Callable[[str], None] = lambda _: None
+
+    @property
+    def _folder(self) -> Path:
+        return self.home.parent if self.data is None else self.data
 
     @property
     def notes(self) -> Path:
-        """Where it is written down which processes run: beside its home, in the data folder."""
-        return self.home.parent / "runtimes"
+        """Where it is written down which processes run, in the data folder."""
+        return self._folder / "runtimes"
 
     @property
     def launchers(self) -> Path:
         """Where the copy of the runtime's program lies that agents cannot read."""
-        return self.home.parent / "launcher"
+        return self._folder / "launcher"
 
     @property
     def places(self) -> Places:
-        return Places(self.home.parent)
+        return Places(self._folder)
 
 
 @dataclass(frozen=True)
@@ -78,8 +109,9 @@ class RuntimeStatus:
 
     version: str
     protocol: int
-    pid: int
-    located: Located
+    # None for one that somebody else started.
+    pid: int | None
+    located: Located | None
     starts: int
     sessions: int
 
@@ -94,23 +126,8 @@ class RuntimeSignIn:
     message: str | None
 
 
-@dataclass(frozen=True)
-class CopilotModel:
-    """A model that Copilot's service offers to the one who asked."""
-
-    id: str
-    name: str
-    multiplier: float | None
-    max_prompt_tokens: int | None
-    policy: str | None
-    context_tokens: int | None = None
-    efforts: tuple[str, ...] = ()
-    vision: bool | None = None
-    max_output_tokens: int | None = None
-
-
 class Runtime:
-    """The runtime of one server. Anything asked of it starts it, also after it died."""
+    """One runtime of a server. Anything asked of it starts it, also after it died."""
 
     def __init__(self, plan: RuntimePlan) -> None:
         self.plan = plan
@@ -119,12 +136,39 @@ class Runtime:
         self._door = asyncio.Lock()
         self._background = Background("runtime")
         self._stopped = False
+        # Called when somebody has left it, and when it has ended.
+        self.on_change: Callable[[], None] = lambda: None
+
+    @property
+    def open_sessions(self) -> int:
+        return self._process.open_sessions if self._process is not None else 0
+
+    @property
+    def in_use(self) -> int:
+        """Sessions that are open on it, or about to leave it."""
+        return self._process.in_use if self._process is not None else 0
+
+    @property
+    def served(self) -> int:
+        """How many sessions its process has had."""
+        process = self._process
+        return len(process.sessions) if process is not None and process.alive else 0
+
+    async def swept(self) -> None:
+        """Until what a process that died left running is ended."""
+        process = self._process
+        if process is not None and not process.alive:
+            await process.cleaned_up.wait()
 
     @property
     def pid(self) -> int | None:
-        """The process, while there is one."""
+        """The process, while there is one that we started."""
         process = self._process
         return process.pid if process is not None and process.alive else None
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.alive
 
     async def process(self) -> RuntimeProcess:
         """The living process; a new one where the last died, after its leftovers are swept."""
@@ -137,6 +181,7 @@ class Runtime:
             if process is not None:
                 await process.cleaned_up.wait()
             self._process = process = await self._begin()
+            process.on_change = self.on_change
             self._background.start(self._keep(process), "watchdog")
             return process
 
@@ -186,7 +231,7 @@ class Runtime:
             said = await self.on_process(ask)
         except RuntimeRefused as error:
             raise in_words(error) from error
-        return tuple(_offer(model) for model in said.models)
+        return tuple(copilot_model(model) for model in said.models)
 
     async def stop(self) -> None:
         """End it: first asking, then not. Nothing of it is left; never raises, never waits long."""
@@ -195,16 +240,19 @@ class Runtime:
             process = self._process
         if process is not None and process.alive:
             await asyncio.to_thread(process.put_outputs_aside)
-            with contextlib.suppress(RuntimeUnavailable):
-                shutdown = process.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
-                await process.ask(shutdown, _SHUTDOWN_SECONDS)
-            await asyncio.to_thread(_let_go, process.child, _EXIT_SECONDS)
+            if process.child is not None:  # one of somebody else goes on
+                with contextlib.suppress(RuntimeUnavailable):
+                    shutdown = process.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
+                    await process.ask(shutdown, _SHUTDOWN_SECONDS)
+                await asyncio.to_thread(_let_go, process.child, _EXIT_SECONDS)
             process.end("The server is stopping.")
         # Not cancelled where it takes longer: it sweeps, until the loop ends.
         await self._background.wait(_DEATH_SECONDS)
 
     async def _begin(self) -> RuntimeProcess:
         plan = self.plan
+        if plan.outside is not None:
+            return await self._join(plan.outside)
         first = await asyncio.to_thread(_prepare, plan)
         try:
             return await self._start(first)
@@ -213,6 +261,16 @@ class Runtime:
             if second is None:
                 raise
         return await self._start(second)
+
+    async def _join(self, outside: OutsideRuntime) -> RuntimeProcess:
+        await asyncio.to_thread(_load_sdk)
+        client = await connected(outside, was_lost=self.starts > 0)
+        wire = SdkWire(asyncio.get_running_loop())
+        wire.attach(client)
+        self.starts += 1
+        places, mark = self.plan.places, new_id("rtl")
+        await asyncio.to_thread(places.begin, mark)
+        return RuntimeProcess(client, None, wire, mark, None, None, places, outside.url)
 
     async def _start(self, located: Located) -> RuntimeProcess:
         plan, mark = self.plan, new_id("rtl")
@@ -227,10 +285,17 @@ class Runtime:
         temporary = await asyncio.to_thread(plan.places.begin, mark)
         environ |= dict.fromkeys(_TEMPORARY, str(temporary))
         program = await asyncio.to_thread(unreadable, located, plan.launchers)
-        client = _client(program, plan, environ, note)
+        token = new_token() if plan.is_shared else None
+        wanted = ClientPlan(
+            *(program, note, plan.home, environ, plan.signed_in_user, plan.spans, token)
+        )
+        client = own_client(wanted)
         try:
             async with asyncio.timeout(_START_SECONDS):
                 await client.start()
+            if token is not None:
+                plan.learn(token)
+                await asyncio.to_thread(write_shared, client, token, _shared(note), plan.home)
         except BaseException as error:
             await _abandon(client)
             await asyncio.to_thread(plan.places.end, mark)
@@ -260,10 +325,14 @@ class Runtime:
                 await sweep_life(process.mark, process.sessions)
                 await process.settle()
             finally:
-                note_in(self.plan.notes, process.mark).unlink(missing_ok=True)
+                note = note_in(self.plan.notes, process.mark)
+                for written in (note, _shared(note)):
+                    written.unlink(missing_ok=True)
                 await asyncio.to_thread(self.plan.places.end, process.mark)
-                CHILDREN.known.discard(process.child.pid)
+                if process.child is not None:
+                    CHILDREN.known.discard(process.child.pid)
                 process.cleaned_up.set()
+                self.on_change()
 
 
 def _prepare(plan: RuntimePlan) -> Located:
@@ -272,26 +341,19 @@ def _prepare(plan: RuntimePlan) -> Located:
     plan.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     plan.home.chmod(0o700)
     plan.notes.mkdir(parents=True, exist_ok=True, mode=0o700)
-    load_sdk()
-    # All its errors come to us as exceptions; its log only repeats them, with their tracebacks.
-    logging.getLogger("copilot").setLevel(logging.CRITICAL)
+    _load_sdk()
     return located
 
 
-def _client(
-    program: Path, plan: RuntimePlan, environ: dict[str, str], note: Path
-) -> "CopilotClient":
-    from copilot import CopilotClient, RuntimeConnection
+def _load_sdk() -> None:
+    load_sdk()
+    tell_traces(asked_in)
+    # All its errors come to us as exceptions; its log only repeats them, with their tracebacks.
+    logging.getLogger("copilot").setLevel(logging.CRITICAL)
 
-    path, arguments = supervised(program, note) or (str(program), ())
-    return buffered(CopilotClient)(
-        connection=RuntimeConnection.for_stdio(path=path, args=arguments),
-        working_directory=str(plan.home),
-        base_directory=str(plan.home),
-        env=environ,
-        use_logged_in_user=plan.signed_in_user,
-        log_level="error",
-    )
+
+def _shared(note: Path) -> Path:
+    return note.with_suffix(SHARED_SUFFIX)
 
 
 async def _abandon(client: "CopilotClient") -> None:
@@ -330,45 +392,4 @@ def _why_not(located: Located, error: Exception) -> str:
     return (
         f"The agent runtime at {located.path} did not start: {reason or type(error).__name__}. "
         "To find out why, run `airboss doctor`. To reinstall it, run `airboss setup`."
-    )
-
-
-def in_words(error: RuntimeRefused) -> RuntimeUnavailable | NotSignedIn:
-    """A refusal for want of a sign-in says what to do; any other stays what it is."""
-    said = str(error)
-    refused = any(word in said for word in ("401", "403", "Unauthorized", "Forbidden"))
-    if refused or "authenticated" in said or "No GitHub" in said:
-        return NotSignedIn(
-            "Copilot's service did not accept the sign-in. Set COPILOT_GITHUB_TOKEN to a valid "
-            "token, or sign in with the Copilot CLI."
-        )
-    if "network fetch failed" in said:
-        return RuntimeUnavailable(
-            "Could not connect to Copilot. Check the network, or the proxy in HTTPS_PROXY. "
-            f"Your own providers and the rehearsal model still work. Details: {said}"
-        )
-    return error
-
-
-def gone(error: RuntimeRefused, session: str) -> AirbossError:
-    if "not found" in str(error).lower() and "session" in str(error).lower():
-        return SessionGone(f"The agent runtime has no record of session {session} any more.")
-    return in_words(error)
-
-
-def _offer(model: Any) -> CopilotModel:
-    billing, policy = getattr(model, "billing", None), getattr(model, "policy", None)
-    capabilities = getattr(model, "capabilities", None)
-    limits = getattr(capabilities, "limits", None)
-    state = getattr(policy, "state", None)
-    return CopilotModel(
-        id=str(model.id),
-        name=str(model.name),
-        multiplier=getattr(billing, "multiplier", None),
-        max_prompt_tokens=getattr(limits, "max_prompt_tokens", None),
-        policy=None if state is None else str(getattr(state, "value", state)),
-        context_tokens=getattr(limits, "max_context_window_tokens", None),
-        efforts=tuple(getattr(model, "supported_reasoning_efforts", None) or ()),
-        vision=getattr(getattr(capabilities, "supports", None), "vision", None),
-        max_output_tokens=getattr(limits, "max_output_tokens", None),
     )

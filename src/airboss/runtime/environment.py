@@ -6,6 +6,8 @@ from typing import Final
 
 OWNER: Final = "AIRBOSS_OWNER"
 LIFE: Final = "AIRBOSS_LIFE"
+# On the processes that are MCP servers: they stay when a turn is stopped.
+SERVER: Final = "AIRBOSS_MCP_SERVER"
 # Else the runtime asks a login shell for its environment and gives that to every command: a token
 # that a person's profile exports would be there again.
 _NO_PROFILE: Final = {"COPILOT_DISABLE_LOGIN_SHELL_ENV": "1"}

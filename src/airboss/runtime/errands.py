@@ -1,7 +1,7 @@
 """What is asked of the SDK's session in more than one step, in its words; nothing is kept here."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from copilot.session import CopilotSession
@@ -61,6 +61,25 @@ async def compact(session: "CopilotSession", instructions: str | None) -> Compac
     return Compaction(before, after, said.messages_removed)
 
 
+@dataclass(frozen=True)
+class CommandAnswer:
+    """What the runtime makes of a command: a text for people, or a prompt for the agent."""
+
+    text: str | None = None
+    prompt: str | None = None
+
+
+async def command(session: "CopilotSession", name: str, words: str) -> CommandAnswer:
+    from copilot.rpc import CommandsInvokeRequest
+
+    asked = CommandsInvokeRequest(name=name, input=words or None)
+    answer: Any = await session.rpc.commands.invoke(asked)
+    said: dict[str, object] = answer.to_dict()
+    prompt, text = said.get("prompt"), said.get("text")
+    is_prompt = said.get("kind") == "agent-prompt" and isinstance(prompt, str)
+    return CommandAnswer(None if text is None else str(text), str(prompt) if is_prompt else None)
+
+
 async def set_model(
     session: "CopilotSession", model: str, effort: str | None, *, is_own: bool
 ) -> None:
@@ -71,6 +90,16 @@ async def set_model(
     await session.set_model(
         model, reasoning_effort=effort, model_capabilities=sees if is_own else None
     )
+
+
+async def be_agent(session: "CopilotSession", name: str | None) -> None:
+    """A resume keeps the agent that the session was before, whatever it is told."""
+    from copilot.rpc import AgentSelectRequest
+
+    if name is None:
+        await session.rpc.agent.deselect()
+    else:
+        await session.rpc.agent.select(AgentSelectRequest(name=name))
 
 
 async def stop_compacting(session: "CopilotSession") -> None:

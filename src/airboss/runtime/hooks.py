@@ -2,23 +2,29 @@
 
 The runtime lets a call pass when its hook fails or says something odd, so nothing of that kind
 leaves this module. Allowing is never said either: it would keep permission from being asked for.
-What came of a call is known by its events; the hooks behind it would only say so again.
+What came of a call is known by its events. All other hooks are asked only where a session has such
+(`MoreHooks`); what goes wrong there is passed over.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
+
+from pydantic.alias_generators import to_snake
 
 from airboss.background import Background
 from airboss.model.events import ToolEnded, ToolStarted
 from airboss.runtime.signals import Compacted
+from airboss.session_keys import HookName
 
 _log = logging.getLogger(__name__)
 
 _FAULT: Final = "Airboss could not check this call, so it is refused."
 _STOPPED: Final = "The turn was stopped before this call was let through."
+BEFORE_CALL: Final = "preToolUse"
+_AT_THE_END: Final = "sessionEnd"
 # Said with every request to ask: it comes back in the permission request, by which that is known
 # to be ours, also after a restart with another version. So it stays as it is.
 ASKED_BY_THE_GATE: Final = "A tool that is not part of Airboss is called with permission only"
@@ -79,11 +85,27 @@ class ToolGate(Protocol):
         ...
 
 
+class MoreHooks(Protocol):
+    """What a session has beside the gate. `names` are those of the runtime's hooks."""
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    async def answer(self, name: str, said: Mapping[str, Any] | None) -> dict[str, Any]:
+        """In the runtime's words; without `said` its question was too large to be read."""
+        ...
+
+    def seconds(self, name: HookName) -> float:
+        """So long the hooks of this name take together at most."""
+        ...
+
+
 class Hooks:
     """The SDK's hooks of one session."""
 
-    def __init__(self, gate: ToolGate) -> None:
+    def __init__(self, gate: ToolGate, more: MoreHooks | None = None) -> None:
         self._gate = gate
+        self._more = more
         # Each is awaited by the call that it is for.
         self._going = Background("hooks")
         self._is_stopped = False
@@ -93,7 +115,24 @@ class Hooks:
 
     def for_the_sdk(self) -> dict[str, Any]:
         """For `create_session(hooks=…)`."""
-        return {"on_pre_tool_use": self._before}
+        others = {_sdk_name(name): self._asking(name) for name in self.names}
+        return {"on_pre_tool_use": self._asking(BEFORE_CALL), **others}
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Beside the one before each call."""
+        return self._more.names if self._more else frozenset()
+
+    @property
+    def end_seconds(self) -> float:
+        """So long the end of the session may take, for its hooks."""
+        is_asked = self._more is not None and _AT_THE_END in self.names
+        return self._more.seconds(_AT_THE_END) if self._more and is_asked else 0.0
+
+    async def settle(self) -> None:
+        """Wait for what is asked at the end of the session."""
+        if seconds := self.end_seconds:
+            await self._going.wait(seconds)
 
     def hear(self, said: ToolStarted | ToolEnded | Compacted) -> None:
         """Whatever the gate makes of it, others are to hear it too."""
@@ -114,28 +153,50 @@ class Hooks:
         """Another turn begins."""
         self._is_stopped = False
 
-    def ask(self, said: Mapping[str, Any], reply: Callable[[dict[str, Any]], None]) -> None:
-        """The runtime's question, off the wire: its answer is given to `reply`, once."""
-        if self._is_stopped:
-            reply(_said(Veto(_STOPPED)))
+    def ask(
+        self, name: str, said: Mapping[str, Any] | None, reply: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """The runtime's question, off the wire: its answer is given to `reply`, once. One that was
+        too large to be read has no words."""
+        is_call = name == BEFORE_CALL
+        unasked = _said(Veto(_STOPPED)) if is_call else {}
+        if self._is_stopped and name != _AT_THE_END:
+            reply(unasked)
             return
-        self.called.add(str(said.get("toolName")))
+        if is_call and said is not None:
+            self.called.add(str(said.get("toolName")))
 
         def answer(asked: "asyncio.Task[dict[str, Any]]") -> None:
-            reply(_said(Veto(_STOPPED)) if asked.cancelled() else asked.result())
+            reply(unasked if asked.cancelled() else asked.result())
 
-        self._going.call(self._answer(said)).add_done_callback(answer)
+        work = self._answer(said or {}) if is_call else self._answer_more(name, said)
+        self._going.call(work).add_done_callback(answer)
 
-    async def _before(self, said: Mapping[str, Any], _: object) -> dict[str, Any]:
+    def _asking(
+        self, name: str
+    ) -> Callable[[Mapping[str, Any], object], Awaitable[dict[str, Any]]]:
         """The same question, where it comes through the SDK."""
-        answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-        def reply(answer: dict[str, Any]) -> None:
-            if not answered.done():  # else nobody waits for it any more
-                answered.set_result(answer)
+        async def ask(said: Mapping[str, Any], _: object) -> dict[str, Any]:
+            answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-        self.ask(said, reply)
-        return await answered
+            def reply(answer: dict[str, Any]) -> None:
+                if not answered.done():  # else nobody waits for it any more
+                    answered.set_result(answer)
+
+            self.ask(name, said, reply)
+            return await answered
+
+        return ask
+
+    async def _answer_more(self, name: str, said: Mapping[str, Any] | None) -> dict[str, Any]:
+        if self._more is None:
+            return {}
+        try:
+            return await self._more.answer(name, said)
+        except Exception:  # noqa: BLE001  # the border: whatever failed, all goes on without it
+            _log.exception("The hook %s failed and is passed over", name)
+            return {}
 
     async def _answer(self, said: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -183,6 +244,11 @@ def _said(answer: object) -> dict[str, Any]:
             return {"permissionDecision": "deny", "permissionDecisionReason": reason}
         case _:
             raise TypeError(f"{type(answer).__name__} is no answer of a gate")
+
+
+def _sdk_name(name: str) -> str:
+    """As in `on_user_prompt_submitted`."""
+    return f"on_{to_snake(name)}"
 
 
 def _note(note: str | None) -> dict[str, str]:

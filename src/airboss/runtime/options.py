@@ -1,31 +1,30 @@
 """What every session is opened with, in the SDK's words."""
 
-import base64
 from typing import TYPE_CHECKING, Any
 
 from airboss.model.setup import ContextSetup, Setup, SystemMessageSetup
+from airboss.runtime.custom_agents import agent_options
+from airboss.runtime.mcp_servers import server_options
+from airboss.runtime.named_models import model_options
 from airboss.runtime.runtime_process import RuntimeProcess
 from airboss.runtime.tool_names import tool_options
 from airboss.runtime.tools import sdk_tools
-from airboss.store.images import Pictures
 
 if TYPE_CHECKING:
-    from airboss.runtime.session import SessionRequest
+    from airboss.runtime.session_request import SessionRequest
 
 
 def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, Any]:
     """What a repository brings and would run stays off."""
     from copilot import PermissionNoResult
-    from copilot.session import ModelCapabilitiesOverride, ModelSupportsOverride
 
     def no_answer(*_: object) -> PermissionNoResult:
         """Its presence makes the runtime ask; the answer is ours, from the raw event."""
         return PermissionNoResult()
 
     return {
-        "model": asked.model,
-        "provider": None if asked.provider is None else dict(asked.provider),
-        "github_token": asked.github_token,
+        **model_options(asked),
+        **_token(asked),
         "working_directory": str(asked.cwd),
         "client_name": "airboss",
         "tools": sdk_tools(asked.tools),
@@ -42,22 +41,36 @@ def options_of(asked: "SessionRequest", process: RuntimeProcess) -> dict[str, An
         # Left out, the instructions of a folder are read once in the life of the runtime.
         **({} if asked.resume else {"refresh_custom_instructions": True}),
         "enable_session_telemetry": False,
-        **_of_setup(asked.setup),
-        # A model that the runtime does not know would not be shown images by itself.
-        "model_capabilities": asked.provider
-        and ModelCapabilitiesOverride(supports=ModelSupportsOverride(vision=asked.vision)),
+        **_of_setup(asked.setup, asked.own_words),
+        "mcp_servers": server_options(asked.servers, str(asked.cwd)),
+        # Else a sign-in at a server would be there for every session of this machine's user.
+        "mcp_oauth_token_storage": "in-memory",
     }
 
 
-def _of_setup(setup: Setup) -> dict[str, Any]:
+def _token(asked: "SessionRequest") -> dict[str, Any]:
+    """Of the session alone: the process itself has none."""
+    renew = asked.renew_token
+    if renew is None:
+        return {"github_token": asked.github_token}
+
+    async def provide(_asked: object) -> dict[str, Any]:
+        token, seconds = await renew()
+        return {"kind": "token", "accessToken": token, "expiresIn": seconds}
+
+    return {"github_token_provider": provide}
+
+
+def _of_setup(setup: Setup, own_words: str | None) -> dict[str, Any]:
     """Given whole to a resume too: the runtime forgets nearly all of it."""
     return {
         "reasoning_effort": setup.reasoning_effort,
-        "system_message": setup.system_message and _system_message(setup.system_message),
+        "system_message": _system_message(setup.system_message, own_words),
         "skip_custom_instructions": setup.instructions == "off",
         **tool_options(setup.tools),
         "additional_directories": list(setup.directories) or None,
         "infinite_sessions": _infinite_sessions(setup.context),
+        **agent_options(setup),
     }
 
 
@@ -73,11 +86,17 @@ def _infinite_sessions(context: ContextSetup) -> dict[str, Any] | None:
     return {name: value for name, value in said.items() if value is not None} or None
 
 
-def _system_message(message: SystemMessageSetup) -> dict[str, Any]:
+def _system_message(
+    message: SystemMessageSetup | None, own_words: str | None
+) -> dict[str, Any] | None:
+    """What somebody says about this session comes behind what we say about all."""
+    if message is None:
+        return {"mode": "append", "content": own_words} if own_words else None
     if message.replace is not None:
         texts = [text for text in (message.replace, message.append) if text]
         return {"mode": "replace", "content": "\n\n".join(texts)}
-    added = {"content": message.append} if message.append else {}
+    texts = [text for text in (own_words, message.append) if text]
+    added = {"content": "\n\n".join(texts)} if texts else {}
     if not message.sections:
         return {"mode": "append", **added}
     sections = {
@@ -85,17 +104,3 @@ def _system_message(message: SystemMessageSetup) -> dict[str, Any]:
         for name, change in message.sections.items()
     }
     return {"mode": "customize", "sections": sections, **added}
-
-
-def blobs(pictures: Pictures) -> list[Any] | None:
-    """Images as the runtime takes them; it names each in the request."""
-    shown = [
-        {
-            "type": "blob",
-            "data": base64.b64encode(picture.data).decode(),
-            "mimeType": picture.mime,
-            "displayName": f"image {number}",
-        }
-        for number, picture in enumerate(pictures, start=1)
-    ]
-    return shown or None

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import subprocess
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,18 +31,20 @@ class RuntimeRefused(RuntimeUnavailable):
 class RuntimeProcess:
     """A running process with its client. `ended` ends every wait on it, with the reason.
 
-    `child` is what we started, a supervisor where there is one; `pid` is the runtime's own.
+    `child` is what we started, a supervisor where there is one; `pid` is the runtime's own. One
+    that somebody else started, at `url`, has neither: it is never ended by us.
     """
 
     def __init__(
         self,
         client: "CopilotClient",
-        child: "subprocess.Popen[bytes]",
+        child: "subprocess.Popen[bytes] | None",
         wire: SdkWire,
         mark: str,
-        located: Located,
+        located: Located | None,
         pid: int | None = None,
         places: Places | None = None,
+        url: str | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.client = client
@@ -50,12 +52,16 @@ class RuntimeProcess:
         self.wire = wire
         self.mark = mark
         self.located = located
-        self.pid = child.pid if pid is None else pid
+        self.pid = child.pid if pid is None and child is not None else pid
+        self.url = url
         self._places = places
         self.ended: asyncio.Future[str] = loop.create_future()
         self.cleaned_up = asyncio.Event()
         self.sessions: set[str] = set()
         self._when_lost: dict[str, Callable[[str], None]] = {}
+        self._leaving = 0
+        # Called when a session has left.
+        self.on_change: Callable[[], None] = lambda: None
         # Whether there may be orphans without a mark.
         self._may_have_orphans = False
         self._calls = Background("runtime calls")
@@ -64,12 +70,21 @@ class RuntimeProcess:
     def alive(self) -> bool:
         return not self.ended.done()
 
-    def join(self, session: str, hear: Listener, ask_hook: AskHook | None = None) -> None:
-        """From now on `session` hears its events, and what it starts is swept with this process."""
+    def join(
+        self,
+        session: str,
+        hear: Listener,
+        ask_hook: AskHook | None = None,
+        wanted: frozenset[str] = frozenset(),
+    ) -> None:
+        """From now on `session` hears its events, and what it starts is swept with this process.
+        `wanted` are its hooks beside the one before each call."""
         self.sessions.add(session)
         self.wire.routes[session] = without_repeats(hear)
         if ask_hook is not None:
             self.wire.hooks[session] = ask_hook
+            if wanted:
+                self.wire.wanted[session] = wanted
 
     def when_lost(self, session: str, lost: Callable[[str], None]) -> None:
         """`lost` is called with the reason when this process ends, or now where it has."""
@@ -96,18 +111,21 @@ class RuntimeProcess:
     def forget(self, session: str) -> None:
         self.wire.routes.pop(session, None)
         self.wire.hooks.pop(session, None)
+        self.wire.wanted.pop(session, None)
         self._when_lost.pop(session, None)
 
-    async def sweep(self, session: str) -> None:
-        """End what the session's agent left running. Whose an orphan without a mark is, nobody can
-        say: such end when no other session is here."""
+    async def sweep(self, session: str, *, keeps_servers: bool = False) -> None:
+        """End what the session's agent left running, its MCP servers too or not. Whose an orphan
+        without a mark is, nobody can say: such end when no other session is here."""
         self._may_have_orphans = True
-        await sweep_session(session)
+        await sweep_session(session, self.pid if keeps_servers else None)
         await self.sweep_orphans(session)
 
     async def sweep_orphans(self, session: str) -> None:
         """The same of a session whose agent started nothing: others may have, before it."""
         is_last = self.alive and not self.wire.routes.keys() - {session}
+        if self.child is None or self.pid is None:
+            return
         if is_last and self._may_have_orphans and self.pid != self.child.pid:
             self._may_have_orphans = False
             await sweep_orphans(self.child.pid, self.pid)
@@ -115,6 +133,20 @@ class RuntimeProcess:
     @property
     def open_sessions(self) -> int:
         return len(self._when_lost)
+
+    @property
+    def in_use(self) -> int:
+        return len(self._when_lost) + self._leaving
+
+    @contextlib.contextmanager
+    def leaving(self) -> Generator[None]:
+        """While a session is closed it counts still: the runtime writes its history down."""
+        self._leaving += 1
+        try:
+            yield
+        finally:
+            self._leaving -= 1
+            self.on_change()
 
     def end(self, reason: str) -> None:
         """It is over: waits end, and every session hears why. What still comes is not heard."""
@@ -125,6 +157,7 @@ class RuntimeProcess:
         self._when_lost.clear()
         self.wire.routes.clear()
         self.wire.hooks.clear()
+        self.wire.wanted.clear()
         for lost in said:
             lost(reason)
 

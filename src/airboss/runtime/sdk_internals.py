@@ -62,6 +62,11 @@ RELIED_ON: Final[Mapping[str, str]] = {
     "copilot._jsonrpc.ProcessExitedError": (
         "Tells a process that was lost from one that said no. The SDK gives it no public name."
     ),
+    "function 'get_trace_context' of copilot.client and copilot.session": (
+        "Which trace the runtime joins with what it is asked for. The SDK would import "
+        "OpenTelemetry to ask for it, also where nobody traces. Without it the SDK does that, and "
+        "a runtime's spans are in traces of their own."
+    ),
     "words 'Client not connected'": "The same, said by a client that has noticed it by itself.",
 }
 
@@ -93,6 +98,7 @@ class SdkConnection:
         """From now on `read` reads each message and `hear` gets it, on the SDK's own thread, and
         what is short is written at once, whoever says it."""
         rpc = self._rpc
+        _buffer(rpc.process)
         rpc._handle_message = hear
         if hasattr(rpc, "_read_message"):
             rpc._read_message = lambda: read(rpc.process.stdout)
@@ -148,10 +154,45 @@ def buffered(client_class: "type[CopilotClient]") -> "type[CopilotClient]":
         async def _start_cli_server(self) -> None:
             await super()._start_cli_server()
             process = process_of(self)
-            if process is not None and isinstance(process.stdout, io.RawIOBase):
-                process.stdout = io.BufferedReader(process.stdout, _PIPE_BYTES)
+            if process is not None and process.stdin is None:
+                _drain(process)
+            elif process is not None:
+                _buffer(process)
 
     return Buffered
+
+
+def _buffer(process: Any) -> None:
+    """Read in large pieces from now on. Whoever reads a line meanwhile goes on behind it."""
+    if isinstance(process.stdout, io.RawIOBase):
+        process.stdout = io.BufferedReader(process.stdout, _PIPE_BYTES)
+
+
+def _drain(process: "subprocess.Popen[bytes]") -> None:
+    """A process that is spoken to by a socket says nothing more that matters by its pipes; but one
+    that nobody reads from would wait when they are full."""
+
+    def read(pipe: Any) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while pipe.read(_PIPE_BYTES):
+                pass
+
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            threading.Thread(target=read, args=(pipe,), daemon=True).start()
+
+
+def tell_traces(current: Callable[[], str | None]) -> None:
+    """From now on the SDK tells the runtime this `traceparent` with what it asks of it."""
+    from copilot import client, session
+
+    def trace_context() -> dict[str, str]:
+        said = current()
+        return {"traceparent": said} if said else {}
+
+    for module in (client, session):
+        if hasattr(module, "get_trace_context"):
+            vars(module)["get_trace_context"] = trace_context
 
 
 def process_of(client: "CopilotClient") -> "subprocess.Popen[bytes] | None":

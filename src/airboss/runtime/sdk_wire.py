@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from copilot.session_events import SessionEvent
 
 Listener: TypeAlias = Callable[[Mapping[str, Any]], None]
-# Is given the question before a call of a tool, and whom to tell the answer.
-AskHook: TypeAlias = Callable[[Mapping[str, Any], Callable[[dict[str, Any]], None]], None]
+# Is given a hook's name, its question (none where it was too large) and whom to tell the answer.
+AskHook: TypeAlias = Callable[
+    [str, Mapping[str, Any] | None, Callable[[dict[str, Any]], None]], None
+]
 
 # 85 % of all bytes, and nothing that anybody here needs.
 _NOISE = frozenset(
@@ -59,6 +61,8 @@ _OUR_HOOK = "preToolUse"
 _SLICE_SECONDS = 0.01
 # What was read and not heard yet: more than this stays in the pipe, and its writer waits.
 _MOST_WAITING_BYTES = 1024 * 1024
+# So long the end of a connection is held back.
+_LAST_SECONDS = 0.1
 # A loop that makes no room for so long is not waited for: it may be about to end.
 _ROOM_SECONDS = 10.0
 
@@ -71,6 +75,9 @@ class SdkWire:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.routes: dict[str, Listener] = {}
         self.hooks: dict[str, AskHook] = {}
+        # The hooks that a session has beside the one before each call of a tool, by name. Most
+        # have none.
+        self.wanted: dict[str, frozenset[str]] = {}
         self.heard = 0
         self.attached = False
         self._loop = loop
@@ -94,8 +101,22 @@ class SdkWire:
         return True
 
     def _read(self, pipe: Pipe) -> Any:
-        message, self._size = read_message(pipe, self._go_on)
+        try:
+            message, self._size = read_message(pipe, self._go_on)
+        except (OSError, EOFError, ValueError):
+            self._let_all_be_heard()
+            raise
+        if message is None:
+            self._let_all_be_heard()
         return message
+
+    def _let_all_be_heard(self) -> None:
+        """The SDK fails whatever has no answer now, also what has one that the loop is yet to hear,
+        and the loop complains of the second one."""
+        heard = threading.Event()
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(heard.set)
+            heard.wait(_LAST_SECONDS)
 
     def _go_on(self) -> None:
         """In the middle of a message: the watchdog takes no silence for a hang while it grows."""
@@ -113,18 +134,26 @@ class SdkWire:
                 self._take(message["params"])
             case "session.lifecycle":
                 pass  # nobody listens, and the SDK would take 0.3 ms to read its two dates
-            case "hooks.invoke" if answer_unused_hook(connection, message):
+            case "hooks.invoke" if not self._is_wanted(message) and answer_unused_hook(
+                connection, message
+            ):
                 pass
             case "hooks.invoke" if isinstance(message, Shortened) and _is_ours(message):
                 self._say(connection, _refusal(message["id"]))  # what nobody can check is a no
-            case "hooks.invoke" if _is_ours(message) and self._has_hook(message):
+            case "hooks.invoke" if self._has_hook(message):
                 with contextlib.suppress(RuntimeError):  # the loop is closed
                     self._loop.call_soon_threadsafe(self._ask_hook, connection, message)
             case _:
                 connection.hand_on(message)
 
+    def _is_wanted(self, message: Mapping[str, Any]) -> bool:
+        params = message["params"]
+        wanted = self.wanted.get(params.get("sessionId"))
+        return wanted is not None and params["hookType"] in wanted
+
     def _has_hook(self, message: Mapping[str, Any]) -> bool:
-        return message["params"].get("sessionId") in self.hooks
+        is_asked = _is_ours(message) or self._is_wanted(message)
+        return is_asked and message["params"].get("sessionId") in self.hooks
 
     def _ask_hook(self, connection: SdkConnection, message: dict[str, Any]) -> None:
         """Without the SDK, which builds two classes and a date of each question: 0.3 ms."""
@@ -136,7 +165,8 @@ class SdkWire:
                 self._send(connection, answer)
 
         if (ask := self.hooks.get(params["sessionId"])) is not None:
-            ask(params.get("input", {}), reply)
+            given = None if isinstance(message, Shortened) else params.get("input", {})
+            ask(params["hookType"], given, reply)
         else:  # the session was left meanwhile
             reply(_denied("The session has ended."))
 

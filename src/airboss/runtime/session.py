@@ -3,25 +3,24 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 from airboss.background import Background
 from airboss.errors import RuntimeUnavailable
 from airboss.model.events import Event, ToolEnded, ToolStarted
-from airboss.model.excerpt import MOST_CHARACTERS, Redacting
-from airboss.model.setup import USUAL, Setup
-from airboss.runtime.agent_runtime import Runtime, gone
-from airboss.runtime.errands import is_at_work, set_model, stop_work, take_back
-from airboss.runtime.hooks import Hooks, ToolGate
-from airboss.runtime.options import blobs, options_of
-from airboss.runtime.permission import Decide
-from airboss.runtime.requests import CutOffRequests, Requests, pending_requests
+from airboss.runtime.agent_runtime import Runtime
+from airboss.runtime.auto_switch import AutoSwitch
+from airboss.runtime.errands import be_agent, is_at_work, set_model, stop_work, take_back
+from airboss.runtime.gone_session import gone
+from airboss.runtime.hooks import Hooks
+from airboss.runtime.options import options_of
+from airboss.runtime.requests import CutOffRequests, Requests
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk_internals import forget_session
 from airboss.runtime.session_on_process import WORKING_SECONDS, SessionOnProcess
+from airboss.runtime.session_request import SessionRequest
+from airboss.runtime.session_servers import RunningServers
 from airboss.runtime.signals import (
     Compacted,
     ModelReplaced,
@@ -32,12 +31,7 @@ from airboss.runtime.signals import (
     TurnIdle,
     went_quiet,
 )
-from airboss.runtime.tool_names import ToolsBySource, narrow, tools_by_source
-from airboss.runtime.tools import AnswerCall, ToolOffer
 from airboss.runtime.translate import Translator
-from airboss.store.images import Pictures
-
-Hear: TypeAlias = Callable[[Event | Signal], None]
 
 _OPEN_SECONDS = 60.0
 # Together with the sweep an abort takes less than a second, whatever the runtime does.
@@ -46,44 +40,12 @@ _CLOSE_SECONDS = 2.0
 _REMEMBERED = 32
 
 
-@dataclass(frozen=True)
-class SessionRequest:
-    """What a session is to be. `id` is also the mark on all that its agent starts.
-
-    `hear` is called on the event loop, in order, and returns at once. `provider` is one's own model
-    service in the SDK's words, whose model is shown images or not (`vision`); without it the models
-    are Copilot's, for `github_token` or for the signed-in user.
-    """
-
-    id: str
-    cwd: Path
-    model: str
-    hear: Hear
-    decide: Decide
-    redactor: Redacting
-    provider: Mapping[str, Any] | None = None
-    vision: bool = True
-    github_token: str | None = None
-    # Beside the runtime's own. These and `setup` are forgotten on a resume, and given anew.
-    tools: tuple[ToolOffer, ...] = ()
-    # For those of them that are answered from outside.
-    answer: AnswerCall | None = None
-    gate: ToolGate | None = None  # what every call of a tool passes; it too is given anew
-    resume: bool = False
-    # On a resume: what was asked for when it was cut off is asked again, and that turn goes on.
-    goes_on: bool = False
-    setup: Setup = USUAL
-    quiet_limit: float = 60.0
-    # Of each block so many characters are told.
-    most: int = MOST_CHARACTERS
-
-
 async def open_session(runtime: Runtime, asked: SessionRequest) -> "RuntimeSession":
     """Open or resume a session, starting the runtime when there is none."""
 
     async def opened(process: RuntimeProcess) -> RuntimeSession:
         session = RuntimeSession(process, asked)
-        process.join(asked.id, session.hear, session.ask_hook)
+        process.join(asked.id, session.hear, session.ask_hook, session.wanted_hooks)
         try:
             await session.open()
         except BaseException:
@@ -103,8 +65,9 @@ class RuntimeSession(SessionOnProcess):
         self._asked = asked
         known_model = asked.model if asked.provider is None else None
         self._translator = Translator(asked.redactor, known_model, asked.most)
-        self._hooks = Hooks(asked.gate) if asked.gate else None
+        self._hooks = Hooks(asked.gate, asked.hooks) if asked.gate else None
         self.ask_hook = self._hooks and self._hooks.ask
+        self.wanted_hooks = self._hooks.names if self._hooks else frozenset[str]()
         self._loop = asyncio.get_running_loop()
         self._heard_at = self._loop.time()
         self._busy = self._began = False
@@ -118,12 +81,13 @@ class RuntimeSession(SessionOnProcess):
         self._read: deque[str] = deque(maxlen=_REMEMBERED)
         self._steered = False
         self._over = False
-        self._brought = frozenset[str]()  # the tools of servers that were seen
+        self.servers = RunningServers(asked, self._say)
         self._replaced: ModelReplaced | None = None
         self._quiet: asyncio.TimerHandle | None = None
         # What goes on beside the turn.
         self._beside = Background("requests", asked.id)
         self._requests = Requests(asked.decide, asked.tools, asked.answer, self._beside)
+        self._switch = AutoSwitch(asked.switch, self._say, self._put, self._tell, self._beside)
 
     @property
     def passed_over(self) -> Mapping[str, int]:
@@ -138,6 +102,7 @@ class RuntimeSession(SessionOnProcess):
         asked, client = self._asked, self._process.client
         options = options_of(asked, self._process)
         options["hooks"] = self._hooks and self._hooks.for_the_sdk()
+        options["on_auto_mode_switch_request"] = self._switch.for_the_sdk()
         if outputs := await self._process.outputs_of(asked.id):
             options["large_output"] = {"output_directory": str(outputs)}
         if asked.resume:
@@ -146,16 +111,14 @@ class RuntimeSession(SessionOnProcess):
         else:
             opening = client.create_session(session_id=asked.id, name=asked.id, **options)
         try:
-            self._sdk = await self._process.ask(opening, _OPEN_SECONDS)
+            self._sdk = sdk = await self._process.ask(opening, _OPEN_SECONDS)
+            if asked.resume and asked.setup.agents:
+                await self._process.ask(be_agent(sdk, asked.setup.agent), WORKING_SECONDS)
         except RuntimeRefused as error:
             raise gone(error, asked.id) from error
-
-    async def tools(self) -> ToolsBySource | None:
-        return await tools_by_source(self._say)
-
-    async def pending(self) -> CutOffRequests:
-        """What was asked for when the session was cut off, and is still."""
-        return await pending_requests(self._say)
+        if self.servers:
+            # Nobody waits for it: the runtime starts them when it is asked for their list.
+            self._process.begin(self._sdk.rpc.mcp.list())
 
     def go_on(self, pending: CutOffRequests) -> None:
         """The turn that was cut off goes on: what it asked for is asked again now."""
@@ -166,17 +129,22 @@ class RuntimeSession(SessionOnProcess):
             self.hear({"type": "tool.execution_start", "data": call})
             self._requests.ask_outside(self._say, call)
 
-    async def send(self, text: str, pictures: Pictures = ()) -> str:
-        """Put a request to the agent; the runtime's id of it. What follows is heard."""
+    async def send(self, text: str, more: list[Any] | None = None, *, plan: bool = False) -> str:
+        """Put a request to the agent, with attachments in the runtime's words; the runtime's id of
+        it. What follows is heard. In plan mode the agent is told to show a plan first."""
         self._begin_to_wait()
         try:
-            self._brought = await narrow(self._asked.setup.tools, self._say, self._brought)
-            return await self._process.ask(self._opened.send(text, attachments=blobs(pictures)))
+            await self.servers.before_request()
+            asking = self._opened.send(text, attachments=more, agent_mode="plan" if plan else None)
+            name = await self._process.ask(asking)
+            if self.servers.are_late:
+                self._beside.start(self.servers.release(self._say, lambda: self._began), "release")
         except BaseException as error:
             self._busy = False
             if isinstance(error, RuntimeRefused):
                 raise gone(error, self.id) from error
             raise
+        return name
 
     def _begin_to_wait(self) -> None:
         self._busy, self._answered, self._steered = True, False, False
@@ -186,11 +154,10 @@ class RuntimeSession(SessionOnProcess):
         self._heard_at = self._loop.time()
         self._listen_for_quiet()
 
-    async def steer(self, tag: str, text: str, pictures: Pictures = ()) -> None:
+    async def steer(self, tag: str, text: str, more: list[Any] | None = None) -> None:
         """Put a request into the running turn. It is read between two steps of the agent, which
         `RequestRead` tells by its tag; an abort before that forgets it."""
-        shown = blobs(pictures)
-        name = await self._process.ask(self._opened.send(text, attachments=shown, mode="immediate"))
+        name = await self._process.ask(self._opened.send(text, attachments=more, mode="immediate"))
         self._steering[name] = tag
         if name in self._read:  # its event was faster than this answer
             self._tell_read(name, past=True)
@@ -203,12 +170,18 @@ class RuntimeSession(SessionOnProcess):
                 await self._process.ask(take_back(self._opened, name, text), WORKING_SECONDS)
             self._steering.pop(name, None)
 
+    @property
+    def knows_named_models_only(self) -> bool:
+        """Whether another model of its service has to be named to the runtime first."""
+        return bool(self._asked.named) and self._asked.provider is not None
+
     async def set_model(self, model: str, effort: str | None) -> None:
         """Go on with another model of the same service, between two turns."""
         is_own = self._asked.provider is not None
         before = self._translator.ask_for(None if is_own else model)
         try:
-            switching = set_model(self._opened, model, effort, is_own=is_own)
+            name = self._asked.runtime_model(model)
+            switching = set_model(self._opened, name, effort, is_own=is_own)
             await self._process.ask(switching, WORKING_SECONDS)
         except BaseException:
             self._translator.ask_for(before)
@@ -224,28 +197,37 @@ class RuntimeSession(SessionOnProcess):
                     await self._idle.wait()
         if self._busy and self.alive:
             self._end_turn(TurnIdle(aborted=True))
-        await self._sweep()
+        await self._sweep(keeps_servers=True)
 
     async def close(self) -> None:
         """Leave the session; its history stays with the runtime. Never raises for a dead one."""
+        with self._process.leaving():
+            await self._leave()
+
+    async def _leave(self) -> None:
         if not self._over:
             if self._busy:
                 self._end_turn(TurnIdle(aborted=True))
             self._finish()
-            self._process.forget(self.id)
             await asyncio.to_thread(self._process.put_outputs_aside, self.id)
+            last = self._hooks.end_seconds if self._hooks else 0  # asked while it is left
             with contextlib.suppress(RuntimeUnavailable):
-                await self._process.ask(self._opened.disconnect(), _CLOSE_SECONDS)
+                await self._process.ask(self._opened.disconnect(), _CLOSE_SECONDS + last)
+            if self._hooks is not None:
+                await self._hooks.settle()
+            self._process.forget(self.id)
             forget_session(self._process.client, self.id)
         await self._beside.close(seconds=_CLOSE_SECONDS)
         await self._sweep()
 
-    async def _sweep(self) -> None:
+    async def _sweep(self, *, keeps_servers: bool = False) -> None:
         """End what the agent left running. Who called no tool but ours has started nothing, and a
         look at all processes takes milliseconds. What was before a resume, nobody knows."""
         ours = {offer.name for offer in self._asked.tools}
-        if self._asked.resume or self._hooks is None or self._hooks.called - ours:
-            await self._process.sweep(self.id)
+        has_servers = self.servers and not keeps_servers
+        is_new = not self._asked.resume and self._hooks is not None
+        if not is_new or has_servers or (self._hooks and self._hooks.called - ours):
+            await self._process.sweep(self.id, keeps_servers=keeps_servers)
         else:
             await self._process.sweep_orphans(self.id)
 
@@ -276,7 +258,9 @@ class RuntimeSession(SessionOnProcess):
                 self._answered = not raw["data"].get("toolRequests")
             case _:
                 pass
-        for said in self._translator.hear(raw):
+        if self.servers and self.servers.hear(raw):
+            self._beside.start(self.servers.narrow_later(), "tools of servers")
+        for said in self._switch.hear(raw, self._translator.hear(raw)):
             self._tell(said)
 
     def _tell_read(self, name: str, *, past: bool = False) -> None:
@@ -369,7 +353,7 @@ class RuntimeSession(SessionOnProcess):
         with contextlib.suppress(RuntimeUnavailable):
             if working is None:
                 await self._process.ask(stop_work(self._opened), _ABORT_SECONDS)
-        await self._sweep()
+        await self._sweep(keeps_servers=True)
         if working is False and self._answered:
             self._end_turn(TurnIdle())
         elif not self._over:
@@ -387,4 +371,5 @@ class RuntimeSession(SessionOnProcess):
         self._idle.set()
         if self._quiet is not None:
             self._quiet.cancel()
+        self._switch.release()
         self._beside.cancel()

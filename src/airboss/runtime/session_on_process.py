@@ -6,8 +6,17 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from airboss.errors import RuntimeUnavailable
-from airboss.runtime.errands import Compaction, aside, compact, stop_compacting
+from airboss.runtime.errands import (
+    CommandAnswer,
+    Compaction,
+    aside,
+    command,
+    compact,
+    stop_compacting,
+)
+from airboss.runtime.requests import CutOffRequests, pending_requests
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
+from airboss.runtime.tool_names import ToolsBySource, tools_by_source
 
 if TYPE_CHECKING:
     from copilot.rpc import SessionRpc
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WORKING_SECONDS: Final = 5.0
+_COMMAND_SECONDS: Final = 30.0
 _NOTHING_TO_COMPACT: Final = "Nothing to compact"
 
 
@@ -26,6 +36,12 @@ class SessionOnProcess:
         self.id = name
         self._process = process
         self._sdk: CopilotSession | None = None
+        self._began = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the agent has read the request of its turn."""
+        return self._began
 
     @property
     def _opened(self) -> "CopilotSession":
@@ -35,6 +51,25 @@ class SessionOnProcess:
 
     async def _say(self, ask: "Callable[[SessionRpc], Coroutine[Any, Any, T]]") -> T:
         return await self._process.ask(ask(self._opened.rpc), WORKING_SECONDS)
+
+    async def _put(self, text: str) -> object:
+        return await self._process.ask(self._opened.send(text))
+
+    async def tools(self) -> ToolsBySource | None:
+        return await tools_by_source(self._say)
+
+    async def pending(self) -> CutOffRequests:
+        """What was asked for when the session was cut off, and is still."""
+        return await pending_requests(self._say)
+
+    async def command(self, name: str, words: str) -> CommandAnswer:
+        """One of the runtime's own."""
+        return await self._process.ask(command(self._opened, name, words), _COMMAND_SECONDS)
+
+    async def plan(self) -> str | None:
+        """What the agent wrote down as its plan, where it did."""
+        said = await self._say(lambda to: to.plan.read())
+        return said.content if said.exists else None
 
     async def aside(self, question: str, seconds: float) -> str:
         """Answered from the history, by the same model, while a turn runs as well."""

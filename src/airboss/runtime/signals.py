@@ -52,6 +52,8 @@ class UsageSeen:
     cost: float
     sub_agent: bool
     cached_tokens: int = 0
+    # The block of the call that began the sub-agent.
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

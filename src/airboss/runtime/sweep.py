@@ -17,11 +17,13 @@ from typing import Final
 
 import psutil
 
-from airboss.runtime.environment import LIFE, OWNER
+from airboss.runtime.environment import LIFE, OWNER, SERVER
 from airboss.runtime.pids import left_in
 from airboss.runtime.supervisor import PR_SET_CHILD_SUBREAPER, prctl, stat_of
 
 SESSION: Final = "COPILOT_AGENT_SESSION_ID"
+# One run of a hook.
+HOOK: Final = "AIRBOSS_HOOK"
 _GONE_SECONDS = 2.0
 _ROUNDS = 4
 _PIECE_BYTES = 1 << 16
@@ -47,9 +49,35 @@ def become_subreaper() -> bool:
     return CHILDREN.adopting
 
 
-async def sweep_session(session: str) -> int:
-    """End all that one session's agent left running; how many there were."""
-    return await asyncio.to_thread(_sweep, _bearing({SESSION: {session}}))
+async def sweep_session(session: str, servers_below: int | None = None) -> int:
+    """End all that one session's agent left running; how many there were. The session's MCP servers
+    stay where a process is named that they run below: the turn ends, and they are for the next."""
+    bears = _bearing({SESSION: {session}})
+
+    def meant(pid: int) -> bool:
+        return bears(pid) and not (servers_below is not None and _is_server(pid, servers_below))
+
+    return await asyncio.to_thread(_sweep, meant)
+
+
+async def sweep_servers(session: str, names: Collection[str]) -> int:
+    """End these MCP servers of a session."""
+    of_session, of_server = _bearing({SESSION: {session}}), _bearing({SERVER: names})
+    return await asyncio.to_thread(_sweep, lambda pid: of_session(pid) and of_server(pid))
+
+
+def _is_server(pid: int, runtime: int) -> bool:
+    """Who detached itself is none, whatever its environment says."""
+    if sys.platform == "linux":
+        is_marked = f"{SERVER}=".encode() in _environ(pid)
+    else:
+        is_marked = SERVER in psutil.Process(pid).environ()
+    return is_marked and any(parent.pid == runtime for parent in psutil.Process(pid).parents())
+
+
+async def sweep_hooks(*marks: str) -> int:
+    """End all that these runs of hooks left behind."""
+    return await asyncio.to_thread(_sweep, _bearing({HOOK: set(marks)}))
 
 
 async def sweep_orphans(supervisor: int, runtime: int) -> int:

@@ -40,12 +40,15 @@ from airboss.runtime.signals import (
     TurnIdle,
     UsageSeen,
 )
+from airboss.runtime.sub_agents import SubAgents
 
 Raw: TypeAlias = Mapping[str, Any]
 
 UNFINISHED_TOOL: Final = "The turn ended before the tool did."
 # The end of a dated release: gpt-4.1-2025-04-14 is the gpt-4.1 that was asked for.
 _DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
+# A change of the model that was offered to us, and that we wanted.
+_WANTED_SWITCH = "rate_limit_auto_switch"
 
 
 class Translator:
@@ -69,6 +72,7 @@ class Translator:
         self._over: set[tuple[Voice, str]] = set()
         self._calls: set[tuple[str, str]] = set()
         self._gauge = ContextGauge(redactor)
+        self._sub_agents = SubAgents(redactor, self._block_of)
         # A sub-agent's calls may have the same ids as those of the agent that called it.
         self._tools: dict[tuple[str | None, str], SpokenBlock] = {}
 
@@ -202,9 +206,14 @@ class Translator:
 
     def _parent_of(self, data: Raw) -> str | None:
         """The block of the call that the agent was begun by; that may have ended."""
-        above = data.get("parentToolCallId")
+        return self._block_of(data.get("parentToolCallId"))
+
+    def _block_of(self, above: str | None) -> str | None:
         block = self._tools.get((None, above or ""))
         return block.id if block else above and _short_id(above)
+
+    def sub_agent(self, raw: Raw, data: Raw, said: Said) -> None:
+        self._sub_agents.hear(raw, data, said)
 
     def shell_output(self, raw: Raw, data: Raw, said: Said) -> None:
         block = self._tools.get((raw.get("agentId"), data["toolCallId"]))
@@ -283,7 +292,9 @@ class Translator:
         tokens = (int(data.get("inputTokens") or 0), int(data.get("outputTokens") or 0))
         cost = float(data.get("cost") or 0.0)
         cached = int(data.get("cacheReadTokens") or 0)
-        seen = UsageSeen(name_of(str(data["model"])), *tokens, cost, _from_sub_agent(raw), cached)
+        is_below = _from_sub_agent(raw)
+        parent = self._parent_of(data) if is_below else None
+        seen = UsageSeen(name_of(str(data["model"])), *tokens, cost, is_below, cached, parent)
         if self._is_new_call(data.get("accounting")):
             said.append(seen)
 
@@ -305,6 +316,9 @@ class Translator:
     def model_change(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
             cause = name_of(str(data.get("cause") or "model change"))
+            if cause == _WANTED_SWITCH:
+                self._asked = self._asked and "auto"
+                return
             self._compare(name_of(str(data["newModel"])), cause, said)
 
     def _compare(self, got: str, cause: str, said: Said) -> None:
@@ -365,4 +379,8 @@ _HEARERS: dict[str, Callable[[Translator, Raw, Raw, Said], None]] = {
     "session.compaction_start": Translator.context,
     "session.compaction_complete": Translator.context,
     "session.model_change": Translator.model_change,
+    "subagent.started": Translator.sub_agent,
+    "subagent.completed": Translator.sub_agent,
+    "subagent.failed": Translator.sub_agent,
+    "skill.invoked": Translator.sub_agent,
 }

@@ -37,16 +37,20 @@ async def watch(process: RuntimeProcess) -> str:
             )
             if process.ended.done():
                 return process.ended.result()
-            if exited.done() or process.child.poll() is not None:
+            child = process.child
+            if exited.done() or (child is not None and child.poll() is not None):
                 return f"The agent runtime died ({_ending(await _code_of(process))})."
             if not await _answers(process, exited):
                 await asyncio.wait({exited}, timeout=_EXIT_LAG)
                 if not exited.done():
-                    return "The agent runtime stopped responding."
+                    where = f" at {process.url} ended, or" if process.url else ""
+                    return f"The agent runtime{where} stopped responding."
 
 
 async def _answers(process: RuntimeProcess, exited: "asyncio.Future[None]") -> bool:
     """Whether it answers a ping, or is gone, which is for others to say."""
+    # Of one that somebody else started it is not seen whether it computes.
+    limit = _PATIENCE if process.pid is None else PING_LIMIT
     loop = asyncio.get_running_loop()
     began = sign_at = loop.time()
     sign: tuple[int, int] | None = None  # taken only where the answer is late
@@ -65,15 +69,17 @@ async def _answers(process: RuntimeProcess, exited: "asyncio.Future[None]") -> b
             began = now
         if seen != sign or now - before > _LOOK + _LAG:
             sign, sign_at = seen, now
-        if now - sign_at > PING_LIMIT and await _threads_are_busy():
+        if now - sign_at > limit and await _threads_are_busy():
             sign_at = loop.time()
-        over = now - sign_at > PING_LIMIT or now - began > _PATIENCE
+        over = now - sign_at > limit or now - began > _PATIENCE
         if over and not ping.done():
             return False
 
 
 def _sign(process: RuntimeProcess) -> tuple[int, int]:
     """Changes while it lives, even where a ping has to wait: it says things, or it computes."""
+    if process.pid is None:
+        return process.wire.heard, 0
     try:
         used = psutil.Process(process.pid).cpu_times()
     except psutil.Error:
@@ -110,7 +116,8 @@ async def _exit_of(process: RuntimeProcess) -> AsyncGenerator["asyncio.Future[No
             exited.set_result(None)
 
     try:
-        for pid in {process.child.pid, process.pid}:
+        own = () if process.child is None else (process.child.pid, process.pid)
+        for pid in {pid for pid in own if pid is not None}:
             with contextlib.suppress(AttributeError, OSError):
                 watched.append(os.pidfd_open(pid))
                 loop.add_reader(watched[-1], over)
@@ -123,11 +130,11 @@ async def _exit_of(process: RuntimeProcess) -> AsyncGenerator["asyncio.Future[No
 
 async def _code_of(process: RuntimeProcess) -> int | None:
     """A supervisor ends as the runtime did, but clears up before."""
-    for _ in range(_CODE_LOOKS):
-        if (code := process.child.poll()) is not None:
+    for _ in range(_CODE_LOOKS if process.child is not None else 0):
+        if process.child is not None and (code := process.child.poll()) is not None:
             return code
         await asyncio.sleep(_EXIT_LAG / _CODE_LOOKS)
-    return process.child.poll()
+    return process.child.poll() if process.child is not None else None
 
 
 def _ending(code: int | None) -> str:

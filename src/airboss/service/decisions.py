@@ -12,11 +12,14 @@ from airboss.model.ids import ItemId
 from airboss.model.inbox_events import (
     ApprovalAsked,
     Asked,
-    Choice,
+    Decision,
     InboxItem,
     ItemSettled,
     LimitReached,
+    PlanAsked,
     QuestionAsked,
+    SignInAsked,
+    SwitchAsked,
 )
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
@@ -26,6 +29,7 @@ from airboss.service.rules import Rules
 from airboss.service.sessions import Sessions
 
 _MOST_WORDS: Final = 2_000
+_MOST_WORDS_ON_A_PLAN: Final = 20_000
 _LONGEST_ABOUT: Final = 400
 _NO_QUESTION: Final = "This is not a question. Approve or deny it."
 
@@ -41,19 +45,24 @@ class Decisions:
     audit: Audit | None = None
 
     async def decide(
-        self, item: str, choice: Choice, who: str, words: str = "", option: str | None = None
+        self, item: str, choice: Decision, who: str, words: str = "", option: str | None = None
     ) -> ItemSettled:
-        """On an approval, or on a limit: there, to allow is to go on. `words` are told to the agent
-        with a no. `option` says what “always” means, where not the narrowest."""
+        """On an approval, a plan, or a limit: there, to allow is to go on. `words` are told to the
+        agent with a no, and with either word on a plan. `option` says what “always” means, where
+        not the narrowest."""
         found = await self._find(item)
         match found.asked:
             case QuestionAsked():
                 raise Invalid("This is a question. Answer it instead.")
+            case SignInAsked():
+                return await self._without(found, choice, who)
             case LimitReached():
                 outcome = "deny" if choice == "deny" else "go-on"
                 return await self._settle(
                     found, ItemSettled(item=found.id, outcome=outcome, who=who)
                 )
+            case PlanAsked() | SwitchAsked():
+                return await self._settle(found, self._word(found, choice, who, words))
             case ApprovalAsked() as asked:
                 if choice not in asked.choices:
                     raise Invalid(f"Choose one of: {' or '.join(asked.choices)}.")
@@ -65,6 +74,33 @@ class Decisions:
                 if is_for_session:
                     return await self._settle(found, settled.model_copy(update={"allows": rule}))
                 return await self._allow_always(found, rule, settled, who)
+
+    async def _without(self, found: InboxItem, choice: Decision, who: str) -> ItemSettled:
+        """The agent goes on without the server. Yes is to sign in, and nothing else."""
+        if choice not in ("deny", "reject"):
+            raise Invalid(
+                "Sign in at the server instead: on the page, or with `airboss approve`. To go on "
+                "without the server, deny it."
+            )
+        return await self._settle(found, ItemSettled(item=found.id, outcome="declined", who=who))
+
+    async def signed_in(self, item: ItemId, who: str) -> ItemSettled:
+        """A person has signed in at the server that the item is about."""
+        found = await self._find(item)
+        return await self._settle(found, ItemSettled(item=found.id, outcome="signed-in", who=who))
+
+    def _word(self, found: InboxItem, choice: Decision, who: str, words: str) -> ItemSettled:
+        """On a plan, or on the switch of a model: yes or no."""
+        is_plan, is_yes = isinstance(found.asked, PlanAsked), choice in ("approve", "allow-once")
+        if not is_yes and choice not in ("reject", "deny"):
+            offered = "approve or reject" if is_plan else "allow-once or deny"
+            raise Invalid(f"Choose one of: {offered}.")
+        yes, no = ("approved", "rejected") if is_plan else ("go-on", "deny")
+        said = self.redactor.text(words.strip())[:_MOST_WORDS_ON_A_PLAN] or None
+        outcome = yes if is_yes else no
+        return ItemSettled(
+            item=found.id, outcome=outcome, who=who, answer=said if is_plan else None
+        )
 
     async def _allow_always(
         self, found: InboxItem, rule: Rule, settled: ItemSettled, who: str
@@ -118,8 +154,11 @@ class Decisions:
         return await self._settle(found, settled)
 
     async def decline(self, item: str, who: str) -> ItemSettled:
-        """A question that somebody does not want to answer; the agent is told so."""
-        found, _ = await self._question(item)
+        """A question that somebody does not want to answer, of which the agent is told; or a
+        sign-in that nobody wants."""
+        found = await self._find(item)
+        if not isinstance(found.asked, SignInAsked):
+            found, _ = await self._question(item)
         return await self._settle(found, ItemSettled(item=found.id, outcome="declined", who=who))
 
     async def _settle(self, found: InboxItem, settled: ItemSettled) -> ItemSettled:
@@ -185,4 +224,10 @@ def _about(asked: Asked) -> str:
             said = asked.question
         case LimitReached():
             said = f"{asked.limit} of {asked.scope}: {asked.used:g} of {asked.allowed:g}"
+        case PlanAsked():
+            said = f"plan: {asked.summary}"
+        case SignInAsked():
+            said = f"sign-in at {asked.server} ({asked.address})"
+        case SwitchAsked():
+            said = f"another model instead of {asked.model}"
     return " ".join(said.split())[:_LONGEST_ABOUT]

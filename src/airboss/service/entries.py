@@ -165,7 +165,7 @@ class Entries:
 
     async def trust(self, path: str, digest: str, who: str) -> list[TrustRow]:
         await asyncio.to_thread(self._not_ours, whole_path(path))
-        rows = await self.files.trust.add(path, digest, who)
+        rows = await self.files.add_trust(path, digest, who)
         await self._weigh_anew()
         return rows
 
@@ -336,7 +336,7 @@ class Entries:
         trusted = False
         if path and file_digest:
             with contextlib.suppress(StoreUnavailable):  # not known is not trusted
-                trusted = await self.files.trust.covers(path, file_digest)
+                trusted = await self.files.is_trusted(path, file_digest, entry)
         return Installed(
             entry=entry,
             digest=await in_thread(lambda: digest_of_entry(entry)),
@@ -358,7 +358,7 @@ class Entries:
         self._seen = None
         self._looked_at = float("-inf")
         if (now := self._installed) and now.path:
-            trusted = await self.files.trust.covers(now.path, now.file_digest)
+            trusted = await self.files.is_trusted(now.path, now.file_digest, now.entry)
             if self._installed is now and trusted != now.trusted:
                 self._put(replace(now, trusted=trusted), self._note)
 

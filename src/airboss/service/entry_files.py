@@ -1,24 +1,26 @@
 """What a file gives: an entry, or why not. Nothing is remembered here, and nothing is installed."""
 
 import asyncio
-import contextlib
 import os
 import shlex
-import signal
-import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from airboss.entry.places import SUFFIXES, own_entries
+from airboss.errors import Invalid
 from airboss.model.redaction import Redactor
+from airboss.programs import APART, end_group, hear_the_rest
 from airboss.service.entry_reader import EntryReader, in_thread
 from airboss.service.installed import redacted
-from airboss.service.trust import Look, LookedFile, Trust, digest_of
+from airboss.service.trust import Look, LookedFile, Trust, digest_of, whole_path
 
 if TYPE_CHECKING:
     from airboss.entry.document import Entry
     from airboss.entry.found import FoundViolations
     from airboss.entry.violations import Violation, Writing
+    from airboss.store.entries import TrustRow
 
 # What tells files from those that were read: where, when, how large, which.
 FilePrints: TypeAlias = tuple[tuple[str, int, int, int, int], ...]
@@ -72,17 +74,53 @@ class EntryFiles:
             )
             recorded = await self._shown(path, content if quotes else b"", found.violations)
             return self._invalid(what, recorded, found.mistakes)
-        entry = await in_thread(lambda: self.without_secrets(found.entry))
+        entry = await in_thread(lambda: self._cleaned(found.entry, path))
+        trusted = trusted and await self.is_trusted(path, digest, entry)
         return FileReading(path, entry, digest, trusted)
+
+    async def is_trusted(self, path: Path, digest: str, entry: "Entry | None") -> bool:
+        """With all that it names beside itself."""
+        from airboss.service.named_files import first_untrusted, named_files
+
+        if not await self.trust.covers(path, digest):
+            return False
+        try:
+            folder = path.parent
+            files = await in_thread(lambda: named_files(entry, folder) if entry else [])
+        except Invalid:
+            return False
+        return await first_untrusted(self.trust, files) is None
+
+    async def named_by(self, text: str) -> list[Path]:
+        """The files that an entry names, which are trusted with it. Those of a program are known
+        when it is trusted itself."""
+        from airboss.service.named_files import named_files
+
+        path = await in_thread(lambda: Path(os.path.realpath(whole_path(text))))
+        found: dict[Path, None] = {}
+        for file in await in_thread(lambda: own_entries(path) if path.is_dir() else [path]):
+            if file.suffix.lower() in SUFFIXES and (entry := (await self.read(file)).entry):
+                named = partial(named_files, entry, file.parent)
+                found |= dict.fromkeys(await in_thread(named))
+        return list(found)
+
+    def _cleaned(self, entry: "Entry | None", path: Path) -> "Entry | None":
+        from airboss.service.named_files import with_whole_paths
+
+        clean = self.without_secrets(entry)
+        return clean and with_whole_paths(clean, path.absolute().parent)
 
     async def look(self, path: str) -> Look:
         """At what somebody may trust; secrets in it are not shown."""
-        seen = await self.trust.look(path)
+        seen = await self.trust.look(path, await self.named_by(path))
 
         def shown(file: LookedFile) -> LookedFile:
             return replace(file, text=self.said(file.text) if file.text else file.text)
 
         return await in_thread(lambda: replace(seen, files=tuple(map(shown, seen.files))))
+
+    async def add_trust(self, path: str, digest: str, who: str) -> "list[TrustRow]":
+        return await self.trust.add(path, digest, who, await self.named_by(path))
 
     async def _find(self, path: Path, content: bytes, digest: str) -> "FoundViolations":
         from airboss.entry.load import format_of
@@ -168,7 +206,6 @@ async def run_program(
 
     limit = python_file.SECONDS if seconds is None else seconds
     wanted = python_file.program(path, digest)
-    own_group: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}
     process = await asyncio.create_subprocess_exec(
         *wanted.words,
         env=wanted.environ,
@@ -176,7 +213,7 @@ async def run_program(
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        **own_group,
+        **APART,
     )
     try:
         async with asyncio.timeout(limit):
@@ -185,7 +222,8 @@ async def run_program(
     except TimeoutError:
         raise python_file.unended(limit) from None
     finally:
-        _kill(process)
+        end_group(process)
+        await hear_the_rest(process)
         await process.wait()
     return output, code
 
@@ -202,15 +240,6 @@ async def _output(process: asyncio.subprocess.Process) -> bytes:
             if len(found) > MAX_BYTES:
                 raise too_long(MAX_BYTES)
     return bytes(found)
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """With all that it started and that stayed in its group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def prints_of(files: list[Path]) -> FilePrints:

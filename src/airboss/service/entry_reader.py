@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from airboss.programs import hear_the_rest
 from airboss.tuning import making_what_stays
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ async def _run(words: list[str], environ: dict[str, str], given: bytes) -> tuple
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
+        await hear_the_rest(process)
         await process.wait()
     return output, process.returncode
 

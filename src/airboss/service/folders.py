@@ -64,6 +64,10 @@ class Folders:
             )
         return real
 
+    def has(self, real: Path) -> bool:
+        """Whether agents may look at this file or folder, by its real path."""
+        return self._is_allowed(real) and self._is_protected(real) is None
+
     def _is_protected(self, real: Path) -> Path | None:
         """The place that it lies in. Above one agents may work: they are asked about what they read
         there."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from airboss.errors import Conflict, Invalid
-from airboss.harness.pending_items import no_longer_waits
+from airboss.harness.item_lines import no_longer_waits
 from airboss.log.log import EventLog
 from airboss.model.runs import RunView
 from airboss.model.task_runs import TaskRunView

@@ -25,6 +25,7 @@ class SettingsInForce:
         sessions.quiet_seconds = settings.quiet_seconds
         sessions.session_keys = settings.session
         sessions.loop_detection = settings.loop_detection
+        sessions.auto_switch = settings.auto_switch
         sessions.max_block = settings.max_block_characters
         self.slots.resize(settings.max_tasks or self.fitting)
         most = settings.keep_megabytes

@@ -6,7 +6,7 @@ from typing import Final
 
 from airboss.errors import StoreUnavailable
 from airboss.harness.earlier_decisions import events_of
-from airboss.harness.pending_items import no_longer_waits
+from airboss.harness.item_lines import no_longer_waits
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
 from airboss.model.ids import ItemId

@@ -8,11 +8,12 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import psutil
 
 from airboss.model.inbox_events import InboxArrived
+from airboss.programs import APART, give, hear
 from airboss.service.notices import Notice, NotSent
 
 _log = logging.getLogger("airboss.notices")
@@ -20,9 +21,6 @@ _log = logging.getLogger("airboss.notices")
 SECONDS: Final = 10.0
 _MOST_OUTPUT: Final = 4096
 _END_SECONDS: Final = 2.0
-# Of its own: what it starts can be ended with it. Not a session: who sweeps after agents would
-# take it for one of their orphans.
-_APART: Final[dict[str, Any]] = {} if sys.platform == "win32" else {"process_group": 0}
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class CommandChannel:
                 stderr=asyncio.subprocess.STDOUT,
                 env={**self.environ, **about},
                 cwd=self.folder,
-                **_APART,
+                **APART,
             )
         except (OSError, ValueError) as error:
             raise NotSent(f"could not run {self.words[0]}: {error}", final=True) from error
@@ -73,26 +71,12 @@ class CommandChannel:
 
 async def _talk(process: asyncio.subprocess.Process, said: bytes) -> bytes:
     """Give it `said`, take what it says (the beginning is enough), and wait for its end."""
+    heard = bytearray()
     async with asyncio.TaskGroup() as group:
-        group.create_task(_give(process, said))
-        saying = group.create_task(_hear(process))
+        group.create_task(give(process, said))
+        group.create_task(hear(process.stdout, heard, _MOST_OUTPUT))
         group.create_task(process.wait())
-    return saying.result()
-
-
-async def _give(process: asyncio.subprocess.Process, said: bytes) -> None:
-    if process.stdin is not None:
-        with contextlib.suppress(ConnectionError):  # it does not want to know
-            process.stdin.write(said)
-            await process.stdin.drain()
-        process.stdin.close()
-
-
-async def _hear(process: asyncio.subprocess.Process) -> bytes:
-    said = b""
-    while process.stdout is not None and (piece := await process.stdout.read(_MOST_OUTPUT)):
-        said = (said + piece)[:_MOST_OUTPUT]
-    return said
+    return bytes(heard)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -21,7 +21,10 @@ from airboss.model.inbox_events import (
     InboxArrived,
     InboxSettled,
     LimitReached,
+    PlanAsked,
     QuestionAsked,
+    SignInAsked,
+    SwitchAsked,
 )
 from airboss.model.redaction import Redactor
 from airboss.settings import Settings
@@ -210,6 +213,12 @@ def _title(asked: Asked) -> str:
             return asked.question
         case LimitReached():
             return f"The limit {asked.limit} of the {asked.scope} was reached"
+        case PlanAsked():
+            return f"Approve the plan? {asked.summary}"
+        case SignInAsked():
+            return f"Sign in at the MCP server {asked.server} ({asked.address})"
+        case SwitchAsked():
+            return f"{asked.model} is at its limit. Go on with another model?"
 
 
 def _bounded(whole: dict[str, Any], least: dict[str, Any], redactor: Redactor) -> bytes:

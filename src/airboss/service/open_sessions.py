@@ -2,33 +2,40 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
-from airboss.errors import RuntimeUnavailable, TooMuch
+from airboss.errors import AirbossError, RuntimeUnavailable, TooMuch
+from airboss.harness.accounts import Accounts
+from airboss.harness.binding import Bindings, Holder, bound_to, default_holder, wishes
 from airboss.harness.conversation import Conversation
 from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.file_waits import FileWaits
+from airboss.harness.homes import Homes
 from airboss.harness.models import Catalog, Route
 from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.server_grants import ServerGrants
 from airboss.harness.session_state import SessionState, SharedBudgets
 from airboss.harness.session_terms import OpenSession, SessionTerms
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
 from airboss.model.excerpt import MOST_CHARACTERS
-from airboss.model.ids import SessionId
+from airboss.model.ids import SessionId, runtime_session_name
 from airboss.model.redaction import Redactor
 from airboss.model.setup import Setup
 from airboss.model.views import QueuedPrompt, SessionView
+from airboss.runtime.pool import Pool
 from airboss.service.folders import Folders
-from airboss.service.session_setup import setup_of
-from airboss.session_keys import NOTHING_SAID, SessionKeys
-from airboss.settings import LoopDetection, Policy
+from airboss.service.named_files import must_be_as_trusted, must_be_trusted, trusted_hooks
+from airboss.service.session_setup import EffectiveBinding, setup_of
+from airboss.service.trust import Trust
+from airboss.session_keys import NOTHING_SET, SessionSettings
+from airboss.settings import LoopDetection, OnRateLimit, Policy
 from airboss.store.images import Images
 from airboss.store.places import Places
 from airboss.store.views import ViewIndex
@@ -49,6 +56,9 @@ class OpenSessions:
     redactor: Redactor
     open_session: OpenSession
     proxy: "ProviderProxy"
+    accounts: Accounts
+    homes: Homes
+    pool: Pool
     inbox: Writer
     rules: RulesInForce
     budgets: SharedBudgets
@@ -60,8 +70,22 @@ class OpenSessions:
     images: Images | None = None
     places: Places | None = None
     max_block: int = MOST_CHARACTERS
+    auto_switch: OnRateLimit = "ask"
     # What is said about every session, in the settings.
-    session_keys: SessionKeys = NOTHING_SAID
+    session_keys: SessionSettings = NOTHING_SET
+    # The server's own environment, of which MCP servers are given what is named.
+    environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    # What lets sessions in at MCP servers where a person signed in.
+    grants: ServerGrants | None = None
+    # Who trusts which skills and programs of entries.
+    trust: Trust | None = None
+    # What each is bound to, and whose it is on a route.
+    bindings: Bindings | None = None
+    holder: Callable[[Route, Setup], Holder] = default_holder
+    # Whether somebody follows the work as traces.
+    is_traced: bool = False
+    # What the programs of hooks run in: as agents' commands, without secrets.
+    hook_environ: Mapping[str, str] = field(default_factory=dict[str, str])
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     _files: FileWaits = field(default_factory=FileWaits)
@@ -101,12 +125,33 @@ class OpenSessions:
         finally:
             self._coming -= 1
 
+    async def room(self) -> None:
+        """Until a runtime may have become free."""
+        await self.pool.room()
+
+    def _must_have_runtime(self, route: Route, setup: Setup) -> None:
+        """Refused where there are as many runtimes as there may be, and all are in use."""
+        logins = self.accounts.order(setup.account, route.accounts)
+        login = None if route.provider is not None else next(iter(logins), None)
+        grant = login and self.accounts.unread(login)
+        self.pool.must_have_room(self.homes.key(setup.identity, grant))
+
     def _rule(
-        self, policy: Policy | None, folder: Path, session: SessionId, setup: Setup
+        self, policy: Policy | None, folder: Path, names: Sequence[str], setup: Setup
     ) -> PolicyRule:
-        given, own = policy is not None, self.places.own(session) if self.places else ()
-        beside = tuple(Path(path) for path in setup.directories)
+        """`names` are those that the runtime has for the session, or will have."""
+        given, own = policy is not None, self.places.own(*names) if self.places else ()
+        beside = tuple(Path(path) for path in (*setup.directories, *setup.skills))
         return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own, beside)
+
+    async def _trusted(self, setup: Setup) -> Setup:
+        """Refused where a file of its skills, servers or hooks is not what somebody trusted."""
+        if self.trust is not None:
+            if setup.skills_need_trust:
+                await must_be_trusted(self.trust, setup.skills)
+            scripts = [Path(one) for server in setup.mcp_servers.values() for one in server.scripts]
+            await must_be_as_trusted(self.trust, "mcpServers", scripts)
+        return await trusted_hooks(self.trust, setup)
 
     def _conversation(
         self,
@@ -116,7 +161,15 @@ class OpenSessions:
         rule: PolicyRule,
         again: QueuedPrompt | None = None,
     ) -> Conversation:
-        state = SessionState(writer, self.inbox, self.redactor, self.budgets, again, self._files)
+        state = SessionState(
+            writer,
+            self.inbox,
+            self.redactor,
+            self.budgets,
+            again,
+            self._files,
+            is_traced=self.is_traced,
+        )
         terms = SessionTerms(
             route=route,
             setup=setup,
@@ -124,12 +177,21 @@ class OpenSessions:
             rules=self.rules,
             open_session=self.open_session,
             proxy=self.proxy,
+            environ=self.environ,
+            accounts=self.accounts,
+            homes=self.homes,
             find_earlier=partial(earlier_decisions_of, self.log),
             approval_seconds=self._approval_seconds(state),
             quiet_seconds=self.quiet_seconds,
             loop_detection=self.loop_detection,
             max_block=self.max_block,
+            auto_switch=self.auto_switch,
             images=self.images,
+            grants=self.grants,
+            bindings=self.bindings,
+            holder=self.holder,
+            route_of=self.catalog.route,
+            hook_environ=self.hook_environ,
         )
         return Conversation(state, terms, self._forget)
 
@@ -139,6 +201,19 @@ class OpenSessions:
             return None
         own = state.view.approval_seconds if state.view else None
         return own if self.approval_seconds is None else self.approval_seconds
+
+    async def _binding(self, view: SessionView) -> EffectiveBinding:
+        """As it is known, and whether all of it is still so."""
+        row, fits = None, None
+        with contextlib.suppress(AirbossError):
+            row = await self.bindings.find(view) if self.bindings else None
+            setup = await setup_of(self.log, view)
+            route = await self.catalog.route(view.model, setup.account)
+            cwd = await asyncio.to_thread(self.folders.check, view.cwd)
+            now = bound_to(route, str(cwd), self.holder(route, setup))
+            fits = row is None or now.why_not(row.parts, wishes(view, row)) is None
+        parts = dict(row.parts) if row else {}
+        return EffectiveBinding(view.runtime_number, view.runtime_id, parts, fits)
 
     def _forget(self, session: SessionId) -> None:
         self._open.pop(session, None)
@@ -152,14 +227,14 @@ class OpenSessions:
         again: QueuedPrompt | None = None,
     ) -> AsyncGenerator[Conversation]:
         try:
-            route = await self.catalog.route(view.model)
-            folder = await asyncio.to_thread(self.folders.check, view.cwd)
             setup = await setup_of(self.log, view)
+            route = await self.catalog.route(view.model, setup.account)
+            folder = await asyncio.to_thread(self.folders.check, view.cwd)
             # Checked anew, as the working directory is.
-            await asyncio.to_thread(
-                lambda: [self.folders.check(path) for path in setup.directories]
-            )
-            rule = self._rule(_own_policy(view) or policy, folder, view.id, setup)
+            beside = (*setup.directories, *setup.skills)
+            await asyncio.to_thread(lambda: [self.folders.check(path) for path in beside])
+            setup = await self._trusted(setup)
+            rule = self._rule(_own_policy(view) or policy, folder, runtime_names(view), setup)
             with self._room():
                 talk = self._conversation(writer, route, setup, rule, again)
                 self._open[view.id] = talk
@@ -168,6 +243,11 @@ class OpenSessions:
             self._forget(view.id)
             writer.release()
             raise
+
+
+def runtime_names(view: SessionView) -> tuple[str, ...]:
+    """Of the runtime's session in use, and of the next one, should it be gone."""
+    return view.runtime_id, runtime_session_name(view.id, view.runtime_number + 1)
 
 
 def _own_policy(view: SessionView) -> Policy | None:

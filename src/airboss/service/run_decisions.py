@@ -6,15 +6,23 @@ from typing import Final
 from airboss.log.log import EventLog
 from airboss.model.events import Event, PermissionDecided
 from airboss.model.ids import SessionId
-from airboss.model.inbox_events import ApprovalAsked, ItemSettled, LimitReached, QuestionAsked
+from airboss.model.inbox_events import (
+    ASKED_KINDS,
+    ApprovalAsked,
+    AskedOfPerson,
+    ItemSettled,
+    LimitReached,
+    PlanAsked,
+    QuestionAsked,
+    SignInAsked,
+    SwitchAsked,
+)
 from airboss.model.run_titles import clipped
 from airboss.service.report_parts import DecisionsMade, PersonsDecision
 from airboss.service.run_facts import RunFacts
 
 _KINDS: Final = (
-    "approval.asked",
-    "question.asked",
-    "limit.reached",
+    *ASKED_KINDS,
     "item.settled",
     "permission.decided",
 )
@@ -33,7 +41,7 @@ async def decisions_of(log: EventLog, facts: RunFacts) -> DecisionsMade:
     by: Counter[str] = Counter()
     for session, recorded in said:
         match recorded.event:
-            case ApprovalAsked() | QuestionAsked() | LimitReached() as event:
+            case AskedOfPerson() as event:
                 asked[event.item] = (recorded.at, event)
             case ItemSettled() as event if event.item in asked:
                 since, about = asked[event.item]
@@ -74,5 +82,11 @@ def _words(asked: Event) -> str:
             return clipped(" ".join(asked.question.split()), _LONGEST)
         case LimitReached():
             return f"the limit of {asked.limit} of the {asked.scope}"
+        case PlanAsked():
+            return clipped(" ".join(f"the plan: {asked.summary}".split()), _LONGEST)
+        case SignInAsked():
+            return f"the sign-in at the MCP server {asked.server}"
+        case SwitchAsked():
+            return f"to go on with another model than {asked.model}"
         case _:
             return ""

@@ -33,6 +33,7 @@ from airboss.model.runs import (
     fold_run,
 )
 from airboss.model.task_events import TaskSessionStarted
+from airboss.model.traces import asked_in
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
 from airboss.service.job_stats import JobStats, RunFilters, filters_of_runs, stats_of_jobs
@@ -137,6 +138,7 @@ class Runs:
             title=installed.entry.name_in_grid(request.job),
             short_title=title_of(request, user_input),
             input_start=input_start(user_input),
+            trace=asked_in(),
         )
         writer = await self.log.writer(run)
         with self.records.beginning(run, writer):

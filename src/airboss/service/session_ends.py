@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import AirbossError, NotFound, SessionGone, StoreUnavailable
-from airboss.harness.pending_items import with_inbox
+from airboss.harness.item_lines import why_withdrawn, with_inbox
 from airboss.log.log import EventLog
 from airboss.log.rows import OpenBlock
 from airboss.log.writer import LogLine, Writer
@@ -55,19 +56,27 @@ async def give_up(writer: Writer, redactor: Redactor, error: BaseException) -> N
     writer.release()
 
 
+@dataclass(frozen=True)
+class LeftOpen:
+    """What the runtime calls it, and whoever had decided something that its agent was not told:
+    such a session is to be resumed."""
+
+    runtime_id: str
+    decided_by: str | None
+
+
 async def interrupt_left_open(
     log: EventLog, index: ViewIndex, inbox: Writer
-) -> dict[SessionId, str | None]:
-    """Whatever an earlier server had open; answers which, with the name of whoever had decided
-    something that its agent was not told: such a session is to be resumed."""
-    found: dict[SessionId, str | None] = {}
+) -> dict[SessionId, LeftOpen]:
+    """Whatever an earlier server had open; answers which."""
+    found: dict[SessionId, LeftOpen] = {}
     before: PageEnd | None = None
     while bodies := await index.page("session", OPEN_STATES, before, 100):
         views = [SessionView.model_validate_json(body) for body in bodies]
         before = PageEnd(views[-1].created_at, views[-1].id)
         async with asyncio.TaskGroup() as group:  # together: one write for many
-            ends = {view.id: group.create_task(_interrupt(log, inbox, view)) for view in views}
-        found.update({session: end.result() for session, end in ends.items()})
+            ends = [(view, group.create_task(_interrupt(log, inbox, view))) for view in views]
+        found |= {view.id: LeftOpen(view.runtime_id, end.result()) for view, end in ends}
     return found
 
 
@@ -133,7 +142,8 @@ def interrupting(
     of_tasks = [queued.prompt for queued in view.queue if queued.task]
     ends += [PromptDropped(prompt=prompt, reason=_RESTARTED) for prompt in of_tasks]
     gone = [item for item in view.items if item not in stay]
-    return [*ends, *withdrawn(gone), SessionInterrupted(reason=_RESTARTED)]
+    said = [settled for item in gone for settled in withdrawn([item], why_withdrawn(item.asked))]
+    return [*ends, *said, SessionInterrupted(reason=_RESTARTED)]
 
 
 def closing(view: SessionView, who: str) -> list[Event]:

@@ -1,17 +1,35 @@
 """What a session was opened with, as its first event says, what was changed since, and the tools
 that come of it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from airboss.errors import RuntimeUnavailable
 from airboss.harness.conversation import Conversation
+from airboss.harness.server_grants import ServerGrants, may_sign_in
 from airboss.log.log import EventLog
 from airboss.model.events import SessionOpened
-from airboss.model.setup import USUAL, Setup
+from airboss.model.mcp_events import McpServer, McpState
+from airboss.model.setup import USUAL, ServerSetup, Setup
 from airboss.model.tool_lists import known_and_allowed
 from airboss.model.tool_table import OURS
 from airboss.model.views import SessionView
 from airboss.runtime.tool_names import ToolsBySource
+
+
+@dataclass(frozen=True)
+class ServerNow:
+    """An MCP server of the session: the program or the host, how it is, and its tools."""
+
+    name: str
+    what: str
+    state: McpState
+    error: str | None
+    tools: tuple[str, ...]
+    # Whether a person can sign in there; and who did, as this server knows them.
+    can_sign_in: bool = False
+    signed_in: str | None = None
 
 
 @dataclass(frozen=True)
@@ -21,6 +39,19 @@ class EffectiveSetup:
     setup: Setup
     tools: ToolsBySource
     live: bool
+    binding: "EffectiveBinding"
+    servers: tuple[ServerNow, ...] = ()
+
+
+@dataclass(frozen=True)
+class EffectiveBinding:
+    """Which of the runtime's sessions it is, and what that one is bound to; nothing where that is
+    not known. `fits`: it can be resumed as things are, and None where its model is not there."""
+
+    number: int
+    runtime: str
+    parts: Mapping[str, str]
+    fits: bool | None
 
 
 async def setup_of(log: EventLog, view: SessionView) -> Setup:
@@ -29,18 +60,47 @@ async def setup_of(log: EventLog, view: SessionView) -> Setup:
     opened = recorded[0].event if recorded else None
     setup = (isinstance(opened, SessionOpened) and opened.setup) or USUAL
     effort = view.reasoning_effort or setup.reasoning_effort
-    return setup.model_copy(update={"reasoning_effort": effort})
+    # What it is by now; a view that an earlier version kept does not say.
+    agent = view.agent or (None if view.own_agent else setup.agent)
+    return setup.model_copy(update={"reasoning_effort": effort, "agent": agent})
 
 
 async def effective_setup(
-    log: EventLog, view: SessionView, talk: Conversation | None
+    log: EventLog,
+    view: SessionView,
+    talk: Conversation | None,
+    binding: EffectiveBinding,
+    grants: ServerGrants | None = None,
 ) -> EffectiveSetup:
     setup = await setup_of(log, view)
     try:
-        found = await talk.tools() if talk else None
+        agent = talk.agent if talk else None
+        found = await agent.tools() if agent else None
+        known = await agent.servers.tools() if agent and setup.mcp_servers else {}
     except RuntimeUnavailable:  # it ends just now
-        found = None
-    return EffectiveSetup(setup, found or _by_table(setup), found is not None)
+        found, known = None, {}
+    tools = found or _by_table(setup)
+    servers = {**known, **tools.servers}
+    return EffectiveSetup(
+        setup,
+        replace(tools, servers=servers),
+        found is not None,
+        binding,
+        tuple(
+            _now(server, setup, servers.get(server.name, ()), grants) for server in view.mcp_servers
+        ),
+    )
+
+
+def _now(
+    server: McpServer, setup: Setup, tools: tuple[str, ...], grants: ServerGrants | None
+) -> ServerNow:
+    described = setup.mcp_servers.get(server.name, ServerSetup())
+    what = " ".join(described.command or ()) or urlsplit(described.url or "").netloc
+    can = may_sign_in(described.url, described.headers, described.token_variable)
+    grant = grants.of(described.url) if grants and can and described.url else None
+    who = grant and grant.who
+    return ServerNow(server.name, what, server.state, server.error, tools, can, who)
 
 
 def _by_table(setup: Setup) -> ToolsBySource:

@@ -5,46 +5,51 @@ import contextlib
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from airboss.background import Background
-from airboss.errors import AirbossError, Conflict, Invalid, SessionGone
+from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.harness.agents import must_have_agent, must_serve_agents
 from airboss.harness.conversation import Conversation
-from airboss.harness.limit_waits import held_back, until_decided
-from airboss.harness.pending_items import NOT_WAITED_FOR, with_inbox
-from airboss.harness.prompts import Delivery
-from airboss.harness.setup import Said, SetupPlan, in_settings
+from airboss.harness.item_lines import with_inbox
+from airboss.harness.limit_waits import held_back
+from airboss.harness.prompts import NOTHING_MORE, Delivery, Extras
+from airboss.harness.setup import Said
 from airboss.harness.switching import Switch, switched
-from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
+from airboss.harness.turn import AcceptedPrompt, Pause, Receipt
 from airboss.log.log import Follower
 from airboss.model.events import (
-    Event,
     SessionOpened,
     SessionPinned,
     SessionRenamed,
-    SessionResumed,
 )
-from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId, new_prompt_id, new_session_id
+from airboss.model.ids import (
+    PromptId,
+    RunId,
+    SessionId,
+    TaskRunId,
+    new_prompt_id,
+    new_session_id,
+    runtime_session_name,
+)
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.limits import UsageLimits
 from airboss.model.setup import USUAL
 from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
-from airboss.runtime.errands import Compaction
-from airboss.service.open_sessions import OpenSessions
+from airboss.runtime.errands import CommandAnswer, Compaction
+from airboss.service.attached import checked, must_be_seen
+from airboss.service.forked_sessions import ForkedSessions
+from airboss.service.open_sessions import runtime_names
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.session_ends import (
     closing,
     give_up,
-    interrupt_left_open,
     session_of,
-    stay_interrupted,
     withdrawn,
 )
-from airboss.service.session_setup import EffectiveSetup, effective_setup
+from airboss.service.session_plan import planned_session
+from airboss.service.session_setup import EffectiveSetup, effective_setup, setup_of
 from airboss.service.turn_effects import effects_of_prompt
-from airboss.service.unanswered_items import resumes, unanswered_items_of
 from airboss.settings import Policy
-from airboss.store.images import Pictures
 from airboss.store.views import ALL, Wanted
 
 _SHOWN_SECONDS = 1.0
@@ -55,12 +60,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Sessions(OpenSessions):
+class Sessions(ForkedSessions):
     """All sessions of this server: those that are open, and those that are only remembered."""
-
-    # Those that a decision resumes: what the recovery found, and the work on it.
-    _decided: dict[SessionId, str] = field(default_factory=dict[SessionId, str])
-    _resuming: Background = field(default_factory=lambda: Background("sessions"))
 
     async def start(
         self,
@@ -76,24 +77,19 @@ class Sessions(OpenSessions):
         waits: bool = True,
         said: Sequence[Said] = (),
     ) -> SessionView:
-        """Checked in the order model, folder; on disk before the runtime hears of it. `policy` is
+        """Checked, then on disk before the runtime hears of it. `policy` is
         this session's own, instead of the server's. What it asks waits for as long as it takes,
         or `approval_seconds` where whoever opens it cannot decide. `said` goes over what the
         settings say about sessions. Who asks it at once need not
         wait until it is shown as ready: that is on disk with the request."""
-        wanted = await self.catalog.default() if model is None else model
-        route = await self.catalog.route(wanted)
-        folder = await asyncio.to_thread(self.folders.check, cwd)
-        session = new_session_id()
-        plan = SetupPlan((in_settings(self.session_keys), *said))
-        plan.check_effort(wanted, route.efforts)
-        plan.check_tools()
-        beside = await asyncio.to_thread(plan.find_directories, folder, self.folders.check)
-        setup = plan.made(self.redactor.text, beside)
-        rule = self._rule(policy, folder, session, setup)
+        plan = await planned_session(self, model, cwd, said, is_of_task=task is not None)
+        session, setup = new_session_id(), await self._trusted(plan.setup)
+        self._must_have_runtime(plan.route, setup)
+        names = (session, runtime_session_name(session, 2))
+        rule = self._rule(policy, plan.folder, names, setup)
         opened = SessionOpened(
-            model=wanted,
-            cwd=str(folder),
+            model=plan.model,
+            cwd=str(plan.folder),
             policy=rule.policy,
             who=who,
             task=task,
@@ -110,7 +106,7 @@ class Sessions(OpenSessions):
                 except asyncio.CancelledError as error:  # it may be on disk, or will be
                     await asyncio.shield(give_up(writer, self.redactor, error))
                     raise
-                talk = self._open[session] = self._conversation(writer, route, setup, rule)
+                talk = self._open[session] = self._conversation(writer, plan.route, setup, rule)
             try:
                 await talk.open(waits=waits)
             except BaseException as error:
@@ -119,14 +115,12 @@ class Sessions(OpenSessions):
                 raise
         return await self.show(session)
 
-    async def show(self, session: str) -> SessionView:
-        """The session as of its own seq: a stream that begins there misses and repeats nothing."""
-        return session_of(await self.log.view(session), session)
-
     async def setup(self, session: str) -> EffectiveSetup:
         """What it was given, and the tools that it has; also of one that is not open."""
         view = await self.show(session)
-        return await effective_setup(self.log, view, self._open.get(view.id))
+        binding = await self._binding(view)
+        talk = self._open.get(view.id)
+        return await effective_setup(self.log, view, talk, binding, self.grants)
 
     async def page(
         self,
@@ -138,14 +132,29 @@ class Sessions(OpenSessions):
         return await page_of_views(self.index, SessionView, states, cursor, limit, wanted)
 
     async def prompt(
-        self, session: str, text: str, who: str, delivery: Delivery = "queue", shown: Pictures = ()
+        self,
+        session: str,
+        text: str,
+        who: str,
+        delivery: Delivery = "queue",
+        more: Extras = NOTHING_MORE,
     ) -> Receipt:
+        """What is attached is checked first: it is there, and agents may look at it."""
         talk = await self._to_be_asked(session, text)
-        return await talk.prompt(text, who, delivery, shown)
+        if more.files or more.selection:
+            more = await asyncio.to_thread(checked, self.folders, talk.cwd, more)
+        if more.pictures or more.files:
+            model = (await self.show(session)).model
+            must_be_seen(more, model, self.catalog.sees(model))
+        return await talk.prompt(text, who, delivery, more)
 
     async def aside(self, session: str, question: str, who: str) -> str:
         """Answered from the history of an open session, without a turn."""
         return await (await self._talk(session)).aside(question, who)
+
+    async def command(self, session: str, name: str, words: str) -> CommandAnswer:
+        """One of the runtime's own; whoever calls this has looked whether it may be used."""
+        return await (await self._talk(session)).command(name, words)
 
     async def compact(self, session: str, instructions: str | None, who: str) -> Compaction | None:
         """Replace the history of an idle session by a summary; None where there is nothing to."""
@@ -177,10 +186,13 @@ class Sessions(OpenSessions):
         task: TaskRunId,
         prompt: PromptId | None = None,
         pause: Pause | None = None,
+        *,
+        plan: bool = False,
     ) -> AcceptedPrompt:
-        """A request of a task: on disk like a person's, and it can be waited for."""
+        """A request of a task: on disk like a person's, and it can be waited for. With `plan` a
+        person approves what the agent is going to do first."""
         talk = await self._to_be_asked(session, text)
-        return await talk.ask(text, who, task, prompt or new_prompt_id(), pause)
+        return await talk.ask(text, who, task, prompt or new_prompt_id(), pause, plan=plan)
 
     async def effects(self, session: str, prompt: PromptId) -> tuple[str, ...]:
         """The tools that may have done something for this request, if it was the last."""
@@ -242,94 +254,23 @@ class Sessions(OpenSessions):
             await self.log.commit(*with_inbox(writer, self.inbox, *closing(view, who)))
         writer.release()
 
-    async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
-        """Go on with an interrupted session, when the runtime still has it. As when it was
-        started, `policy` is its own; without one it has what the server allows now. One that
-        waited for a person when it was cut off goes on with that turn."""
-        async with self.alone(session):
-            view = await self.show(session)
-            if view.id in self._open:
-                return view
-            # Opening, and nobody opens it: somebody decided, and it is resumed for that.
-            if view.state not in ("interrupted", "opening"):
-                raise Conflict(
-                    f"The session is {view.state}. You can resume only an interrupted session."
-                )
-            try:
-                await self._resume(session, who, policy)
-            except AirbossError as error:
-                if not self._stopping:  # else the next server resumes it
-                    await stay_interrupted(self.log, self.inbox, self.redactor, session, error)
-                raise
-        return await self.show(session)
-
-    async def _resume(self, session: str, who: str, policy: Policy | None) -> None:
-        writer = await self.log.writer(session)
-        # As in `close`: the writer has waited for what was accepted meanwhile.
-        view = session_of(writer.view, session)
-        pending = await unanswered_items_of(self.log, view)
-        told_of = None if view.state == "opening" else who
-        async with self._reopened(writer, view, policy, pending.held) as talk:
-            if pending:
-                talk.pending.keep(pending.waiting, pending.decided)
-            if not pending or pending.held:
-                await talk.resume(told_of)
-                return
-            if not await talk.go_on(told_of, pending.prompt, Request()):
-                talk.pending.withdraw_kept()
-
-    async def go_on(
-        self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
-    ) -> AcceptedPrompt | None:
-        """Resume an interrupted session in the middle of a turn that waits for a person. None where
-        it does not, or the runtime does not know it any more."""
-        await until_decided(self.log, self.budgets, session, prompt, pause)
-        async with self.alone(session):
-            # It waits for what was said a moment ago: that the session was cut off.
-            writer = await self.log.writer(session)
-            view = session_of(writer.view, session)
-            if view.state != "interrupted" or not (view.items or view.asking == prompt):
-                return None
-            request = Request(view.task, pause)
-            try:
-                async with self._reopened(writer, view, policy) as talk:
-                    talk.pending.keep(view.items)
-                    goes_on = await talk.go_on(who, prompt, request)
-            except SessionGone:
-                return None
-        receipt = Receipt(prompt, view.seq, 0)
-        return AcceptedPrompt(receipt, request.answer) if goes_on else None
-
-    async def settle(self, session: str, settled: ItemSettled) -> None:
-        """A person's word on what the session asked; also while it waits to be resumed. It resumes
-        a session that is a person's own."""
-        if talk := self._open.get(SessionId(session)):
-            await talk.pending.settle(settled)
-            return
-        async with self.alone(session):
-            if talk := self._open.get(SessionId(session)):  # meanwhile
-                await talk.pending.settle(settled)
-                return
-            view = await self.show(session)
-            asked = next((item.asked for item in view.items if item.id == settled.item), None)
-            if asked is None:
-                raise Conflict(NOT_WAITED_FOR)
-            who = settled.who if view.task is None and resumes(asked, settled) else None
-            # On disk with the decision: where this server ends, the next one resumes it.
-            resumed = [SessionResumed(who=who)] if who and not view.is_open else []
-            await self._say_remembered(session, settled, *resumed)
-        if who:
-            self._resume_soon(view.id, who)
-
     async def switch(self, session: str, wanted: Switch, who: str) -> SessionView:
         """Another model, effort or policy, from the next turn on, also of one that was cut off."""
         async with self.alone(session):
             view = await self.show(session)
             model = view.model if wanted.model is None else wanted.model
-            route = await self.catalog.route(model)
+            account = (await setup_of(self.log, view)).account
+            route = await self.catalog.route(model, account)
             said = switched(view, wanted, route.efforts, who)
+            if said is not None and said.agent:
+                must_have_agent(await setup_of(self.log, view), said.agent)
+            if said is not None and said.model is not None:
+                agents = await setup_of(self.log, view)
+                await must_serve_agents(agents, self.catalog.route, route)
             if said is not None and (talk := self._open.get(view.id)):
-                rule = said.policy and self._rule(wanted.permissions, talk.cwd, view.id, talk.setup)
+                rule = said.policy and self._rule(
+                    wanted.permissions, talk.cwd, runtime_names(view), talk.setup
+                )
                 await talk.change(said, route, rule or None)
             elif said is not None:
                 await self._say_remembered(session, said)
@@ -340,25 +281,10 @@ class Sessions(OpenSessions):
         async with self.alone(session):
             view = await self.show(session)
             if talk := self._open.get(view.id):
-                await talk.note(*said)
+                await talk.writer.commit(*said)
             else:
                 await self._say_remembered(session, *said)
         return await self.show(session)
-
-    async def _say_remembered(self, session: str, *said: Event) -> None:
-        """In a session that is not open."""
-        writer = await self.log.writer(session)
-        await self.log.commit(*with_inbox(writer, self.inbox, *said))
-        writer.release()
-
-    def _resume_soon(self, session: SessionId, who: str) -> None:
-        self._resuming.start_if_open(self._resume_decided(session, who), f"resume {session}")
-
-    async def _resume_decided(self, session: SessionId, who: str) -> None:
-        try:
-            await self.resume(session, who)
-        except AirbossError as error:  # the session says so as well
-            _log.info("Session %s was not resumed with a decision: %s", session, error)
 
     async def _talk(self, session: str) -> Conversation:
         talk = self._open.get(SessionId(session))
@@ -371,17 +297,6 @@ class Sessions(OpenSessions):
 
     def follow(self, session: str, after: int) -> AbstractAsyncContextManager[Follower]:
         return self.log.follow(session, after)
-
-    async def recover(self) -> list[SessionId]:
-        """Sessions that an earlier server had open are interrupted; answers which they were."""
-        found = await interrupt_left_open(self.log, self.index, self.inbox)
-        self._decided = {session: who for session, who in found.items() if who}
-        return list(found)
-
-    def resume_decided(self) -> None:
-        """Behind the recovery: the sessions whose agents were not told yet what was decided."""
-        for session, who in self._decided.items():
-            self._resume_soon(session, who)
 
     async def stop(self) -> None:
         """The server ends: every open session is interrupted, all at the same time. One that is

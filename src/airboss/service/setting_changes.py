@@ -17,7 +17,7 @@ from airboss.service.audit import Audit, actor
 from airboss.setting_facts import SETTING_FACTS, Effect, Kind, SettingFacts
 from airboss.setting_sources import SettingSources, value_at
 from airboss.settings import Settings, shown_settings
-from airboss.store.settings import KeptSetting, SettingStore
+from airboss.store.settings import KeptSetting, SettingStore, is_of_a_list
 
 _log = logging.getLogger("airboss.settings")
 
@@ -80,6 +80,8 @@ class SettingChanges:
         """What this server starts with. A change that cannot be used keeps nobody from starting."""
         good: dict[str, Any] = {}
         for kept in await self.store.all():
+            if is_of_a_list(kept.name):  # a provider or an account that was added
+                continue
             facts = SETTING_FACTS.get(kept.name)
             if facts is None or facts.fixed:
                 _log.warning("Ignored the stored setting %s: it is not known here.", kept.name)

@@ -7,57 +7,54 @@ import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING, Literal
 
 from airboss.errors import AirbossError
+from airboss.harness.homes import Homes
+from airboss.harness.identity import CLI
 from airboss.harness.models import Catalog
 from airboss.log.log import EventLog
 from airboss.model.roles import Role
 from airboss.provider_settings import Provider
-from airboss.runtime.agent_runtime import Runtime, RuntimeSignIn
-from airboss.runtime.locate import CLI_VERSION, locate
+from airboss.runtime.agent_runtime import RuntimeSignIn
+from airboss.runtime.locate import locate
+from airboss.runtime.pool import Pool
+from airboss.runtime.pool_key import PoolKey
 from airboss.runtime.undumpable import remedy, why_open
+from airboss.service.account_checks import StatusPart, accounts_check, homes_check
+from airboss.service.doctor_checks import (
+    Check,
+    check_processes,
+    check_skills,
+    check_telemetry,
+    check_transcripts,
+    check_wishes,
+)
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
+from airboss.service.runtime_status import (
+    CopilotState,
+    RuntimeState,
+    check_runtime,
+    copilot_state,
+    runtime_state,
+)
 from airboss.service.sessions import Sessions
+from airboss.session_keys import DEFAULT_IDENTITY
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder
+
+if TYPE_CHECKING:
+    from airboss.service.doctor_rows import DoctorRows
+    from airboss.service.mirror import Mirror
+    from airboss.telemetry.tracing import Tracing
 
 _CHECK_SECONDS = 25.0
 _SIGN_IN_SECONDS = 2.0
 _LITTLE_SPACE = 500 * 1024 * 1024
 
 
-class _StatusPart(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class RuntimeState(_StatusPart):
-    """The agent runtime's process, or why there is none."""
-
-    state: Literal["stopped", "running", "missing"]
-    path: str | None = None
-    source: str | None = None
-    native: bool | None = None
-    version: str = CLI_VERSION
-    pid: int | None = None
-    restarts: int = 0
-    detail: str = ""
-
-
-class CopilotState(_StatusPart):
-    """Who is signed in to Copilot, and how. `signed_in` is null until the runtime was asked."""
-
-    signed_in: bool | None
-    how: str
-    login: str | None
-    detail: str
-
-
-class ProviderState(_StatusPart):
+class ProviderState(StatusPart):
     """A provider of one's own. Its key is told by its presence only."""
 
     name: str
@@ -67,7 +64,7 @@ class ProviderState(_StatusPart):
     key: Literal["set", "missing", "none"]
 
 
-class RehearsalState(_StatusPart):
+class RehearsalState(StatusPart):
     """Whether a scripted model is served."""
 
     on: bool
@@ -75,14 +72,14 @@ class RehearsalState(_StatusPart):
     script: str | None
 
 
-class SessionCounts(_StatusPart):
+class SessionCounts(StatusPart):
     """Sessions of this server right now."""
 
     open: int
     working: int
 
 
-class EntryState(_StatusPart):
+class EntryState(StatusPart):
     """The entry in use, and what a person should know about it."""
 
     source: str
@@ -96,7 +93,7 @@ class EntryState(_StatusPart):
     mistaken_path: str | None = None
 
 
-class Status(_StatusPart):
+class Status(StatusPart):
     """Everything a person asks first."""
 
     version: str
@@ -119,17 +116,8 @@ class Status(_StatusPart):
     # Null in test mode, before one was installed.
     entry: EntryState | None
     trouble: str | None
-
-
-class Check(_StatusPart):
-    """One thing the doctor looked at."""
-
-    id: str
-    state: Literal["ok", "warn", "fail"]
-    summary: str
-    detail: str = ""
-    remedy: str = ""
-    ms: int = 0
+    # Whether all transcripts are whole; without a folder for them, nothing.
+    audit: Literal["complete", "incomplete"] | None = None
 
 
 @dataclass
@@ -143,17 +131,21 @@ class ServerStatus:
     settings: Settings
     environ: Mapping[str, str]
     folders: Folders
-    runtime: Runtime
+    pool: Pool
+    homes: Homes
     catalog: Catalog
     sessions: Sessions
     entries: Entries
     log: EventLog
+    tracing: "Tracing | None" = None
+    mirror: "Mirror | None" = None
+    rows: "DoctorRows | None" = None
     _sign_in: RuntimeSignIn | None = None
 
     async def show(self, who: str, role: Role | None) -> Status:
         settings, rehearsal = self.settings, self.catalog.rehearsal
         opened, working = self.sessions.open_count()
-        if self.runtime.pid and self._sign_in is None:
+        if self._sign_in is None and self.pool.is_running(self._cli):
             with contextlib.suppress(AirbossError, TimeoutError):  # then it is not known yet
                 async with asyncio.timeout(_SIGN_IN_SECONDS):
                     await self.learn_who_is_signed_in()
@@ -169,8 +161,8 @@ class ServerStatus:
             who=who,
             role=role,
             runtime=await asyncio.to_thread(self._runtime),
-            copilot=self._copilot(),
-            providers=tuple(self._provider(provider) for provider in settings.providers),
+            copilot=copilot_state(self.catalog, self._sign_in),
+            providers=tuple(self._provider(provider) for provider in self.catalog.providers),
             rehearsal=RehearsalState(
                 on=rehearsal is not None,
                 builtin=rehearsal is not None and rehearsal.builtin,
@@ -179,6 +171,7 @@ class ServerStatus:
             sessions=SessionCounts(open=opened, working=working),
             entry=await self._entry(),
             trouble=str(self.log.trouble) if self.log.trouble else None,
+            audit=self.mirror and self.mirror.audit,
         )
 
     async def _entry(self) -> EntryState | None:
@@ -198,48 +191,26 @@ class ServerStatus:
 
     def _runtime(self) -> RuntimeState:
         try:
-            located = locate(self.settings.copilot_cli, self.environ)
+            outside = self.pool.outside
+            located = None if outside else locate(self.settings.copilot_cli, self.environ)
         except AirbossError as error:
             return RuntimeState(state="missing", detail=str(error))
-        pid = self.runtime.pid
-        return RuntimeState(
-            state="running" if pid else "stopped",
-            path=str(located.path),
-            source=located.source,
-            native=located.native,
-            pid=pid,
-            restarts=max(0, self.runtime.starts - 1),
-            detail="" if pid else "It starts with the first session.",
-        )
+        return runtime_state(located, self.pool)
 
-    def _copilot(self) -> CopilotState:
-        identity, said = self.catalog.identity, self._sign_in
-        if identity.token:
-            problem = self.catalog.problem
-            detail = problem or f"Each session uses the token in {identity.how}."
-            return CopilotState(
-                signed_in=problem is None, how=identity.how, login=None, detail=detail
-            )
-        if said is None:
-            return CopilotState(
-                signed_in=None,
-                how="cli",
-                login=None,
-                detail="Not known until the runtime has started.",
-            )
-        how = "cli" if said.signed_in else "none"
-        detail = said.message or "No token is set, and nobody is signed in."
-        return CopilotState(signed_in=said.signed_in, how=how, login=said.login, detail=detail)
+    @property
+    def _cli(self) -> PoolKey:
+        return self.homes.key(DEFAULT_IDENTITY, self.catalog.accounts.unread(CLI))
 
     async def learn_who_is_signed_in(self) -> None:
         """Starts the runtime where it does not run: a status alone never does that."""
-        if self.catalog.identity.token is None:
-            self._sign_in = await self.runtime.sign_in()
+        if not self.catalog.accounts.has_token:
+            self._sign_in = said = await self.pool.sign_in(self._cli)
+            self.catalog.accounts.cli_is_signed_in = said.signed_in
 
     def _provider(self, provider: Provider) -> ProviderState:
         key: Literal["set", "missing", "none"] = "none"
-        if provider.key_variable:
-            key = "set" if self.environ.get(provider.key_variable) else "missing"
+        if provider.key_variable or provider.key_kept:
+            key = "set" if self.catalog.key(provider) else "missing"
         return ProviderState(
             name=provider.name,
             type=provider.type,
@@ -248,19 +219,28 @@ class ServerStatus:
             key=key,
         )
 
-    async def examine(self) -> list[Check]:
-        """Every check, at the same time, each with its own limit."""
+    async def examine(self, *, deep: bool = False) -> list[Check]:
+        """Every check, at the same time, each with its own limit. With `deep`, a model of each
+        provider and account is called once, which may cost something."""
         checks: dict[str, Callable[[], Awaitable[Check]]] = {
             "store": self._check_store,
             "runtime": self._check_runtime,
             "sign-in": self._check_sign_in,
+            "accounts": self._check_accounts,
+            "homes": self._check_homes,
             "models": self._check_models,
             "providers": self._check_providers,
             "entry": self._check_entry,
             "exposure": self._check_exposure,
             "agents-user": self._check_user,
             "memory": self._check_memory,
+            "telemetry": self._check_telemetry,
+            "transcripts": self._check_transcripts,
+            "processes": lambda: check_processes(self.pool),
+            "skills": self._check_skills,
+            "wishes": self._check_wishes,
         }
+        checks |= self.rows.rows(deep=deep) if self.rows else {}
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(_timed(name, work)) for name, work in checks.items()]
         return [task.result() for task in running]
@@ -281,48 +261,53 @@ class ServerStatus:
         return Check(id="store", state="ok", summary=found)
 
     async def _check_runtime(self) -> Check:
-        said = await self.runtime.status()
-        kind = "native" if said.located.native else "single-file"
-        summary = f"{said.version}, protocol {said.protocol}, {kind}, process {said.pid}"
-        if said.version != CLI_VERSION:
-            detail = f"{said.located.path} is not the version that Airboss is tested with."
-            remedy = f"Run `airboss setup` to install {CLI_VERSION}."
-            return Check(id="runtime", state="warn", summary=summary, detail=detail, remedy=remedy)
-        return Check(id="runtime", state="ok", summary=summary)
+        return await check_runtime(self.pool)
 
     async def _check_sign_in(self) -> Check:
         await self.learn_who_is_signed_in()
-        said = self._copilot()
+        said = copilot_state(self.catalog, self._sign_in)
         if said.signed_in:
             return Check(id="sign-in", state="ok", summary=f"{said.how}: {said.detail}")
         home = self.settings.data / "copilot-home"
+        if self.pool.outside:
+            remedy = f"Sign in the runtime at {self.pool.outside}, or add a provider in Settings."
+            return Check(id="sign-in", state="warn", summary=said.detail, remedy=remedy)
         remedy = (
-            "Set COPILOT_GITHUB_TOKEN before `airboss serve`, or sign the CLI in with "
-            f"`COPILOT_HOME={home} copilot login`, or add a provider to {_file(self.settings)}."
+            "Sign in or add a provider in Settings, under Accounts and providers, or run "
+            f"`airboss account add NAME` or `COPILOT_HOME={home} copilot login`."
         )
         return Check(id="sign-in", state="warn", summary=said.detail, remedy=remedy)
+
+    async def _check_accounts(self) -> Check:
+        return accounts_check(self.catalog.accounts)
+
+    async def _check_homes(self) -> Check:
+        return await asyncio.to_thread(homes_check, DataFolder(self.settings.data))
 
     async def _check_models(self) -> Check:
         offers = await self.catalog.offers()
         if not offers:
-            remedy = "Sign in to Copilot, add a provider, or start with --rehearsal FILE."
+            remedy = "Sign in to Copilot or add a provider in Settings, or use --rehearsal FILE."
             return Check(id="models", state="fail", summary="No models available.", remedy=remedy)
         sources = sorted({offer.source for offer in offers})
         return Check(id="models", state="ok", summary=f"{len(offers)} from {', '.join(sources)}")
 
     async def _check_providers(self) -> Check:
-        missing = [
-            provider.key_variable
-            for provider in self.settings.providers
-            if provider.key_variable and not self.environ.get(provider.key_variable)
-        ]
+        known = self.catalog.providers
+        without = [provider for provider in known if not self.catalog.key(provider)]
+        missing = [provider.key_variable for provider in without if provider.key_variable]
+        unkept = [provider.name for provider in without if provider.key_kept]
         if missing:
-            names = ", ".join(str(name) for name in missing)
+            names = ", ".join(missing)
             remedy = f"Set {names} before `airboss serve`."
             return Check(id="providers", state="fail", summary=f"No key in {names}.", remedy=remedy)
-        plain = [p.name for p in self.settings.providers if p.base_url.startswith("http:")]
+        if unkept:
+            summary = f"The key cannot be read: {', '.join(unkept)}."
+            remedy = "Put it in again in Settings, or with `airboss secret set NAME`."
+            return Check(id="providers", state="fail", summary=summary, remedy=remedy)
+        plain = [provider.name for provider in known if provider.base_url.startswith("http:")]
         detail = f"Reached over http: {', '.join(plain)}." if plain else ""
-        count = len(self.settings.providers)
+        count = len(known)
         return Check(id="providers", state="ok", summary=f"{count} configured", detail=detail)
 
     async def _check_entry(self) -> Check:
@@ -354,16 +339,26 @@ class ServerStatus:
         return Check(id="agents-user", state=state, summary=summary, remedy=remedy)
 
     async def _check_memory(self) -> Check:
-        runtime = (await self.runtime.status()).pid
-        why = await asyncio.to_thread(why_open, runtime)
+        found = await self.pool.status()
+        reasons = [await asyncio.to_thread(why_open, one.pid) for one in found]
+        why = next((reason for reason in reasons if reason), None)
         if why:
             return Check(id="memory", state="warn", summary=why, remedy=remedy(why))
         summary = "Agents cannot read the memory of the server or of the agent runtime."
         return Check(id="memory", state="ok", summary=summary)
 
+    async def _check_transcripts(self) -> Check:
+        return check_transcripts(self.mirror)
 
-def _file(settings: Settings) -> Path:
-    return settings.data / "settings.toml"
+    async def _check_skills(self) -> Check:
+        return await asyncio.to_thread(check_skills, self.settings.session.skills or ())
+
+    async def _check_wishes(self) -> Check:
+        used = await self.entries.current()
+        return check_wishes(used.ungranted if used else ())
+
+    async def _check_telemetry(self) -> Check:
+        return check_telemetry(self.settings.telemetry, self.tracing)
 
 
 async def _timed(name: str, work: Callable[[], Awaitable[Check]]) -> Check:

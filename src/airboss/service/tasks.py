@@ -22,6 +22,7 @@ from airboss.model.task_runs import (
     TaskRunView,
     tell_story,
 )
+from airboss.model.traces import asked_in
 from airboss.model.views import SessionView, View
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
@@ -100,6 +101,7 @@ class TaskRuns:
             who=request.who,
             trusted=installed.trusted,
             lone=lone,
+            trace=asked_in(),
         )
 
     async def _lent(self, session: str) -> SessionView:

@@ -24,7 +24,15 @@ from airboss.model.events import (
     TurnEnded,
 )
 from airboss.model.excerpt import left_out_words
-from airboss.model.inbox_events import ApprovalAsked, LimitReached, QuestionAsked, Subject
+from airboss.model.hook_events import HookRan
+from airboss.model.inbox_events import (
+    ApprovalAsked,
+    LimitReached,
+    PlanAsked,
+    QuestionAsked,
+    SignInAsked,
+    Subject,
+)
 from airboss.model.run_events import RunEnded
 from airboss.model.task_events import TaskChecked, TaskDecided, TaskEnded
 
@@ -91,9 +99,13 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
             allowed = "allowed" if event.allowed else "denied"
             return f"{event.wish}: {event.about}, {allowed} by {event.by}"
         case QuestionAsked():
-            return f"asked: {event.question}"
+            return f"{'Airboss ' if event.by else ''}asked: {event.question}"
         case LimitReached():
             return "a limit was reached"
+        case SignInAsked():
+            return f"the MCP server {event.server} wanted a person to sign in"
+        case PlanAsked():
+            return f"showed its plan: {event.plan or event.summary}"
         case PromptDropped():
             return f"a message was not delivered: {event.reason}"
         case TurnEnded() if event.outcome != "done":
@@ -104,6 +116,8 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
             return event.reason
         case SessionResumed():
             return f"resumed by {event.who}"
+        case HookRan() if event.error or event.decided != "nothing":
+            return _of_hook(event)
         case TaskDecided():
             return event.text
         case TaskChecked():
@@ -113,6 +127,14 @@ def _note(event: Event) -> str | None:  # noqa: C901 - one arm a kind
             return f"{event.outcome}: {event.reason}"
         case _:
             return None
+
+
+def _of_hook(event: HookRan) -> str:
+    about = f"{event.hook} hook {event.program}{f' for {event.tool}' if event.tool else ''}"
+    if event.error:
+        return f"the {about} failed: {event.error}"
+    words = f"the {about}: {event.decided}"
+    return f"{words}: {event.reason}" if event.reason else words
 
 
 def _subject(subject: Subject) -> str:

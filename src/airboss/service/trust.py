@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -40,8 +41,8 @@ class LookedFile:
 
 @dataclass(frozen=True)
 class Look:
-    """What would be trusted. `digest` stands for all of it: of a file its own, of a folder that of
-    the list of its entries. Whoever trusts says by it what was looked at."""
+    """What would be trusted. `digest` stands for all of it: of a file its own, of several that of
+    their list. Whoever trusts says by it what was looked at."""
 
     path: str
     kind: Literal["file", "folder"]
@@ -56,15 +57,18 @@ class Trust:
     store: TrustStore
     audit: Audit | None = None
 
-    async def look(self, text: str) -> Look:
-        """At a file, or at all entries in a folder, before somebody trusts them."""
+    async def look(self, text: str, named: Sequence[Path] = ()) -> Look:
+        """At a file with what it names, or at all entries in a folder, before somebody trusts
+        them."""
         path = whole_path(text)
-        return await asyncio.to_thread(_look, path)
+        return await asyncio.to_thread(_look, path, named)
 
-    async def add(self, text: str, digest: str, who: str) -> list[TrustRow]:
+    async def add(
+        self, text: str, digest: str, who: str, named: Sequence[Path] = ()
+    ) -> list[TrustRow]:
         """As it was when it was looked at, or not at all."""
         path = whole_path(text)
-        seen = await asyncio.to_thread(_look, path)
+        seen = await asyncio.to_thread(_look, path, named)
         if seen.digest != digest:
             raise Conflict(
                 f"{path} has changed since you reviewed it, or the digest is of another file. "
@@ -129,7 +133,7 @@ def digest_of(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def _look(path: Path) -> Look:
+def _look(path: Path, named: Sequence[Path] = ()) -> Look:
     # Imported when somebody trusts: most servers never need it.
     from airboss.entry.load import read_content
 
@@ -140,11 +144,12 @@ def _look(path: Path) -> Look:
     wrong = next((file for file in files if file.suffix.lower() not in SUFFIXES), None)
     if wrong:
         raise Invalid(f"{wrong}: should be a .yaml, .json or .py file, or a folder.")
-    found = tuple(_looked(name_of(file), read_content(file)) for file in files)
-    if not is_folder:
-        return Look(name_of(path), "file", found[0].digest, found)
+    found = tuple(_looked(name_of(file), read_content(file)) for file in (*files, *named))
+    kind = "folder" if is_folder else "file"
+    if not is_folder and not named:
+        return Look(name_of(path), kind, found[0].digest, found)
     listed = "".join(f"{file.digest}  {file.path}\n" for file in found)
-    return Look(name_of(path), "folder", digest_of(listed.encode()), found)
+    return Look(name_of(path), kind, digest_of(listed.encode()), found)
 
 
 def _looked(path: str, content: bytes) -> LookedFile:

@@ -6,7 +6,7 @@ from typing import Final
 from airboss.harness.earlier_decisions import events_of
 from airboss.harness.replay import Effects
 from airboss.log.log import EventLog
-from airboss.model.events import TurnStarted
+from airboss.model.events import ToolStarted, TurnStarted
 from airboss.model.ids import PromptId, TurnId
 
 _KINDS: Final = (
@@ -23,6 +23,19 @@ async def effects_of_turn(log: EventLog, session: str, turn: TurnId) -> tuple[st
 async def effects_of_prompt(log: EventLog, session: str, prompt: PromptId) -> tuple[str, ...]:
     """Of the session's last turn, where it was about this request."""
     return await _effects(log, session, lambda last: last.prompt == prompt)
+
+
+async def effect_calls_of(log: EventLog, session: str) -> tuple[ToolStarted, ...]:
+    """Of the session's last turn: the calls that may have done something."""
+    effects, calls = Effects(), dict[str, ToolStarted]()
+    async for recorded in events_of(log, session, _KINDS):
+        event = recorded.event
+        if isinstance(event, TurnStarted):
+            effects, calls = Effects(), {}
+        elif isinstance(event, ToolStarted):
+            calls[event.block] = event
+        effects.hear(event)
+    return tuple(calls[block] for block in effects.blocks)
 
 
 async def _effects(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from airboss.harness.earlier_decisions import events_of
-from airboss.harness.pending_items import is_asked_again
+from airboss.harness.item_lines import is_asked_again
 from airboss.log.log import EventLog
 from airboss.model.events import (
     Event,
@@ -22,27 +22,34 @@ from airboss.model.events import (
 )
 from airboss.model.ids import ItemId, PromptId
 from airboss.model.inbox_events import (
+    ASKED_KINDS,
     ApprovalAsked,
     Asked,
+    AskedOfPerson,
     InboxItem,
     ItemSettled,
     LimitReached,
+    PlanAsked,
     QuestionAsked,
+    SignInAsked,
 )
-from airboss.model.views import QueuedPrompt, SessionView
+from airboss.model.prompt_queue import QueuedPrompt, queued_of
+from airboss.model.views import SessionView
 
 _KINDS: Final = (
-    *("approval.asked", "question.asked", "limit.reached", "item.settled", "permission.decided"),
+    *(*ASKED_KINDS, "item.settled", "permission.decided"),
     *("prompt.accepted", "prompt.changed", "turn.started", "turn.ended"),
     *("session.interrupted", "session.ready"),
 )
+_GOES_ON: Final = frozenset({"go-on", "signed-in", "declined"})
 _BY_PEOPLE: Final = frozenset({"person", "nobody"})
 
 
 @dataclass(frozen=True)
 class UnansweredItems:
     """`decided` is what the agent is told when it asks again; that nobody came in time is no reason
-    to resume it. Of the request `held` nothing was sent to the agent yet: a limit was reached."""
+    to resume it. Of the request `held` nothing was sent to the agent yet: a limit was reached,
+    or a server wanted a sign-in."""
 
     waiting: tuple[InboxItem, ...] = ()
     decided: tuple[tuple[Asked, ItemSettled], ...] = ()
@@ -68,7 +75,7 @@ NOTHING_PENDING: Final = UnansweredItems()
 
 def resumes(asked: Asked, settled: ItemSettled) -> bool:
     """Whether the session goes on with this word of a person. Where they said no before anything
-    was sent to the agent, there is nothing to go on with."""
+    was sent to the agent, there is nothing to go on with; without a server it goes on."""
     return settled.who is not None and not (_is_held(asked) and settled.outcome == "deny")
 
 
@@ -83,7 +90,7 @@ async def unanswered_items_of(log: EventLog, view: SessionView) -> UnansweredIte
             story.end_tool(recorded.event)
     waiting = [item for item in view.items if story.is_asked_again(item.asked)]
     decided = [(asked, settled) for asked, settled, _ in story.decided.values()]
-    let_go = (asked for asked, settled in decided if settled.outcome == "go-on")
+    let_go = (asked for asked, settled in decided if settled.outcome in _GOES_ON)
     held = [asked for asked in (*(item.asked for item in waiting), *let_go) if _is_held(asked)]
     request = next((story.prompts[one.prompt] for one in held if one.prompt), None)
     return UnansweredItems(tuple(waiting), tuple(decided), request)
@@ -104,11 +111,11 @@ class _Story:
     def hear(self, recorded: Recorded) -> None:
         match event := recorded.event:
             case PromptAccepted():
-                self.prompts[event.prompt] = _queued(event)
+                self.prompts[event.prompt] = queued_of(event)
             case PromptChanged() if known := self.prompts.get(event.prompt):
                 changed = known.model_copy(update={"text": event.text})
                 self.prompts[event.prompt] = changed
-            case ApprovalAsked() | QuestionAsked() | LimitReached():
+            case AskedOfPerson():
                 self.asked[event.item] = event
             case ItemSettled():
                 self._settle(event, recorded.seq)
@@ -132,13 +139,13 @@ class _Story:
         asked = self.asked.pop(settled.item, None)
         if asked is None or settled.outcome == "cancelled" or not self.is_asked_again(asked):
             return
-        # Of a limit it is not known how far the turn went on; it did not while it was cut off.
-        if self.is_cut or not isinstance(asked, LimitReached):
+        # Of these it is not known how far the turn went on; it did not while it was cut off.
+        if self.is_cut or not isinstance(asked, LimitReached | SignInAsked):
             self.decided[settled.item] = asked, settled, seq
 
     def _permit(self, event: PermissionDecided) -> None:
         """The agent is told now. The runtime may have given the request another name since."""
-        self._drop(lambda asked: isinstance(asked, LimitReached))
+        self._drop(lambda asked: isinstance(asked, LimitReached | SignInAsked))
         if event.by.split()[0] not in _BY_PEOPLE:
             return
         approvals = [
@@ -152,26 +159,20 @@ class _Story:
 
     @property
     def answered_at(self) -> list[int]:
-        return [seq for asked, _, seq in self.decided.values() if isinstance(asked, QuestionAsked)]
+        told = (QuestionAsked, PlanAsked)
+        return [seq for asked, _, seq in self.decided.values() if isinstance(asked, told)]
 
     def end_tool(self, event: Event) -> None:
         if isinstance(event, ToolEnded) and not event.cut:
-            self._drop(lambda asked: isinstance(asked, QuestionAsked) and asked.call == event.block)
+            self._drop(
+                lambda asked: (
+                    isinstance(asked, QuestionAsked | PlanAsked) and asked.call == event.block
+                )
+            )
 
     def _drop(self, is_told: Callable[[Asked], bool]) -> None:
         self.decided = {item: said for item, said in self.decided.items() if not is_told(said[0])}
 
 
 def _is_held(asked: Asked) -> bool:
-    return isinstance(asked, LimitReached) and asked.before_turn
-
-
-def _queued(event: PromptAccepted) -> QueuedPrompt:
-    return QueuedPrompt(
-        prompt=event.prompt,
-        text=event.text,
-        task=event.task,
-        who=event.who,
-        delivery=event.delivery,
-        images=event.images,
-    )
+    return isinstance(asked, SignInAsked) or (isinstance(asked, LimitReached) and asked.before_turn)

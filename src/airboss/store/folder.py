@@ -45,6 +45,18 @@ class DataFolder:
         return self.path / "copilot-home"
 
     @property
+    def homes(self) -> Path:
+        """Of identities other than the default one."""
+        return self.path / "homes"
+
+    def home_of(self, identity: str) -> Path:
+        return self.homes / identity / "copilot"
+
+    def all_homes(self) -> list[Path]:
+        found = sorted(self.homes.iterdir()) if self.homes.is_dir() else []
+        return [self.copilot_home, *(place / "copilot" for place in found)]
+
+    @property
     def images(self) -> Path:
         return self.path / "images"
 
@@ -59,6 +71,10 @@ class DataFolder:
     @property
     def token_changes(self) -> Path:
         return self.path / "token-changes.jsonl"
+
+    @property
+    def secrets(self) -> Path:
+        return self.path / "secrets"
 
     @property
     def settings(self) -> Path:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,21 @@ class Images:
                 "the permissions of the data folder, then try again."
             ) from error
         return names
+
+    def copy(self, session: str, other: str) -> None:
+        """All of one session's for another one."""
+        source, target = self.folder / session, self.folder / other
+        if not source.is_dir():
+            return
+        try:
+            target.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for file in source.iterdir():
+                shutil.copy2(file, target / file.name)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"Could not copy the images: {error.strerror or error}. Free some space, or fix "
+                "the permissions of the data folder, then try again."
+            ) from error
 
     async def of(self, session: str, prompt: str) -> list[Picture]:
         return await asyncio.to_thread(self._of, session, prompt)

@@ -8,6 +8,7 @@ from airboss.errors import StoreUnavailable
 from airboss.store.search_index import keep_index, keep_texts
 from airboss.store.tables import (
     VIEWS_BY_JOB,
+    bindings,
     deliveries,
     entries,
     events,
@@ -83,6 +84,10 @@ def _settings(connection: Connection) -> None:
     metadata.create_all(connection, [settings])
 
 
+def _bindings(connection: Connection) -> None:
+    metadata.create_all(connection, [bindings])
+
+
 # Append only: a number that was released is never changed.
 MIGRATIONS: tuple[Migration, ...] = (
     _first_tables,
@@ -95,6 +100,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _sign_ins,
     _owners_of_sessions,
     _settings,
+    _bindings,
 )
 
 

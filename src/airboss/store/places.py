@@ -46,9 +46,11 @@ class Places:
         """Where the long outputs of an open session are."""
         return self._outputs / session
 
-    def own(self, session: str) -> tuple[Path, ...]:
-        """What a session reads without asking, and no other does; as real paths."""
-        return (Path(os.path.realpath(self._outputs)) / session,)
+    def own(self, *names: str) -> tuple[Path, ...]:
+        """What a session that the runtime knows by these names reads without asking, and no other
+        does; as real paths."""
+        outputs = Path(os.path.realpath(self._outputs))
+        return tuple(outputs / name for name in names)
 
     def begin(self, life: str) -> Path:
         """The temporary folder of a life that begins now."""

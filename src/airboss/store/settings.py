@@ -2,12 +2,24 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, delete, select
 
 from airboss.store.database import Database
 from airboss.store.tables import settings
+
+# Between the name of a list and that of one of its items, which is no name of a setting.
+_OF: Final = ":"
+
+
+def item_name(kind: str, name: str) -> str:
+    """Under which an item of a list is kept: a provider, an account."""
+    return f"{kind}{_OF}{name}"
+
+
+def is_of_a_list(name: str, kind: str = "") -> bool:
+    return _OF in name and name.startswith(f"{kind}{_OF}" if kind else "")
 
 
 @dataclass(frozen=True)

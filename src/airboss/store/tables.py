@@ -187,3 +187,18 @@ settings = Table(
     Column("at", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
+
+# The runtime's sessions that ours have had, by their number: what each was made with, as names and
+# prints. The last one is in use.
+bindings = Table(
+    "bindings",
+    metadata,
+    Column("session", String(64), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("runtime", String(128), nullable=False),
+    Column("model", Text, nullable=False),
+    # As JSON.
+    Column("parts", Text, nullable=False),
+    Column("at", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)

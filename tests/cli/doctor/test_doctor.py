@@ -24,6 +24,7 @@ LOCAL = [
     "agents-user",
     "memory",
     "server",
+    "mcp-servers",
 ]
 
 
@@ -105,6 +106,22 @@ def test_settings_are_read_and_keys_are_looked_for(nowhere: Portal) -> None:
     assert "port" in found["summary"]
 
 
+def test_programs_and_addresses_of_mcp_servers_are_looked_for(nowhere: Portal) -> None:
+    nowhere.data.mkdir(mode=0o700)
+    (nowhere.data / "settings.toml").write_text(
+        '[session.mcp_servers]\nfiles = {command = ["no-such-program"]}\n'
+        'shell = {command = ["sh"]}\nweb = {url = "http://127.0.0.1:1/mcp"}\n'
+        'wiki = {url = "https://wiki.example.com", token_variable = "WIKI"}\n',
+        encoding="utf-8",
+    )
+    found = examined(nowhere)["mcp-servers"]
+    assert (found["state"], found["summary"]) == (
+        "warn",
+        "Not there: files: the program no-such-program was not found; "
+        "web: 127.0.0.1:1 does not answer; wiki: the variable WIKI is not set here.",
+    )
+
+
 def test_a_pipe_gets_a_line_a_check_and_a_person_the_count(portal: Portal) -> None:
     lines = portal.run("doctor").stdout.splitlines()
     assert [line.split("\t")[1] for line in lines][: len(LOCAL)] == LOCAL
@@ -117,3 +134,16 @@ def test_a_pipe_gets_a_line_a_check_and_a_person_the_count(portal: Portal) -> No
 def test_a_home_that_nobody_may_enter_is_no_stack_trace(nowhere: Portal) -> None:
     found = examined(nowhere, AIRBOSS_DATA=os.devnull)
     assert found["data-folder"]["state"] == "fail"
+
+
+def test_a_repair_makes_our_own_files_private_again_and_no_others(portal: Portal) -> None:
+    token, other = portal.data / "token", portal.data / "somebody-elses"
+    other.write_text("", "utf-8")
+    for path, mode in ((portal.data, 0o755), (token, 0o644), (other, 0o644)):
+        path.chmod(mode)
+    said = portal.run("doctor", "--repair").stdout
+    assert said.count("Repaired: ") == 2
+    modes = [oct(path.stat().st_mode & 0o777) for path in (portal.data, token, other)]
+    assert modes == ["0o700", "0o600", "0o644"]
+    assert "Repaired" not in portal.run("doctor", "--repair").stdout
+    other.unlink()

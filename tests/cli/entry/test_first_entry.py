@@ -84,8 +84,10 @@ def test_the_first_entry_is_written_and_then_never_overwritten(nowhere: Portal) 
     assert (done.returncode, "does not exist." in done.stderr) == (2, True)
 
 
-def test_the_first_job_can_be_rehearsed_at_once(tmp_path: Path) -> None:
-    portal = Portal(tmp_path, extra_environ={"GH_TOKEN": "none"})
+def test_the_first_job_can_be_rehearsed_at_once(
+    tmp_path: Path, quick_python: dict[str, str]
+) -> None:
+    portal = Portal(tmp_path, extra_environ={"GH_TOKEN": "none", **quick_python})
     portal.work.mkdir()
     (portal.work / "Cargo.toml").write_text("", encoding="utf-8")
     said = json.loads(portal.run("init", str(portal.work), "--json").stdout)

@@ -34,6 +34,7 @@ EXCUSED = {
 # Blocks that are no program and no output, by how they begin.
 DRAWN = {
     "a person or a script": "A drawing of the layers; lint-imports checks them.",
+    "run build ": "A drawing of a trace; tests/telemetry/test_traces.py reads a real one.",
     "deliver · running · 1:12": "One moment of a run; tests/cli/run/test_tree.py draws such trees.",
 }
 

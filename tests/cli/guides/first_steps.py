@@ -1,7 +1,10 @@
 """The pages that somebody reads who tries Airboss."""
 
+from pathlib import Path
+
 import yaml
 
+from airboss.runtime.hook_child import answer
 from tests.cli.guides.guide import Guide, Visit
 from tests.cli.terminal import Terminal
 
@@ -32,6 +35,17 @@ def entry_with_limits(visit: Visit, shown: str) -> None:
     visit.said("airboss check limits.yaml")
 
 
+def first_hook(visit: Visit, shown: str) -> None:
+    file = Path(visit.home.environ["HOME"]) / "hooks" / "no-push.sh"
+    file.parent.mkdir()
+    file.write_text(shown, "utf-8")
+
+
+def python_hook(visit: Visit, shown: str) -> None:
+    file = visit.write("hooks.py", shown)
+    assert answer(str(file), "run_tests", "", {"stopHookActive": False}) == {}
+
+
 GUIDES = {
     "README.md": Guide(
         is_served=False,
@@ -41,6 +55,9 @@ GUIDES = {
     "docs/installing.md": Guide(is_served=False),
     "docs/built-in-entry.md": Guide(is_served=False),
     "docs/gate.md": Guide(is_served=False),
+    "docs/hooks.md": Guide(
+        is_served=False, shown={"#!/bin/sh": first_hook, "import subprocess": python_hook}
+    ),
     "docs/jobs.md": Guide(),
     "docs/limits.md": Guide(
         is_served=False,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airboss.runtime.locate import cache_folder
-from tests.cli.guides.quick_command import quick_command_in
 from tests.nursery import PYTHON_VARIABLE
 from tests.portal import Portal
+from tests.quick_command import quick_command_in
 
 _FOREIGN = ("AIRBOSS_", "XDG_", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_", "NO_COLOR")
 _PERSON = {

@@ -21,6 +21,7 @@ from tests.cli.guides import (
 from tests.cli.guides.excused import DRAWN, ELSEWHERE, EXCUSED
 from tests.cli.guides.guide import ROOT, Guide, Visit, commands_of, follow
 from tests.cli.guides.home import home_in
+from tests.trials import whole_only
 
 PARTS = (first_steps, asking, how_to, models, command_line, entry_pages, operating_pages)
 GUIDES: dict[str, Guide] = {name: guide for part in PARTS for name, guide in part.GUIDES.items()}
@@ -29,6 +30,8 @@ DOCUMENTS = {
     for where in ("*.md", "docs/**/*.md", "examples/**/*.md", "bench/*.md", ".github/**/*.md")
     for file in sorted(ROOT.glob(where))
 }
+# The two longest: every command, and every field of an entry. In the trials alone.
+LONG = ("docs/command-line.md", "docs/entry.md")
 FOLLOWED = [name for name, page in DOCUMENTS.items() if blocks(page) and name not in ELSEWHERE]
 
 
@@ -41,7 +44,10 @@ def visit(page: str, guide: Guide, folder: Path) -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", FOLLOWED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=whole_only) if name in LONG else name for name in FOLLOWED],
+)
 def test_a_page_can_be_done_as_it_says(name: str, tmp_path: Path) -> None:
     guide = GUIDES.get(name, Guide())
     assert guide.unused(DOCUMENTS[name]) == []

@@ -26,9 +26,10 @@ OTHER_MODELS = ENTRY.replace("{driving: rehearsal}", "{driving: gpt-5.2, spare: 
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Portal:
+def project(tmp_path: Path, quick_python: dict[str, str]) -> Portal:
     """A folder with an entry and a script; no server runs."""
-    portal = Portal(tmp_path, extra_environ={"TMPDIR": str(tmp_path / "tmp"), "GH_TOKEN": "none"})
+    own = {"TMPDIR": str(tmp_path / "tmp"), "GH_TOKEN": "none", **quick_python}
+    portal = Portal(tmp_path, extra_environ=own)
     portal.work.mkdir()
     (tmp_path / "tmp").mkdir()
     (portal.work / "airboss.yaml").write_text(OTHER_MODELS, encoding="utf-8")

@@ -47,6 +47,12 @@ def test_a_conversation_thinks_as_long_as_one_says_and_show_tells_it(portal: Por
     assert "low" in portal.run("show", session).stdout
 
 
+def test_an_agent_that_nobody_describes_is_refused_by_name(portal: Portal) -> None:
+    refused = portal.run("chat", "--agent", "reviewer", "hello")
+    assert refused.returncode == 2
+    assert 'agent: There is no agent "reviewer". None is described.' in refused.stderr
+
+
 def test_the_message_can_come_by_the_input(portal: Portal) -> None:
     done = portal.run("chat", said="hello\nfrom a pipe\n")
     assert (done.returncode, done.stdout) == (0, "Hello, captain.\n")

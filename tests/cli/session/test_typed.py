@@ -15,10 +15,11 @@ from airboss.cli.session.typed import Typed, typed
         ("/rename A better name", Typed("rename", "A better name")),
         ("/files fo", Typed("files", "fo")),
         ("/steer go left", Typed("steer", "go left")),
-        ("/hlep", Typed("unknown", "/hlep")),
+        ("/hlep", Typed("command", "/hlep")),
+        ("/deploy to staging", Typed("command", "/deploy to staging")),
         ("/steer", Typed("unknown", "/steer")),
         ("/etc/hosts", Typed("queue", "/etc/hosts")),
-        ("/hlep me", Typed("queue", "/hlep me")),
+        ("/hlep me", Typed("command", "/hlep me")),
         (" /hlep", Typed("queue", " /hlep")),
         ("hello", Typed("queue", "hello")),
     ],
@@ -36,6 +37,6 @@ def proposals(completing: Completing, word: str) -> list[str]:
 
 def test_tab_completes_commands_and_files_behind_an_at() -> None:
     completing = Completing(lambda letters: [f"src/{letters}llow.py"])
-    assert proposals(completing, "/re") == ["/rename "]
+    assert proposals(completing, "/re") == ["/review ", "/rename "]
     assert proposals(completing, "@fo") == ["@src/follow.py "]
     assert proposals(completing, "fo") == []

@@ -1,10 +1,52 @@
 /** What the server's answers and events look like. Written by `make generate`. */
 
+/** The session goes on with another account, and with its history: `why` says what was wrong with the one before. */
+export type AccountChanged = {
+  "kind": "account.changed";
+  "from"?: string | null;
+  "to": string;
+  "why": string;
+};
+
+/** In the order in which new sessions use them. Where the settings name none, it is the one that the environment or the Copilot CLI gives. */
+export type AccountList = {
+  "items": readonly (ShownAccount)[];
+};
+
+/** What came of it. Where it did not work, `problem` says why. */
+export type AccountTrial = {
+  "ok": boolean;
+  "problem"?: string | null;
+  "models": readonly (string)[];
+};
+
 /** Who acts. The name is that of the token; without one nobody was recognised. */
 export type Actor = {
   "who"?: string | null;
   "address"?: string | null;
   "via": "page" | "cli" | "api" | "server";
+};
+
+/** An agent that the session's own may hand work to, or that the session itself is. */
+export type AgentKeys = {
+  "description": string;
+  "prompt": string;
+  "tools"?: readonly (string)[] | null;
+  "model"?: string | null;
+  "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+  "mcpServers"?: readonly (string)[] | null;
+  "skills"?: readonly (string)[] | null;
+};
+
+/** An agent that work may be handed to. What is left out is as of the session's own agent. */
+export type AgentSetup = {
+  "description": string;
+  "prompt": string;
+  "tools"?: readonly (string)[] | null;
+  "model"?: string | null;
+  "reasoning_effort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
+  "mcp_servers"?: readonly (string)[] | null;
+  "skills": readonly (string)[];
 };
 
 /** One way to allow more than this once: what it means in words, the rule that it comes to, and something else that the rule would allow. `until` the session ends, or for good. */
@@ -91,6 +133,11 @@ export type AuditTrimmed = {
   "count": number;
 };
 
+/** The address to open in a browser. It is good for ten minutes, and for whoever asked. */
+export type BegunSignIn = {
+  "url": string;
+};
+
 /** A browser was let in by a one-time code. */
 export type BrowserSignedIn = {
   "kind": "audit.signed-in";
@@ -121,13 +168,14 @@ export type ChangeRun = {
   "tags"?: readonly (string)[] | null;
 };
 
-/** What people note about a session: a name of one line, and whether it is pinned. And what it goes on with from its next turn on: a model, an effort that it offers, and permissions. */
+/** What people note about a session: a name of one line, and whether it is pinned. And what it goes on with from its next turn on: a model, an effort that it offers, permissions, and one of its agents. */
 export type ChangeSession = {
   "title"?: string | null;
   "pinned"?: boolean | null;
   "model"?: string | null;
   "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
   "permissions"?: "ask" | "approve-all" | "read-only" | "deny-all" | null;
+  "agent"?: string | null;
 };
 
 /** A file that the run changed, with the tasks whose agents edited it by name. */
@@ -148,6 +196,19 @@ export type ChangedFiles = {
   "removed": number;
   "more": boolean;
   "note": string;
+};
+
+/** All of a provider but its name. Without a key, the one that it has stays. */
+export type ChangedProvider = {
+  "type": "openai" | "azure" | "anthropic";
+  "wire"?: "responses" | "completions" | null;
+  "base_url": string;
+  "private": boolean;
+  "auth": "key" | "bearer";
+  "headers": Record<string, string>;
+  "api_version"?: string | null;
+  "key"?: string | null;
+  "models": readonly (ProviderModel)[];
 };
 
 /** In the order in which they were first changed. `more`: there are further files. */
@@ -211,6 +272,37 @@ export type CheckedEntry = {
   "trusted": boolean;
   "tasks": number;
   "jobs": number;
+};
+
+/** What came of a command: `prompt` is what was sent to the agent, where something was; `text` is what it answers, for people. */
+export type CommandDone = {
+  "prompt"?: string | null;
+  "seq"?: number | null;
+  "text"?: string | null;
+};
+
+/** A prompt that people send by its name, behind a slash. */
+export type CommandKeys = {
+  "description": string;
+  "prompt": string;
+};
+
+/** A command: of Airboss itself, of the session's description, or of the entry in use. `takes` says what has to stand behind it, where something has to. */
+export type CommandOffer = {
+  "name": string;
+  "description": string;
+  "source": "airboss" | "session" | "entry";
+  "takes"?: string | null;
+};
+
+export type CommandOffers = {
+  "items": readonly (CommandOffer)[];
+};
+
+/** A prompt that people send by its name. */
+export type CommandSetup = {
+  "description": string;
+  "prompt": string;
 };
 
 /** What the summary is to dwell on, where somebody says so. */
@@ -343,9 +435,9 @@ export type CopilotState = {
   "detail": string;
 };
 
-/** `words` are told to the agent with a no. `option` is one of the item's `options`, by its id: what “always” means, where not the narrowest. */
+/** `words` are told to the agent with a no; of a plan, they are the changes to it, or why it is rejected. `approve` and `reject` are for plans. `option` is one of the item's `options`, by its id: what “always” means, where not the narrowest. */
 export type Decide = {
-  "choice": "allow-once" | "allow-always" | "deny";
+  "choice": "allow-once" | "allow-always" | "deny" | "approve" | "reject";
   "words": string;
   "option"?: string | null;
 };
@@ -387,6 +479,7 @@ export type Distrusted = {
 /** Every check, with what it found and what to do. */
 export type DoctorReport = {
   "checks": readonly (Check)[];
+  "repaired": readonly (string)[];
 };
 
 /** A violation, with what repairs it by one click, where anything does. */
@@ -518,7 +611,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -562,6 +655,25 @@ export type FileToTrust = {
   "digest": string;
   "bytes": number;
   "text"?: string | null;
+};
+
+/** What the authorization server added to the address that the browser came back to. */
+export type FinishSignIn = {
+  "state": string;
+  "code"?: string | null;
+  "error"?: string | null;
+  "iss"?: string | null;
+};
+
+/** The server that lets the sessions in now, and the session that it was asked for. */
+export type FinishedSignIn = {
+  "session": string;
+  "server": string;
+};
+
+/** The request before which the copy ends; without one, all of the session is copied. */
+export type ForkSession = {
+  "before"?: string | null;
 };
 
 /** How much the session may use. What is left out has no limit. */
@@ -610,6 +722,41 @@ export type HitPage = {
   "next_cursor"?: string | null;
 };
 
+/** A program that is asked at one moment of a session's life: a command, or a function in a Python file. */
+export type HookKeys = {
+  "command"?: readonly (string)[] | null;
+  "python"?: string | null;
+  "tool"?: string | null;
+  "seconds"?: number | null;
+  "subAgents"?: boolean | null;
+};
+
+/** A hook was asked. With an error it had no say: what it was asked about went on, but for a call of a tool, which was refused. */
+export type HookRan = {
+  "kind": "hook.ran";
+  "hook": string;
+  "program": string;
+  "milliseconds": number;
+  "decided": "nothing" | "changed" | "blocked" | "asked";
+  "reason"?: string | null;
+  "error"?: string | null;
+  "tool"?: string | null;
+  "agent"?: string | null;
+};
+
+/** A program that is asked at one moment: a command, or a function in a Python file. */
+export type HookSetup = {
+  "hook": "preToolUse" | "preMcpToolCall" | "postToolUse" | "postToolUseFailure" | "userPromptSubmitted" | "userPromptTransformed" | "sessionStart" | "sessionEnd" | "errorOccurred" | "agentStop" | "subagentStart" | "subagentStop" | "beforePromptBuild" | "modelInput" | "modelOutput" | "agentEnd" | "beforeCompaction" | "afterCompaction" | "beforeMessageWrite";
+  "command": readonly (string)[];
+  "python"?: string | null;
+  "tool"?: string | null;
+  "seconds": number;
+  "sub_agents"?: boolean | null;
+  "place": string;
+  "files": Record<string, string>;
+  "needs_trust": boolean;
+};
+
 /** Something waits for a person. */
 export type InboxArrived = {
   "kind": "inbox.arrived";
@@ -620,7 +767,7 @@ export type InboxArrived = {
 export type InboxItem = {
   "id": string;
   "session": string;
-  "asked": ApprovalAsked | QuestionAsked | LimitReached;
+  "asked": ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked;
   "asked_at": number;
   "task_run"?: string | null;
   "run"?: string | null;
@@ -631,8 +778,14 @@ export type InboxSettled = {
   "kind": "inbox.settled";
   "item": string;
   "session": string;
-  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
+  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "approved" | "rejected" | "signed-in" | "timeout" | "cancelled";
   "who"?: string | null;
+};
+
+/** A command by its name, without the slash, and what is said behind it. */
+export type InvokeCommand = {
+  "name": string;
+  "input": string;
 };
 
 /** Somebody approved, denied or answered. What was said is in the session's own stream. */
@@ -641,7 +794,7 @@ export type ItemDecided = {
   "by": Actor;
   "item": string;
   "session": string;
-  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
+  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "approved" | "rejected" | "signed-in" | "timeout" | "cancelled";
   "about": string;
 };
 
@@ -649,7 +802,7 @@ export type ItemDecided = {
 export type ItemSettled = {
   "kind": "item.settled";
   "item": string;
-  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "timeout" | "cancelled";
+  "outcome": "allow-once" | "allow-always" | "deny" | "answered" | "declined" | "go-on" | "approved" | "rejected" | "signed-in" | "timeout" | "cancelled";
   "who"?: string | null;
   "answer"?: string | null;
   "was_words": boolean;
@@ -755,6 +908,21 @@ export type LoopNoticed = {
   "text": string;
 };
 
+/** An MCP server of the session was connected, failed, wants a person to sign in, or ended. */
+export type McpChanged = {
+  "kind": "mcp.changed";
+  "server": string;
+  "state": "starting" | "connected" | "failed" | "needs-sign-in" | "stopped";
+  "error"?: string | null;
+};
+
+/** An MCP server of a session as it is now. */
+export type McpServer = {
+  "name": string;
+  "state": "starting" | "connected" | "failed" | "needs-sign-in" | "stopped";
+  "error"?: string | null;
+};
+
 export type MessageDelta = {
   "block": string;
   "offset": number;
@@ -842,10 +1010,40 @@ export type ModelList = {
   "problems": readonly (string)[];
 };
 
+/** Which of its models to call; without one the first. */
+export type ModelToTest = {
+  "model"?: string | null;
+};
+
+/** An account, and what it is called here. */
+export type NewAccount = {
+  "token": string;
+  "name": string;
+};
+
+/** A provider. Its models are called `name/model`. */
+export type NewProvider = {
+  "type": "openai" | "azure" | "anthropic";
+  "wire"?: "responses" | "completions" | null;
+  "base_url": string;
+  "private": boolean;
+  "auth": "key" | "bearer";
+  "headers": Record<string, string>;
+  "api_version"?: string | null;
+  "key"?: string | null;
+  "models": readonly (ProviderModel)[];
+  "name": string;
+};
+
 /** A rule, and where it goes: 0 is the first place; without one it goes to the end. */
 export type NewRule = {
   "rule": Rule;
   "place"?: number | null;
+};
+
+/** A key or a token. */
+export type NewSecret = {
+  "value": string;
 };
 
 /** What the setting is to be. Null is “not set”, where a setting may be that. */
@@ -860,6 +1058,15 @@ export type NextStep = {
   "session"?: string | null;
 };
 
+/** One model of a provider's list. */
+export type OfferedByProvider = {
+  "id": string;
+  "context_tokens"?: number | null;
+  "vision"?: boolean | null;
+  "efforts"?: boolean | null;
+  "chat": boolean;
+};
+
 /** A model that a session can be started on. */
 export type OfferedModel = {
   "id": string;
@@ -871,6 +1078,7 @@ export type OfferedModel = {
   "vision"?: boolean | null;
   "prompt_tokens"?: number | null;
   "output_tokens"?: number | null;
+  "accounts": readonly (string)[];
 };
 
 /** What came of the run: made by rule from its outcome, the failed check and what was concluded last. `head` says it in a few words, `text` the rest. */
@@ -904,6 +1112,17 @@ export type PersonsDecision = {
   "waited_ms": number;
 };
 
+/** The agent has made a plan, and begins with it when a person approves. Until then it only reads. */
+export type PlanAsked = {
+  "kind": "plan.asked";
+  "item": string;
+  "call"?: string | null;
+  "summary": string;
+  "plan"?: string | null;
+  "prompt"?: string | null;
+  "expires_at"?: number | null;
+};
+
 /** RFC 9457, with a code for programs and whether trying again may help. */
 export type Problem = {
   "type": "about:blank";
@@ -929,6 +1148,9 @@ export type PromptAccepted = {
   "task"?: string | null;
   "delivery"?: "steer" | "interrupt" | null;
   "images"?: readonly (PromptImage)[] | null;
+  "mode"?: "plan" | null;
+  "files"?: readonly (string)[] | null;
+  "selection"?: PromptSelection | null;
 };
 
 /** A request that waits says something else now. */
@@ -969,11 +1191,59 @@ export type PromptReceipt = {
   "redacted": number;
 };
 
+/** A part of a file, with its text as it was when the request was made. */
+export type PromptSelection = {
+  "path": string;
+  "text": string;
+  "first_line"?: number | null;
+  "last_line"?: number | null;
+};
+
 /** The agent has read the request in the middle of a turn; it gets none of its own. */
 export type PromptSteered = {
   "kind": "prompt.steered";
   "prompt": string;
   "turn": string;
+};
+
+/** A provider as people see it, which has no key in it. */
+export type ProviderFacts = {
+  "name": string;
+  "type": "openai" | "azure" | "anthropic";
+  "wire"?: "responses" | "completions" | null;
+  "base_url": string;
+  "private": boolean;
+  "auth": "key" | "bearer";
+  "headers": Record<string, string>;
+  "api_version"?: string | null;
+  "models": readonly (ProviderModel)[];
+  "source": "file" | "added";
+  "added_by"?: string | null;
+  "added_at"?: number | null;
+  "key": "set" | "missing" | "none";
+  "key_variable"?: string | null;
+  "key_place"?: "keyring" | "file" | null;
+  "state": "fine" | "failing" | "unknown";
+  "since"?: number | null;
+  "cause"?: string | null;
+  "first_word_ms"?: number | null;
+  "sessions": number;
+};
+
+/** Those of the settings file come first. */
+export type ProviderList = {
+  "items": readonly (ProviderFacts)[];
+  "new_keys_in": "keyring" | "file";
+};
+
+/** A model of a provider. What is left out, the runtime guesses from the id. */
+export type ProviderModel = {
+  "id": string;
+  "wire_model"?: string | null;
+  "prompt_tokens"?: number | null;
+  "output_tokens"?: number | null;
+  "vision": boolean;
+  "efforts": readonly ("low" | "medium" | "high" | "xhigh" | "max")[];
 };
 
 /** A provider of one's own. Its key is told by its presence only. */
@@ -985,7 +1255,20 @@ export type ProviderState = {
   "key": "set" | "missing" | "none";
 };
 
-/** The agent wants to know something of a person: one of the choices, words, or a form. */
+/** A provider that is not kept yet. */
+export type ProviderToTest = {
+  "type": "openai" | "azure" | "anthropic";
+  "wire"?: "responses" | "completions" | null;
+  "base_url": string;
+  "private": boolean;
+  "auth": "key" | "bearer";
+  "headers": Record<string, string>;
+  "api_version"?: string | null;
+  "key"?: string | null;
+  "model"?: string | null;
+};
+
+/** The agent, or Airboss, wants to know something of a person: one of the choices, words, or a form. */
 export type QuestionAsked = {
   "kind": "question.asked";
   "item": string;
@@ -994,6 +1277,7 @@ export type QuestionAsked = {
   "choices": readonly (string)[];
   "allows_words": boolean;
   "form"?: string | null;
+  "by"?: "airboss" | null;
   "prompt"?: string | null;
   "expires_at"?: number | null;
 };
@@ -1011,6 +1295,9 @@ export type QueuedPrompt = {
   "who": string;
   "delivery"?: "steer" | "interrupt" | null;
   "images"?: readonly (PromptImage)[] | null;
+  "mode"?: "plan" | null;
+  "files"?: readonly (string)[] | null;
+  "selection"?: PromptSelection | null;
 };
 
 export type ReasoningDelta = {
@@ -1037,14 +1324,14 @@ export type ReasoningStarted = {
 export type RecordedAct = {
   "seq": number;
   "at": number;
-  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
 };
 
 /** An event with its place in the stream and its time (ms, UTC). */
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | SubAgentSaid | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | LoopNoticed | ToolVetoed | ToolWaiting | ToolGoing | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
 };
 
 /** It is being played; ask for it by its id. */
@@ -1121,6 +1408,14 @@ export type RequestRefused = {
   "count": number;
 };
 
+/** What a person said to the question whether an attempt that crashed may be made again. */
+export type RetryDecided = {
+  "kind": "task.retry.decided";
+  "session": string;
+  "again": boolean;
+  "who"?: string | null;
+};
+
 /** Speaks for every request that has all of what it names; `*` and `?` stand for any letters. Of several the first that matches holds. */
 export type Rule = {
   "verdict": "allow" | "deny" | "ask";
@@ -1165,6 +1460,7 @@ export type RunAccepted = {
   "lone"?: LoneTask | null;
   "short_title": string;
   "input_start": string;
+  "trace"?: string | null;
 };
 
 /** Some of the files that a run changed, each with its diff; go on with `first=next`. */
@@ -1334,7 +1630,16 @@ export type RunningWork = {
   "working_since"?: number | null;
 };
 
-/** The agent runtime's process, or why there is none. */
+/** One process of the agent runtime: whose it is, and how many sessions are open on it. */
+export type RuntimeProcessState = {
+  "pid"?: number | null;
+  "identity": string;
+  "mode": "cli" | "token" | "byok";
+  "account"?: string | null;
+  "sessions": number;
+};
+
+/** The agent runtime's processes, or why there is none. `pid` is that of the one with most sessions. */
 export type RuntimeState = {
   "state": "stopped" | "running" | "missing";
   "path"?: string | null;
@@ -1344,6 +1649,30 @@ export type RuntimeState = {
   "pid"?: number | null;
   "restarts": number;
   "detail": string;
+  "url"?: string | null;
+  "shared": boolean;
+  "processes": readonly (RuntimeProcessState)[];
+};
+
+/** A secret was put in, or is no longer kept. What it is, is nowhere but where it is kept. */
+export type SecretChanged = {
+  "kind": "audit.secret.changed";
+  "by": Actor;
+  "change": "kept" | "removed";
+  "name": string;
+  "place": string;
+};
+
+/** What is known of a secret, which is not the secret itself. */
+export type SecretFacts = {
+  "name": string;
+  "place": "keyring" | "file";
+  "at": number;
+};
+
+/** By name. */
+export type SecretList = {
+  "items": readonly (SecretFacts)[];
 };
 
 /** What becomes of one section of the runtime's system message. */
@@ -1359,17 +1688,52 @@ export type SectionKeys = {
   "prepend"?: string | null;
 };
 
-/** What the agent is to do; and, where it works already, what becomes of this request: it waits for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model. */
+/** What the agent is to do; and, where it works already, what becomes of this request: it waits for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model. With `mode: plan` the agent only reads and shows a plan first, which a person approves. `files` are files and folders that the agent is pointed to: absolute, or from the session's folder on. */
 export type SendPrompt = {
   "text": string;
   "delivery": "queue" | "steer" | "interrupt" | "refuse";
   "images": readonly (SentImage)[];
+  "mode": "work" | "plan";
+  "files": readonly (string)[];
+  "selection"?: SentSelection | null;
 };
 
 /** An image, as base64. */
 export type SentImage = {
   "mime": "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   "data": string;
+};
+
+/** A part of a file that somebody has marked. Lines count from 1. */
+export type SentSelection = {
+  "path": string;
+  "text": string;
+  "firstLine"?: number | null;
+  "lastLine"?: number | null;
+};
+
+/** An MCP server: a program that is started (`command`), or an address that is called (`url`). An empty one names a server that is described elsewhere. What lets one in (`headers`, `tokenVariable`) and `private` are for the settings only. */
+export type ServerKeys = {
+  "command"?: readonly (string)[] | null;
+  "env"?: Record<string, unknown> | null;
+  "url"?: string | null;
+  "headers"?: Record<string, string> | null;
+  "tokenVariable"?: string | null;
+  "private"?: boolean | null;
+  "tools"?: readonly (string)[] | null;
+  "seconds"?: number | null;
+};
+
+/** An MCP server: a program that is started, or an address that is called. Values that are secret are in the variables that these texts name (`$NAME`). */
+export type ServerSetup = {
+  "command"?: readonly (string)[] | null;
+  "env": Record<string, string>;
+  "url"?: string | null;
+  "headers": Record<string, string>;
+  "token_variable"?: string | null;
+  "private": boolean;
+  "seconds"?: number | null;
+  "scripts": readonly (string)[];
 };
 
 /** A server began, with these settings: those that are not as they are without being set. */
@@ -1389,12 +1753,21 @@ export type ServerStopped = {
   "by": Actor;
 };
 
-/** Somebody wants the session to go on with another model, effort or policy, from its next turn on. What is left out stays. */
+/** Which of the agent runtime's sessions it is (`number`, and the runtime's own name), and what that one is bound to, without secrets: the address and the account as prints. Empty where that is not known. `fits`: a resume goes on with its history; else the agent starts over. Without a word on it, its model is not to be had. */
+export type SessionBinding = {
+  "number": number;
+  "runtime": string;
+  "parts": Record<string, string>;
+  "fits"?: boolean | null;
+};
+
+/** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. */
 export type SessionChanged = {
   "kind": "session.changed";
   "model"?: string | null;
   "reasoning_effort"?: string | null;
   "policy"?: string | null;
+  "agent"?: string | null;
   "who": string;
 };
 
@@ -1419,6 +1792,16 @@ export type SessionError = {
   "status"?: number | null;
   "stack"?: string | null;
   "cause"?: string | null;
+};
+
+/** Said in both sessions: the new one began as a copy of the other (`source`), which says with which one (`copy_id`). Without `before` all of it was copied, else what was before that request. `runtime` is the runtime's own name for the new session. */
+export type SessionForked = {
+  "kind": "session.forked";
+  "who": string;
+  "source"?: string | null;
+  "copy_id"?: string | null;
+  "before"?: string | null;
+  "runtime"?: string | null;
 };
 
 /** The agent has nothing to do: every block is closed and the queue is empty or comes next. */
@@ -1462,6 +1845,7 @@ export type SessionPinned = {
 /** The runtime has the session: it can work. */
 export type SessionReady = {
   "kind": "session.ready";
+  "account"?: string | null;
 };
 
 /** Somebody gave the session another name than the first line of its first request. */
@@ -1471,10 +1855,28 @@ export type SessionRenamed = {
   "who": string;
 };
 
+/** The agent begins anew and knows nothing of what was said before, since its runtime has lost the history or may not use it. `number` counts the runtime's sessions that this one has had. */
+export type SessionRestarted = {
+  "kind": "session.restarted";
+  "why": string;
+  "number": number;
+};
+
 /** An interrupted session works again, with its history. */
 export type SessionResumed = {
   "kind": "session.resumed";
   "who": string;
+};
+
+/** An MCP server of the session: its program or host, how it is, and the names of its tools. Where a person can sign in, and who did: `signed_in` is the name of their token here. */
+export type SessionServer = {
+  "name": string;
+  "what": string;
+  "state": "starting" | "connected" | "failed" | "needs-sign-in" | "stopped";
+  "error"?: string | null;
+  "tools": readonly (string)[];
+  "can_sign_in": boolean;
+  "signed_in"?: string | null;
 };
 
 /** The session's setup as it is in force, and its tools. Where `live`, the runtime said which there are, and it does so from the first turn on; otherwise they are those that its lists allow. */
@@ -1482,6 +1884,8 @@ export type SessionSetup = {
   "setup": Setup;
   "tools": SessionTools;
   "live": boolean;
+  "binding": SessionBinding;
+  "mcp_servers": readonly (SessionServer)[];
 };
 
 /** The tools by where they come from: the runtime, Airboss, and each MCP server by its name. */
@@ -1523,7 +1927,16 @@ export type SessionView = {
   "context"?: ContextUse | null;
   "compacting": boolean;
   "reasoning_effort"?: string | null;
+  "restart_number": number;
+  "forked_from"?: string | null;
+  "runtime_copy"?: string | null;
   "own_policy": boolean;
+  "mcp_servers": readonly (McpServer)[];
+  "mode"?: "plan" | null;
+  "plan_approved"?: true | null;
+  "agent"?: string | null;
+  "own_agent"?: true | null;
+  "account"?: string | null;
 };
 
 /** One setting: what it means, what it is, and who says so. */
@@ -1570,6 +1983,36 @@ export type Setup = {
   "tools": ToolSetup;
   "directories": readonly (string)[];
   "context": ContextSetup;
+  "agents": Record<string, AgentSetup>;
+  "commands": Record<string, CommandSetup>;
+  "agent"?: string | null;
+  "skills": readonly (string)[];
+  "skills_need_trust": boolean;
+  "account"?: string | null;
+  "identity": string;
+  "mcp_servers": Record<string, ServerSetup>;
+  "hooks": readonly (HookSetup)[];
+};
+
+/** Somebody whose Copilot sessions use. Its token is never shown. */
+export type ShownAccount = {
+  "name": string;
+  "how": string;
+  "state": "fine" | "resting" | "missing";
+  "sessions": number;
+  "resting_until"?: number | null;
+  "why"?: string | null;
+  "added_by"?: string | null;
+};
+
+/** An MCP server of the session wants a person to sign in. Nothing of the request was sent to the agent yet; without a sign-in it goes on without the server. */
+export type SignInAsked = {
+  "kind": "sign-in.asked";
+  "item": string;
+  "server": string;
+  "address": string;
+  "prompt"?: string | null;
+  "expires_at"?: number | null;
 };
 
 /** The code of a printed address, from its fragment. */
@@ -1593,6 +2036,11 @@ export type SignInState = {
   "detail"?: string | null;
 };
 
+/** A GitHub token of somebody who has Copilot. */
+export type SignInToken = {
+  "token": string;
+};
+
 /** The part of the sign-in that the page keeps and sends as `X-Airboss-Key`; the other part is the cookie. Null where no token is needed, and where nothing was done. `who` is the name that the code is for, `instead_of` the one that would have been replaced by it. */
 export type SignedIn = {
   "key"?: string | null;
@@ -1600,11 +2048,30 @@ export type SignedIn = {
   "instead_of"?: string | null;
 };
 
+/** An agent has read a skill: its own choice, or with its beginning (`preloaded`). Without a parent it was the session's own agent. */
+export type SkillInvoked = {
+  "kind": "skill.invoked";
+  "name": string;
+  "description": string;
+  "parent"?: string | null;
+  "preloaded": boolean;
+};
+
 /** Plain text: what stands before the first hit, the hit, and what stands behind it. */
 export type Snippet = {
   "before": string;
   "hit": string;
   "after": string;
+};
+
+/** A provider of models or an account was added, changed or removed while a server ran. */
+export type SourceChanged = {
+  "kind": "audit.source.changed";
+  "by": Actor;
+  "change": "added" | "changed" | "removed";
+  "source": "provider" | "account";
+  "name": string;
+  "about": string;
 };
 
 /** What calls of models took. The cost is as the runtime says it: the multiplier of each. */
@@ -1631,6 +2098,14 @@ export type StartSession = {
   "tools"?: ToolKeys | null;
   "directories"?: readonly (string)[] | null;
   "context"?: ContextKeys | null;
+  "agents"?: Record<string, unknown> | null;
+  "commands"?: Record<string, unknown> | null;
+  "agent"?: string | null;
+  "skills"?: readonly (string)[] | null;
+  "account"?: string | null;
+  "identity"?: string | null;
+  "mcpServers"?: Record<string, unknown> | null;
+  "hooks"?: Record<string, readonly (HookKeys)[]> | null;
   "model"?: string | null;
   "cwd"?: string | null;
   "limits"?: GivenLimits | null;
@@ -1665,6 +2140,7 @@ export type Status = {
   "sessions": SessionCounts;
   "entry"?: EntryState | null;
   "trouble"?: string | null;
+  "audit"?: "complete" | "incomplete" | null;
 };
 
 /** How a step went in one of the runs. `after_ms` is behind the run's beginning. */
@@ -1691,12 +2167,32 @@ export type StreamedEvent = RecordedEvent | StreamNote | string;
 
 export type StreamedFeed = FeedEvent | FeedProgress | FeedChanges | FeedEnd | FeedBuild | string;
 
+/** It is done, or failed, or was stopped. What it used is told with each of its model's calls (`turn.usage`). */
+export type SubAgentEnded = {
+  "kind": "subagent.ended";
+  "parent": string;
+  "agent": string;
+  "model"?: string | null;
+  "outcome": "done" | "failed" | "cancelled";
+  "error"?: string | null;
+  "tool_calls"?: number | null;
+  "milliseconds"?: number | null;
+};
+
 /** A whole message of an agent that the tool call `parent` began; it comes in no pieces. */
 export type SubAgentSaid = {
   "kind": "subagent.said";
   "block": string;
   "parent": string;
   "text": string;
+};
+
+/** Work was handed to another agent, on this model. */
+export type SubAgentStarted = {
+  "kind": "subagent.started";
+  "parent": string;
+  "agent": string;
+  "model"?: string | null;
 };
 
 /** What an approval is about: of these, the fields that the request has. */
@@ -1706,6 +2202,17 @@ export type Subject = {
   "path"?: string | null;
   "address"?: string | null;
   "arguments": string;
+};
+
+/** The model's service is at its limit. With a person's yes the session goes on with whatever model the service chooses (`auto`). */
+export type SwitchAsked = {
+  "kind": "switch.asked";
+  "item": string;
+  "model": string;
+  "reason"?: string | null;
+  "retry_seconds"?: number | null;
+  "prompt"?: string | null;
+  "expires_at"?: number | null;
 };
 
 /** What the model is told before everything else: exactly one of the three. `append` adds to the usual text, `replace` takes its place, `sections` changes parts of it. */
@@ -1739,6 +2246,7 @@ export type TaskAccepted = {
   "previous_tasks": readonly (string)[];
   "rules": number;
   "own_run"?: string | null;
+  "trace"?: string | null;
 };
 
 /** One field of availability or criteria was looked at: what it holds, and why (not). A condition that could not be asked is neither true nor false; it does not count as held. */
@@ -2031,6 +2539,7 @@ export type ToolSetup = {
   "lists": readonly (ToolList)[];
   "search": "auto" | "on" | "off";
   "github": boolean;
+  "of_servers": Record<string, readonly (string)[]>;
 };
 
 /** Where the arguments were too long, `lines` has for each text among them how many lines it had before it was cut. */
@@ -2060,6 +2569,17 @@ export type ToolWaiting = {
   "title": string;
   "session": string;
   "session_title": string;
+};
+
+/** What came of it. Where it did not work, `problem` says why and what to do. */
+export type TrialResult = {
+  "ok": boolean;
+  "problem"?: string | null;
+  "cause"?: "key" | "address" | "private" | "dns" | "tls" | "unreachable" | "time" | "redirect" | "too-large" | "garbage" | "cut" | "model" | "busy" | "refused" | null;
+  "model"?: string | null;
+  "first_word_ms"?: number | null;
+  "tokens"?: number | null;
+  "models"?: readonly (OfferedByProvider)[] | null;
 };
 
 /** One attempt of the task that failed: what its agent said it did, and what the check said. */
@@ -2128,11 +2648,13 @@ export type TurnRetrying = {
   "reason": string;
 };
 
-/** The agent begins to work; without a prompt where the runtime woke it itself. */
+/** The agent begins to work; without a prompt where the runtime woke it itself. In the mode `plan` it only reads, until a person approves its plan. */
 export type TurnStarted = {
   "kind": "turn.started";
   "turn": string;
   "prompt"?: string | null;
+  "mode"?: "plan" | null;
+  "trace"?: string | null;
 };
 
 /** A model was called: what that took, so that a turn which is cut off is counted too. */
@@ -2140,6 +2662,7 @@ export type TurnUsage = {
   "kind": "turn.usage";
   "turn"?: string | null;
   "usage": Usage;
+  "parent"?: string | null;
 };
 
 /** What a turn cost, summed over every call that its agent made of a model; of more than one turn, the sum. What the agent's sub-agents took stands apart from it. */

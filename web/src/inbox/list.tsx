@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { now } from "../live/feed";
-import { titleOf, untilWhen } from "../parts/asking";
+import { iconOf, titleOf, untilWhen } from "../parts/asking";
 import { Icon } from "../parts/icon";
 import { useOrigin } from "../parts/origin";
 import { fully, span } from "../words";
@@ -60,7 +60,7 @@ function Row({ group: { items }, on, onPick, children }: RowProps) {
   return (
     <li class={on ? "item sel" : "item"}>
       <button type="button" class="pick" aria-current={on ? "true" : undefined} onClick={onPick}>
-        <Icon name={first.asked.kind === "question.asked" ? "question" : "hand"} />
+        <Icon name={iconOf(first.asked)} />
         <span class="grow">
           <b>{titleOf(first.asked)}</b>
           <span class="small muted cut block">

@@ -12,6 +12,7 @@ import type { Recorded } from "../state/types";
 import { clock, fully, visible } from "../words";
 import { About } from "./about";
 import { lookedAt, neighbour, nextAfter } from "./choice";
+import { FinishSignIn } from "./finish";
 import { GroupCard } from "./group";
 import { countInWords, type Group, groupsOf } from "./groups";
 import { List } from "./list";
@@ -126,6 +127,7 @@ function Inbox({ items, events }: Props) {
         )}
         <Notify />
       </div>
+      <FinishSignIn />
       <SuggestionLine events={events} items={items} />
       {shown === null ? (
         <div class="panel empty gap">

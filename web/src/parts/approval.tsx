@@ -1,13 +1,12 @@
-/** A request that a person allows or denies, and a limit at which a person says whether it goes on. */
+/** A request that a person allows or denies. */
 
 import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { barred, mayNot, type Role } from "../api/role";
-import type { ApprovalAsked, InboxItem, LimitReached } from "../api/types.gen";
+import type { ApprovalAsked, InboxItem } from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
 import { Always, optionsOf } from "./always";
 import type { Say, Stand } from "./ask";
-import { goingOnMeans } from "./asking";
 import { calm } from "./calm";
 import { useCardKeys } from "./card-keys";
 import { Diff, MOST } from "./diff";
@@ -31,7 +30,7 @@ export function Decide({ needs = "decide", ...props }: ButtonHTMLAttributes & { 
   return <button type="button" class="btn" {...props} aria-disabled={soon} {...barred(needs)} />;
 }
 
-const isOpen = ({ kind }: Stand): boolean =>
+export const isOpen = ({ kind }: Stand): boolean =>
   (kind === "open" || kind === "wrong") && mayNot("decide") === null;
 
 export function Approval({ item, asked, stand, say, card, children }: Part<ApprovalAsked>) {
@@ -193,29 +192,4 @@ function pretty(json: string): string {
   } catch {
     return json;
   }
-}
-
-export function Limit({ asked, stand, say, card, children }: Part<LimitReached>) {
-  const open = isOpen(stand);
-  const decide = (choice: "allow-once" | "deny") => void say("decision", { choice, words: "" });
-  useCardKeys(card, open, (key) => {
-    if (key === "a") decide("allow-once");
-    else if (key === "d") decide("deny");
-    else return false;
-    return true;
-  });
-  return (
-    <>
-      <p>{goingOnMeans(asked)}</p>
-      {children}
-      <div class="acts">
-        <Decide class="btn you" disabled={!open} onClick={() => decide("allow-once")}>
-          Continue <kbd aria-hidden="true">A</kbd>
-        </Decide>
-        <Decide disabled={!open} onClick={() => decide("deny")}>
-          Stop here <kbd aria-hidden="true">D</kbd>
-        </Decide>
-      </div>
-    </>
-  );
 }

@@ -6,13 +6,24 @@ import { post, whyNot } from "../api/client";
 import type { InboxItem } from "../api/types.gen";
 import { now } from "../live/feed";
 import { visibleLines } from "../words";
-import { Approval, Limit } from "./approval";
-import { answerInWords, becameOf, type Settled, titleOf, untilWhen, wasYes } from "./asking";
+import { Approval } from "./approval";
+import {
+  answerInWords,
+  becameOf,
+  iconOf,
+  type Settled,
+  titleOf,
+  untilWhen,
+  wasYes,
+} from "./asking";
 import { Barred } from "./barred";
 import { calm, stirred } from "./calm";
+import { Limit, Switch } from "./going-on";
 import { Icon } from "./icon";
 import { PastAsk, PastAsks } from "./past-ask";
+import { Plan } from "./plan";
 import { Question } from "./question";
+import { SignIn } from "./sign-in";
 
 /** Says it to the server. It is done once the stream says so: until then the card stays. */
 export type Say = (
@@ -46,7 +57,14 @@ const KINDS: Record<InboxItem["asked"]["kind"], string> = {
   "approval.asked": "Permission request",
   "question.asked": "Question from the agent",
   "limit.reached": "Limit reached",
+  "plan.asked": "Plan to approve",
+  "switch.asked": "Model at its limit",
+  "sign-in.asked": "Sign-in needed",
 };
+
+/** Airboss asks a question itself where an agent crashed. */
+const kindOf = (asked: InboxItem["asked"]): string =>
+  asked.kind === "question.asked" && asked.by != null ? "Question from Airboss" : KINDS[asked.kind];
 
 const TOO_EARLY = "This appeared just now, so nothing was decided. Review it, then try again.";
 const CONFLICT = 409;
@@ -105,17 +123,17 @@ function OpenAsk({
       // biome-ignore lint/a11y/noNoninteractiveTabindex: its keys work only while it has focus itself
       tabIndex={0}
       data-step
-      aria-label={`${KINDS[asked.kind]}: ${title}`}
+      aria-label={`${kindOf(asked)}: ${title}`}
     >
       <header>
-        <Icon name={asked.kind === "question.asked" ? "question" : "hand"} />
+        <Icon name={iconOf(asked)} />
         {headed ? <h2>{title}</h2> : <b>{title}</b>}
         <span class="grow" />
         <span class="small muted num">{untilWhen(asked, item.asked_at, now.value)}</span>
       </header>
       {announced && (
         <span class="vh" role="alert">
-          {KINDS[asked.kind]}: {title}
+          {kindOf(asked)}: {title}
         </span>
       )}
       <div class="in">
@@ -128,6 +146,21 @@ function OpenAsk({
           <Limit {...part} asked={asked}>
             {children}
           </Limit>
+        )}
+        {asked.kind === "plan.asked" && (
+          <Plan {...part} asked={asked}>
+            {children}
+          </Plan>
+        )}
+        {asked.kind === "switch.asked" && (
+          <Switch {...part} asked={asked}>
+            {children}
+          </Switch>
+        )}
+        {asked.kind === "sign-in.asked" && (
+          <SignIn {...part} asked={asked}>
+            {children}
+          </SignIn>
         )}
         {asked.kind === "question.asked" && (
           <Question {...part} asked={asked}>
@@ -174,7 +207,7 @@ function Standing({ stand }: { stand: Stand }) {
 function Decided({ item: { asked }, settled }: { item: InboxItem; settled: Settled }) {
   const yes = wasYes(settled.outcome);
   return (
-    <section class="ask done" aria-label={KINDS[asked.kind]}>
+    <section class="ask done" aria-label={kindOf(asked)}>
       <p class="row wrap">
         <span class={`st ${yes ? "ok" : "canceled"}`}>
           <Icon name={yes ? "tick" : "slashed"} />

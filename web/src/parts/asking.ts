@@ -6,6 +6,11 @@ import { clock, duration, visible, when } from "../words";
 export type Asked = InboxItem["asked"];
 export type Settled = Pick<ItemSettled, "outcome" | "who" | "answer" | "reason"> & { at?: number };
 
+export function iconOf({ kind }: Asked): "question" | "hand" | "plan" {
+  if (kind === "plan.asked") return "plan";
+  return kind === "question.asked" ? "question" : "hand";
+}
+
 /** On one line. */
 export function titleOf(asked: Asked): string {
   switch (asked.kind) {
@@ -15,7 +20,19 @@ export function titleOf(asked: Asked): string {
       return visible(asked.question.trim().split("\n")[0] ?? "");
     case "limit.reached":
       return `Continue? The ${visible(asked.scope)} has used ${usedOf(asked)}.`;
+    case "plan.asked":
+      return `Approve the plan? ${visible(headline(asked.plan ?? asked.summary))}`;
+    case "sign-in.asked":
+      return `Sign in at the MCP server ${visible(asked.server)}?`;
+    case "switch.asked":
+      return `Go on with another model? ${visible(asked.model)} is at its limit.`;
   }
+}
+
+/** The first line of a text in Markdown that says something. */
+function headline(text: string): string {
+  const lines = text.split("\n").map((line) => line.replace(/^[\s#>*\-+\d.]+/, "").trim());
+  return lines.find((line) => line !== "") ?? "";
 }
 
 const UNITS: Record<string, string> = { idleMinutes: "idle minutes", cost: "requests" };
@@ -44,6 +61,9 @@ const AT_THE_END: Record<Asked["kind"], string> = {
   "approval.asked": "Denied automatically",
   "question.asked": "Continues without an answer",
   "limit.reached": "Stopped automatically",
+  "plan.asked": "Rejected automatically",
+  "switch.asked": "Stopped automatically",
+  "sign-in.asked": "Continues without it",
 };
 
 /** Since when it waits, and where somebody set a limit, what comes of it by itself. */
@@ -69,20 +89,24 @@ const OUTCOMES: Record<Settled["outcome"], string> = {
   answered: "Answered",
   declined: "Declined",
   "go-on": "Allowed to continue",
+  approved: "Plan approved",
+  rejected: "Plan rejected",
+  "signed-in": "Signed in",
   timeout: "Timed out",
   cancelled: "Withdrawn",
 };
 
 /** One line: “Allowed once by laptop, 14:12”. */
 export function becameOf(kind: Asked["kind"], { outcome, who, at, reason }: Settled): string {
-  const word = kind === "limit.reached" && outcome === "deny" ? "Stopped" : OUTCOMES[outcome];
+  const stops = kind === "limit.reached" || kind === "switch.asked";
+  const word = stops && outcome === "deny" ? "Stopped" : OUTCOMES[outcome];
   const by = who == null || who === "" ? word : `${word} by ${visible(who)}`;
   const when = at === undefined ? by : `${by}, ${clock(at)}`;
   return reason ? `${when}. ${visible(reason)}` : when;
 }
 
 export const wasYes = (outcome: Settled["outcome"]): boolean =>
-  ["allow-once", "allow-always", "answered", "go-on"].includes(outcome);
+  ["allow-once", "allow-always", "answered", "go-on", "approved", "signed-in"].includes(outcome);
 
 const PARTS = ["tool", "command", "path", "host"] as const;
 

@@ -57,6 +57,7 @@ const SHAPES = {
       <path class="f" d="M8 2a6 6 0 0 1 0 12z" />
     </>
   ),
+  plan: <path d="m2.3 4 1 1 1.8-2M2.3 10.5l1 1 1.8-2M8 4.3h6M8 10.8h6" />,
   question: (
     <>
       <circle cx="8" cy="8" r="6" />

@@ -4,8 +4,9 @@ import { createContext } from "preact";
 import type { InboxItem } from "../api/types.gen";
 import { duration, visibleLines } from "../words";
 import { About } from "./approval";
-import { answerInWords, becameOf, type Settled, titleOf } from "./asking";
+import { answerInWords, becameOf, iconOf, type Settled, titleOf } from "./asking";
 import { Icon } from "./icon";
+import { Markdown } from "./markdown";
 
 /** The moment that is looked at, for whoever shows what was asked then. */
 export type PastMoment = {
@@ -27,7 +28,7 @@ export function PastAsk({ item, past }: { item: InboxItem; past: PastMoment }) {
   return (
     <section class="ask was" aria-label={`Asked at that time: ${title}`}>
       <header>
-        <Icon name={asked.kind === "question.asked" ? "question" : "hand"} />
+        <Icon name={iconOf(asked)} />
         <b>{title}</b>
         <span class="grow" />
         <span class="small num">
@@ -36,6 +37,7 @@ export function PastAsk({ item, past }: { item: InboxItem; past: PastMoment }) {
       </header>
       <div class="in">
         {asked.kind === "approval.asked" && <About asked={asked} />}
+        {asked.kind === "plan.asked" && <Markdown text={asked.plan ?? asked.summary} />}
         {asked.kind === "question.asked" && asked.question.trim().includes("\n") && (
           <p class="lines">{visibleLines(asked.question.trim())}</p>
         )}

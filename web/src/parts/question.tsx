@@ -19,13 +19,39 @@ export function Question({ asked, stand, say, card, children }: Part<QuestionAsk
     </Decide>
   );
   const part = { asked, open, answer, decline, card };
+  const isOurs = asked.by != null;
   return (
     <>
       {whole.includes("\n") &&
         (looksLikeMarkdown(whole) ? <Markdown text={whole} /> : <Raw text={whole} />)}
       {children}
-      {asked.form == null ? <Choices {...part} /> : <Form {...part} form={asked.form} />}
+      {isOurs ? (
+        <Buttons {...part} />
+      ) : asked.form == null ? (
+        <Choices {...part} />
+      ) : (
+        <Form {...part} form={asked.form} />
+      )}
     </>
+  );
+}
+
+/** What Airboss asks itself needs one of a few words, each a button. */
+function Buttons({ asked, open, answer }: Inner) {
+  return (
+    <div class="acts">
+      {asked.choices.map((label, place) => (
+        <Decide
+          key={label}
+          class={place === 0 ? "btn you" : "btn ghost"}
+          disabled={!open}
+          onClick={() => answer(label)}
+        >
+          {visible(label)}
+        </Decide>
+      ))}
+      <span class="small faint">Your answer is saved with your name and the time.</span>
+    </div>
   );
 }
 

@@ -8,6 +8,9 @@ const FOR: Record<Asked["kind"], string> = {
   "approval.asked": "your approval",
   "question.asked": "your answer",
   "limit.reached": "your decision",
+  "plan.asked": "your approval of its plan",
+  "switch.asked": "your decision",
+  "sign-in.asked": "your sign-in",
 };
 
 export function waitOfSession(

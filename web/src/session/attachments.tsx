@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { Icon } from "../parts/icon";
 import { visible } from "../words";
 import type { Outbox } from "./outbox";
+import { markedWords } from "./selection";
 
 export type Picture = { name: string; mime: string; data: string; url: string };
 
@@ -77,8 +78,23 @@ async function pictureOf(file: File): Promise<Picture> {
 export function Attachments({ outbox }: { outbox: Outbox }) {
   const pictures = outbox.pictures.value;
   const files = outbox.files.value;
+  const marked = outbox.marked.value;
   return (
     <>
+      {marked !== null && (
+        <ul class="attached" aria-label="Attached selection">
+          <li>
+            <Icon name="file" size="s" />
+            <span class="mono cut">{markedWords(marked)}</span>
+            <Remove
+              name={markedWords(marked)}
+              onRemove={() => {
+                outbox.marked.value = null;
+              }}
+            />
+          </li>
+        </ul>
+      )}
       {pictures.length > 0 && (
         <ul class="pictures" aria-label="Attached images">
           {pictures.map((picture) => (

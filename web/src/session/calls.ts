@@ -1,7 +1,13 @@
 /** What a person may do to a session, beyond asking it something. Each says what went wrong, or nothing. */
 
 import { type Answer, patch, post, remove, whyNot } from "../api/client";
-import type { ChangeSession, CompactionResult, QueuedPrompt, SessionView } from "../api/types.gen";
+import type {
+  ChangeSession,
+  CommandDone,
+  CompactionResult,
+  QueuedPrompt,
+  SessionView,
+} from "../api/types.gen";
 
 /** Null: it was done. */
 export type Trouble = string | null;
@@ -37,6 +43,15 @@ export async function compact(
   return { trouble: null, notice };
 }
 
+/** A copy of the session, or of what was before a message. Its page is opened. */
+export async function fork(session: string, before: string | null = null): Promise<Trouble> {
+  const wish = before === null ? {} : { before };
+  const answer = await post<SessionView>(at(session, "fork"), wish, {}, COMPACTION_MS);
+  if (answer.kind !== "ok") return whyNot(answer);
+  location.assign(`/index.html?${new URLSearchParams({ session: answer.body.id })}`);
+  return null;
+}
+
 export const resume = async (session: string): Promise<Trouble> =>
   trouble(await post(at(session, "resume")));
 
@@ -46,7 +61,20 @@ export const rename = async (session: string, title: string): Promise<Trouble> =
 export const pin = async (session: string, pinned: boolean): Promise<Trouble> =>
   trouble(await patch(`/api/v1/sessions/${session}`, { pinned }));
 
-export type Switch = Required<Pick<ChangeSession, "model" | "reasoningEffort" | "permissions">>;
+export type Switch = Required<
+  Pick<ChangeSession, "model" | "reasoningEffort" | "permissions" | "agent">
+>;
+
+/** What a command answers, for people; nothing where it went to the agent. */
+export async function invoke(
+  session: string,
+  name: string,
+  input: string,
+): Promise<{ trouble: Trouble; text: string | null }> {
+  const answer = await post<CommandDone>(at(session, "commands"), { name, input });
+  if (answer.kind !== "ok") return { trouble: whyNot(answer), text: null };
+  return { trouble: null, text: answer.body.text ?? null };
+}
 
 /** From the next turn on. */
 export const switchTo = async (session: string, wanted: Partial<Switch>): Promise<Trouble> =>

@@ -26,6 +26,7 @@ type Props = {
   outbox: Outbox;
   tasks: readonly TaskItem[];
   models: readonly OfferedModel[];
+  agents: readonly string[];
   /** The task that works on this session right now. */
   taskRun: string | null;
   brief: Brief;
@@ -151,7 +152,11 @@ export function Composer(props: Props) {
             {works && (
               <>
                 <Icon name="play" size="s" />
-                {view.compacting ? "Compacting the history ..." : "Awaits responses ..."}
+                {view.compacting
+                  ? "Compacting the history ..."
+                  : view.mode === "plan"
+                    ? "Makes a plan ..."
+                    : "Awaits responses ..."}
               </>
             )}
           </span>
@@ -188,12 +193,16 @@ export function Composer(props: Props) {
               <>
                 <Attach outbox={outbox} />
                 <Begin mark="/" label="Commands" area={area} outbox={outbox} />
-                <Begin mark="@" label="Mention a file" area={area} outbox={outbox} />
+                <span class="desk">
+                  <Begin mark="@" label="Mention a file" area={area} outbox={outbox} />
+                </span>
               </>
             )}
             <Pickers
               view={view}
               models={props.models}
+              agents={props.agents}
+              outbox={outbox}
               onTrouble={(why) => {
                 trouble.value = why;
               }}
@@ -204,7 +213,10 @@ export function Composer(props: Props) {
               {...barred("operate")}
               onClick={props.onClose}
             >
-              Close Session
+              <span class="phone-only">
+                <Icon name="cross" />
+              </span>
+              <span class="word">Close Session</span>
             </button>
             <span class="grow" />
             {works && (

@@ -11,6 +11,7 @@ import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { visible, visibleWhole } from "../words";
 import { within } from "./changes";
+import { AttachSelection } from "./selection";
 
 /** A place in a file, from the folder on. */
 export type FilePlace = { path: string; line: number | null };
@@ -92,6 +93,7 @@ export function FileView({ session, place }: { session: string; place: FilePlace
           <Icon name="turn" size="s" />
           Reload
         </button>
+        {read.kind === "read" && <AttachSelection path={place.path} text={read.file.text} />}
         {read.kind === "read" && <CopyButton text={read.file.text} what="the file" />}
       </div>
       {read.kind === "reading" && (

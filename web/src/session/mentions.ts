@@ -30,6 +30,10 @@ export function withFile(
   return { text: text.slice(0, from) + said + gap + rest, caret: from + said.length + 1 };
 }
 
+/** Whether a file that was chosen behind `@` still stands in the text. */
+export const mentions = (text: string, path: string): boolean =>
+  text.split(/\s+/).includes(`@${path}`);
+
 /** A request that is a command and nothing else: its name, and what stands behind it. */
 export function commandIn(text: string): { name: string; rest: string } | null {
   const found = /^\/([a-z][\w-]*)(?:[ \t]+([^\n]*))?\s*$/i.exec(text.trim());

@@ -6,6 +6,8 @@ import { get, post, whyNot } from "../api/client";
 import type { EventPage, PromptReceipt, RecordedEvent, TaskRunView } from "../api/types.gen";
 import { remember, remembered } from "../storage";
 import { type Attached, type Picture, withFiles } from "./attachments";
+import type { Marked } from "./marked";
+import { mentions } from "./mentions";
 
 export type Delivery = "queue" | "steer";
 
@@ -26,6 +28,12 @@ export class Outbox {
   readonly draft = signal("");
   readonly pictures = signal<readonly Picture[]>([]);
   readonly files = signal<readonly Attached[]>([]);
+  /** Files of the session's folder, which the agent is pointed to. */
+  readonly paths = signal<readonly string[]>([]);
+  /** Lines of a file that somebody has marked. */
+  readonly marked = signal<Marked | null>(null);
+  /** Whether the agent is to make a plan first. */
+  readonly plans = signal(false);
   readonly phase = signal<Phase>(READY);
   /** Up to this seq the page has to hear before it knows what the last request did. */
   readonly told = signal(0);
@@ -54,11 +62,16 @@ export class Outbox {
     const sent: Sent = { text, draft, after: head };
     this.#keep(sent);
     this.phase.value = { kind: "sending" };
+    const paths = this.paths.peek().filter((path) => mentions(draft, path));
+    const marked = this.marked.peek();
     const images = this.pictures.peek().map(({ mime, data }) => ({ mime, data }));
     const answer = await post<PromptReceipt>(`/api/v1/sessions/${this.session}/prompts`, {
       text,
       delivery,
       ...(images.length > 0 && { images }),
+      ...(this.plans.peek() && delivery !== "steer" && { mode: "plan" }),
+      ...(paths.length > 0 && { files: paths }),
+      ...(marked !== null && { selection: marked }),
     });
     if (answer.kind === "ok") this.#arrived(sent, answer.body.seq);
     else if (answer.kind === "lost") await this.#look(sent);
@@ -130,6 +143,9 @@ export class Outbox {
   #clear(text: string): void {
     this.pictures.value = [];
     this.files.value = [];
+    this.paths.value = [];
+    this.marked.value = null;
+    this.plans.value = false;
     if (this.draft.peek() === text) this.write("");
   }
 

@@ -71,7 +71,12 @@ export function Panel({ view, model, changes, brief, part, file, onPart, onHide 
         {part === "session" && (
           <div class="pad">
             <SessionFacts view={view} model={model} />
-            <SetupFacts session={view.id} turns={view.turns} />
+            <SetupFacts
+              session={view.id}
+              turns={view.turns}
+              servers={view.mcp_servers}
+              account={view.account ?? ""}
+            />
             <div class="where-narrow">
               <UsageFacts brief={brief} />
             </div>

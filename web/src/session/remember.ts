@@ -23,5 +23,8 @@ export const Remembering = createContext(new Remembered());
 export const useChoice = (block: string, what: "open" | "raw" | "all"): Choice =>
   useContext(Remembering).of(block, what);
 
+/** Starts a copy of the session that ends before this message; null while it cannot be copied. */
+export const ForksBefore = createContext<((prompt: string) => void) | null>(null);
+
 /** The session whose blocks they are. */
 export const Home = createContext<string | null>(null);

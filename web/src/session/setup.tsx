@@ -3,16 +3,35 @@
 import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
-import type { SessionSetup, SystemMessageSetup } from "../api/types.gen";
+import type {
+  AgentSetup,
+  HookSetup,
+  McpServer,
+  SessionServer,
+  SessionSetup,
+  SystemMessageSetup,
+} from "../api/types.gen";
+import { ServerSignIn } from "../parts/sign-in";
 import { visible } from "../words";
 
 type Props = {
   session: string;
   /** Servers bring their tools with the first turn. */
   turns: number;
+  servers: readonly McpServer[];
+  /** The account of Copilot that it uses, where the settings name some. */
+  account: string;
 };
 
-export function SetupFacts({ session, turns }: Props) {
+const NAMES: Record<McpServer["state"], string> = {
+  starting: "starting",
+  connected: "connected",
+  failed: "failed",
+  "needs-sign-in": "needs a sign-in",
+  stopped: "stopped",
+};
+
+export function SetupFacts({ session, turns, servers, account }: Props) {
   const [found, setFound] = useState<SessionSetup | null>(null);
   useEffect(() => {
     let isWanted = true;
@@ -22,23 +41,28 @@ export function SetupFacts({ session, turns }: Props) {
     return () => {
       isWanted = false;
     };
-  }, [session, turns]);
+  }, [session, turns, servers.map(({ name, state }) => `${name} ${state}`).join()]);
   if (found === null) return null;
   const { setup, tools } = found;
   const { compact_at: compactAt, block_at: blockAt, infinite } = setup.context ?? {};
   const facts: [string, string][] = [
+    ["Account", account || (setup.account ?? "")],
+    ["Identity", setup.identity === "default" ? "" : (setup.identity ?? "")],
     ["Reasoning effort", setup.reasoning_effort ?? ""],
     ["System message", setup.system_message ? messageWords(setup.system_message) : ""],
     ["AGENTS.md", setup.instructions === "off" ? "not read" : ""],
     ["Also reads", (setup.directories ?? []).join(", ")],
     ["Summarized", infinite === false ? "not ahead of time" : percent(compactAt)],
     ["Waits for it", infinite === false ? "" : percent(blockAt)],
+    ["Agent", setup.agent ?? ""],
+    ["Agents", agentWords(setup.agents ?? {})],
+    ["Skills", (setup.skills ?? []).join(", ")],
+    ["Hooks", hookWords(setup.hooks ?? [])],
     ["Tools", tools.built_in.join(", ") || "none of the runtime’s own"],
     ["Airboss’s tools", tools.ours.join(", ")],
-    ...Object.entries(tools.servers).map(([name, its]): [string, string] => [
-      `From ${name}`,
-      its.join(", "),
-    ]),
+    ...Object.entries(tools.servers)
+      .filter(([name]) => servers.every((server) => server.name !== name))
+      .map(([name, its]): [string, string] => [`From ${name}`, its.join(", ")]),
   ];
   return (
     <section>
@@ -53,12 +77,70 @@ export function SetupFacts({ session, turns }: Props) {
             </Fragment>
           ))}
       </dl>
+      {servers.length > 0 && (
+        <>
+          <h2>MCP servers</h2>
+          <ul class="servers">
+            {servers.map((server) => (
+              <li key={server.name}>
+                <ServerFacts
+                  session={session}
+                  server={server}
+                  now={found.mcp_servers?.find(({ name }) => name === server.name)}
+                  tools={tools.servers[server.name] ?? []}
+                />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </section>
+  );
+}
+
+type ServerProps = {
+  session: string;
+  server: McpServer;
+  now: SessionServer | undefined;
+  tools: readonly string[];
+};
+
+function ServerFacts({ session, server, now, tools }: ServerProps) {
+  const what = now?.what ?? "";
+  return (
+    <>
+      <strong>{visible(server.name)}</strong>{" "}
+      <span class={`server-state ${server.state}`}>{NAMES[server.state]}</span>
+      {what !== "" && <div class="muted">{visible(what)}</div>}
+      {server.error != null && <div class="server-error">{visible(server.error)}</div>}
+      {tools.length > 0 && <div>{visible(tools.join(", "))}</div>}
+      {now?.can_sign_in && (
+        <ServerSignIn
+          session={session}
+          server={server.name}
+          wanted={server.state === "needs-sign-in"}
+          who={now.signed_in ?? null}
+        />
+      )}
+    </>
   );
 }
 
 const percent = (share: number | null | undefined): string =>
   share == null ? "" : `at ${Math.round(share * 100)} % of the context`;
+
+const agentWords = (agents: Record<string, AgentSetup>): string =>
+  Object.entries(agents)
+    .map(([name, { description, model }]) => `${name}${model ? ` (${model})` : ""}: ${description}`)
+    .join(" · ");
+
+const hookWords = (hooks: readonly HookSetup[]): string =>
+  hooks
+    .map(({ hook, tool, command, python }) => {
+      const program = python ?? (command ?? []).join(" ");
+      return `${hook}${tool ? ` for ${tool}` : ""}: ${program}`;
+    })
+    .join(" · ");
 
 function messageWords({ replace, sections, append }: SystemMessageSetup): string {
   const changed = Object.entries(sections ?? {}).map(([name, { action }]) => `${name}: ${action}`);

@@ -1,9 +1,9 @@
 /** A session that is there: the conversation above, what is asked next below. */
 
 import { useComputed, useSignal } from "@preact/signals";
-import { useCallback } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import { mayNot } from "../api/role";
-import type { SessionView } from "../api/types.gen";
+import type { CommandOffers, SessionSetup, SessionView } from "../api/types.gen";
 import { fresh } from "../live/feed";
 import { useCommands } from "../parts/commands";
 import { DragBar } from "../parts/dragbar";
@@ -11,19 +11,37 @@ import { float } from "../parts/floats";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { closePage } from "../parts/stop";
-import { visible } from "../words";
+import { visible, visibleLines } from "../words";
 import { AskAside } from "./aside";
-import { abort, askAgain, askElsewhere, close, compact, pin, rename, type Trouble } from "./calls";
+import {
+  abort,
+  askAgain,
+  askElsewhere,
+  close,
+  compact,
+  fork,
+  invoke,
+  pin,
+  rename,
+  type Trouble,
+} from "./calls";
 import { Composer } from "./composer";
 import { Conversation } from "./conversation";
 import type { FilePlace } from "./file";
 import { Head } from "./head";
+import type { Marked } from "./marked";
 import type { SlashCommand } from "./menu";
+import { once } from "./once";
 import { Closed, Interrupted } from "./over";
 import type { Parts } from "./page";
 import { Panel, type PanelPart, Tabs } from "./panel";
+import { ForksBefore } from "./remember";
+import { TakesSelection } from "./selection";
 import { briefOf } from "./usage";
 import { AskAgain } from "./work/failure";
+
+/** The page does these itself. */
+const OWN_COMMANDS = ["rename", "compact", "usage", "plan"];
 
 type Props = {
   parts: Parts;
@@ -89,6 +107,20 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     trouble.value = said.trouble;
     notice.value = said.notice;
   }
+  const canFork =
+    ["idle", "interrupted"].includes(view.state) &&
+    view.items.length === 0 &&
+    mayNot("operate") === null;
+  async function forkSession(before: string | null = null): Promise<void> {
+    trouble.value = await fork(id, before);
+  }
+  const forkBefore = useCallback((prompt: string) => void forkSession(prompt), [id]);
+  const takeMarked = useCallback(
+    (marked: Marked) => {
+      outbox.marked.value = marked;
+    },
+    [outbox],
+  );
   const naming = useSignal(false);
   const canRetry = view.state === "idle" && view.task == null && mayNot("operate") === null;
   const again = {
@@ -103,6 +135,14 @@ export function Shown({ parts, view, title, at, opens }: Props) {
       trouble.value = await askElsewhere(view, other, text);
     },
   };
+  const offered = useMemo(() => once<CommandOffers>(`/api/v1/sessions/${id}/commands`), [id]);
+  const setup = useMemo(() => once<SessionSetup>(`/api/v1/sessions/${id}/setup`), [id]);
+  async function sendCommand(name: string, input: string): Promise<void> {
+    trouble.value = notice.value = null;
+    const said = await invoke(id, name, input);
+    trouble.value = said.trouble;
+    notice.value = said.text;
+  }
   const commands: readonly SlashCommand[] = [
     { name: "help", about: "Show keyboard shortcuts", run: () => float("shortcuts") },
     {
@@ -124,6 +164,11 @@ export function Shown({ parts, view, title, at, opens }: Props) {
       about: "Summarize the conversation to free up context",
       run: (rest) => void compactHistory(rest),
     },
+    {
+      name: "fork",
+      about: "Start a new session as a copy of this one",
+      run: () => void forkSession(),
+    },
     { name: "aside", about: "Ask a side question while the agent works", run: ask },
     { name: "changes", about: "Show changed files", run: () => show("changes") },
     { name: "usage", about: "Show tokens, requests and cost", run: () => show("usage") },
@@ -135,6 +180,19 @@ export function Shown({ parts, view, title, at, opens }: Props) {
       },
     },
     { name: "close", about: "Close the session", run: () => void endSession() },
+    {
+      name: "plan",
+      about: "Make a plan first, which you approve",
+      takes: "task",
+      run: (rest) => void sendCommand("plan", rest),
+    },
+    ...(offered.value?.items ?? [])
+      .filter(({ name }) => !OWN_COMMANDS.includes(name))
+      .map(({ name, description }) => ({
+        name,
+        about: visible(description),
+        run: (rest: string) => void sendCommand(name, rest),
+      })),
   ];
   useCommands([
     { id: "changes", label: "Changed files", icon: "file", run: () => show("changes") },
@@ -161,6 +219,11 @@ export function Shown({ parts, view, title, at, opens }: Props) {
             icon: "minus",
             run: () => void compactHistory(""),
           },
+        ] as const)
+      : []),
+    ...(canFork
+      ? ([
+          { id: "fork", label: "Fork the session", icon: "plus", run: () => void forkSession() },
         ] as const)
       : []),
     ...(isOpen
@@ -202,15 +265,17 @@ export function Shown({ parts, view, title, at, opens }: Props) {
         <div class="lane">
           <div class="talk">
             <AskAgain.Provider value={again}>
-              <Conversation
-                session={state}
-                at={at}
-                asked={outbox.told.value}
-                onFile={openFile}
-                keys
-              >
-                {state.order.length === 0 && <Nothing />}
-              </Conversation>
+              <ForksBefore.Provider value={canFork ? forkBefore : null}>
+                <Conversation
+                  session={state}
+                  at={at}
+                  asked={outbox.told.value}
+                  onFile={openFile}
+                  keys
+                >
+                  {state.order.length === 0 && <Nothing />}
+                </Conversation>
+              </ForksBefore.Provider>
             </AskAgain.Provider>
             {session.earlier.value && (
               <p class="load earlier">
@@ -218,7 +283,24 @@ export function Shown({ parts, view, title, at, opens }: Props) {
               </p>
             )}
           </div>
-          {notice.value !== null && <Note kind="info" title={notice.value} />}
+          {notice.value !== null && !notice.value.includes("\n") && (
+            <Note kind="info" title={notice.value} />
+          )}
+          {notice.value?.includes("\n") && (
+            <section class="told" aria-label="Answer of the command">
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}
+              <pre tabIndex={0}>{visibleLines(notice.value)}</pre>
+              <button
+                type="button"
+                class="btn sm"
+                onClick={() => {
+                  notice.value = null;
+                }}
+              >
+                Hide
+              </button>
+            </section>
+          )}
           {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
           {view.state === "closed" && <Closed />}
           {view.state === "interrupted" && <Interrupted view={view} />}
@@ -229,6 +311,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
               outbox={outbox}
               tasks={tasks.value?.items ?? []}
               models={models.value?.items ?? []}
+              agents={Object.keys(setup.value?.setup.agents ?? {})}
               taskRun={taskRun.value}
               brief={brief}
               commands={commands}
@@ -247,19 +330,21 @@ export function Shown({ parts, view, title, at, opens }: Props) {
           min={336}
           leave={480}
         />
-        <Panel
-          view={view}
-          model={model?.name ?? view.model}
-          changes={changes.changes.value}
-          brief={brief}
-          part={part.value}
-          file={file.value}
-          onPart={show}
-          onHide={() => {
-            hidden.value = true;
-            talk();
-          }}
-        />
+        <TakesSelection.Provider value={isOpen ? takeMarked : null}>
+          <Panel
+            view={view}
+            model={model?.name ?? view.model}
+            changes={changes.changes.value}
+            brief={brief}
+            part={part.value}
+            file={file.value}
+            onPart={show}
+            onHide={() => {
+              hidden.value = true;
+              talk();
+            }}
+          />
+        </TakesSelection.Provider>
       </div>
       {asks.value && (
         <AskAside

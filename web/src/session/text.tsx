@@ -8,7 +8,7 @@ import { Fold } from "../parts/fold";
 import { looksLikeMarkdown, Markdown, MOST_MARKDOWN } from "../parts/markdown";
 import type { TextBlock } from "../state/types";
 import { visible, visibleProse } from "../words";
-import { Home, useChoice } from "./remember";
+import { ForksBefore, Home, useChoice } from "./remember";
 import { firstLine, opensItself, theEnd } from "./said";
 import { Shell } from "./shell";
 
@@ -37,6 +37,7 @@ export function Text({ block }: { block: TextBlock }) {
       beside={
         <>
           {turn}
+          {isOpen && <Fork block={block} />}
           {!block.receiving && block.text !== "" && (
             <CopyButton
               text={block.text}
@@ -53,6 +54,23 @@ export function Text({ block }: { block: TextBlock }) {
         </>
       )}
     </Shell>
+  );
+}
+
+/** On a message that began a turn. */
+function Fork({ block }: { block: TextBlock }) {
+  const fork = useContext(ForksBefore);
+  if (fork === null || block.kind !== "user" || block.title === "Steered") return null;
+  return (
+    <button
+      type="button"
+      class="btn ghost sm raw"
+      data-still
+      title="Start a new session with everything before this message"
+      onClick={() => fork(block.id)}
+    >
+      Fork before this
+    </button>
   );
 }
 

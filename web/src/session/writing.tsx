@@ -8,6 +8,9 @@ import { type Wanted, wantedAt, withFile } from "./mentions";
 import { Menu, type SlashCommand, useMenu } from "./menu";
 import type { Outbox } from "./outbox";
 
+/** As many as the server takes. */
+const MOST_PATHS = 20;
+
 type WritingProps = {
   area: { current: HTMLTextAreaElement | null };
   view: SessionView;
@@ -48,6 +51,7 @@ export function Writing(props: WritingProps) {
       if (field === null || wanted.value?.kind !== "file") return;
       const now = withFile(field.value, wanted.value.from, field.selectionStart, path);
       close();
+      outbox.paths.value = [...new Set([...outbox.paths.peek(), path])].slice(-MOST_PATHS);
       write(now.text, now.caret);
     },
   });

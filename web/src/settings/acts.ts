@@ -30,6 +30,12 @@ export function actInWords({ event }: Pick<Act, "event">): string {
       return `Setting ${event.name} ${event.change}: ${event.value} (was ${event.before})`;
     case "audit.token.changed":
       return `Token ${event.token.name} ${event.change}, role ${event.token.role}`;
+    case "audit.secret.changed":
+      return `Secret ${event.name} ${event.change}`;
+    case "audit.source.changed":
+      return `${event.source === "provider" ? "Provider" : "Account"} ${event.name} ${event.change}${
+        event.about === "" ? "" : `: ${event.about}`
+      }`;
     case "audit.entry.installed":
       return `Entry changed: ${event.path ?? event.source}`;
     case "audit.entry.written":

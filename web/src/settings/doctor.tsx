@@ -19,6 +19,8 @@ const NAMES: Record<string, string> = {
   store: "Data folder",
   runtime: "Agent runtime",
   "sign-in": "GitHub Copilot",
+  accounts: "Accounts",
+  homes: "Homes of the runtime",
   models: "Models",
   providers: "Providers",
   entry: "Entry",

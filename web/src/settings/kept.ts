@@ -5,17 +5,20 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Answer, get, whyNot } from "../api/client";
 import { onChange } from "../live/feed";
 
-export function useKept<Item>(address: string, told?: string) {
-  const [items, know] = useState<readonly Item[] | null>(null);
+export function useKept<Item, Body extends { items: readonly Item[] } = { items: readonly Item[] }>(
+  address: string,
+  told?: string,
+) {
+  const [body, know] = useState<Body | null>(null);
   const [trouble, tell] = useState<string | null>(null);
   /** As of which change it was read, and as of which it has to be. */
   const version = useRef<number | null>(null);
   const needed = useRef(0);
   /** `unasked` where nobody waits for it: what was read before stays then, without a word. */
   const read = async (unasked = false) => {
-    const answer = await get<{ items: readonly Item[] }>(address);
+    const answer = await get<Body>(address);
     if (answer.kind === "ok") {
-      know(answer.body.items);
+      know(answer.body);
       version.current = answer.lists ?? Number.POSITIVE_INFINITY;
       if (version.current < needed.current) void read(true);
     } else if (!unasked) tell(whyNot(answer));
@@ -38,5 +41,5 @@ export function useKept<Item>(address: string, told?: string) {
       if (version.current !== null && version.current < lists) void read(true);
     });
   }, []);
-  return { items, trouble, change, tell };
+  return { items: body?.items ?? null, body, trouble, change, tell };
 }

@@ -1,8 +1,9 @@
-/** Who answers: Copilot, providers of one's own, and the models that they offer. */
+/** The models that Copilot, providers of one's own and the rehearsal offer. */
 
 import { useEffect, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
 import type { ModelList, OfferedModel, Status } from "../api/types.gen";
+import { onChange } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { visible } from "../words";
@@ -10,23 +11,19 @@ import { visible } from "../words";
 // The catalog may have to wake the agent runtime first.
 const PATIENCE_MS = 40_000;
 
-const KEYS = { set: "key is set", missing: "key is missing", none: "needs no key" };
-
-const PROVIDER = `[[providers]]
-name = "local"
-type = "openai"                    # openai, azure, anthropic
-base_url = "http://127.0.0.1:11434/v1"
-key_variable = "LOCAL_API_KEY"     # leave out if no key is needed
-models = ["qwen3", "llama4"]       # used as local/qwen3
-`;
-
 export function Models({ status }: { status: Status | null }) {
   const [list, know] = useState<ModelList | null>(null);
   const [trouble, tell] = useState<string | null>(null);
   useEffect(() => {
-    void get<ModelList>("/api/v1/models", PATIENCE_MS).then((answer) => {
-      if (answer.kind === "ok") know(answer.body);
-      else tell(whyNot(answer));
+    const read = () =>
+      void get<ModelList>("/api/v1/models", PATIENCE_MS).then((answer) => {
+        if (answer.kind === "ok") know(answer.body);
+        else tell(whyNot(answer));
+      });
+    read();
+    // A provider was added or removed.
+    return onChange((names) => {
+      if (names.includes("settings")) read();
     });
   }, []);
   return (
@@ -37,7 +34,7 @@ export function Models({ status }: { status: Status | null }) {
       aria-busy={list === null && trouble === null}
     >
       <header>
-        <h2 id="models-title">Models and providers</h2>
+        <h2 id="models-title">Models</h2>
         <span class="small muted">
           {list === null ? "Loading models…" : `${list.items.length} available`}
         </span>
@@ -50,27 +47,12 @@ export function Models({ status }: { status: Status | null }) {
           </Note>
         ))}
         {list !== null && list.items.length > 0 && <Offered models={list.items} />}
-        <details>
-          <summary>Add your own provider</summary>
-          <p class="hint">
-            Add this to{" "}
-            <code class="mono">
-              {visible(status?.data_folder ?? "the data folder")}/settings.toml
-            </code>
-            , then restart the server. The key stays in an environment variable. The file contains
-            only the variable’s name.
-          </p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached with the keyboard */}
-          <pre class="code" tabIndex={0}>
-            {PROVIDER}
-          </pre>
-        </details>
       </div>
     </section>
   );
 }
 
-function Sources({ status: { copilot, providers, rehearsal } }: { status: Status }) {
+function Sources({ status: { copilot, rehearsal } }: { status: Status }) {
   const copilotWords = copilot.signed_in
     ? `signed in${copilot.login == null ? "" : ` as ${visible(copilot.login)}`}`
     : visible(copilot.detail) || "not checked yet";
@@ -80,15 +62,6 @@ function Sources({ status: { copilot, providers, rehearsal } }: { status: Status
       <dd>
         {rehearsal.on ? "not used, because this server uses the rehearsal model" : copilotWords}
       </dd>
-      {providers.map(({ name, type, base_url, models, key }) => (
-        <>
-          <dt key={`${name}-name`}>{visible(name)}</dt>
-          <dd key={name}>
-            {visible(type)}, <span class="mono">{visible(base_url)}</span>, {models.length} models,{" "}
-            {KEYS[key]}
-          </dd>
-        </>
-      ))}
     </dl>
   );
 }

@@ -9,9 +9,11 @@ import { enterSends, letEnterSend } from "../parts/enter";
 import { Stopped, StopServer, stopped } from "../parts/stop";
 import { choose, THEMES, theme } from "../parts/theme";
 import { fully, span, visible } from "../words";
+import { Accounts } from "./accounts";
 import { Audit } from "./audit";
 import { Doctor } from "./doctor";
 import { Models } from "./models";
+import { Providers } from "./providers";
 import { Rules } from "./rules";
 import { ServerSettings } from "./server";
 import { SignIns } from "./sign-ins";
@@ -19,7 +21,8 @@ import { Trust } from "./trust";
 
 const PARTS = [
   ["doctor", "Doctor"],
-  ["models", "Models and providers"],
+  ["accounts", "Accounts and providers"],
+  ["models", "Models"],
   ["server", "Server settings"],
   ["rules", "Rules"],
   ["trust", "Trusted files and folders"],
@@ -54,6 +57,8 @@ export function SettingsPage() {
         </nav>
         <div class="stack-5">
           <Doctor onNeed={need} />
+          <Accounts />
+          <Providers />
           <Models status={status} />
           <ServerSettings />
           <Rules />
@@ -197,6 +202,9 @@ function About({ status }: { status: Status | null }) {
           <dt>Agent runtime</dt>
           <dd>
             {visible(status.runtime.version)}, {status.runtime.state}
+            {(status.runtime.url || status.runtime.shared) && (
+              <p>{visible(status.runtime.detail)}</p>
+            )}
           </dd>
           <dt>Permissions</dt>
           <dd>{visible(status.policy)}</dd>

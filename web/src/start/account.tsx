@@ -1,6 +1,7 @@
 /** Whose models these are, and how to get others. */
 
 import type { Status } from "../api/types.gen";
+import { Barred } from "../parts/barred";
 import { Note } from "../parts/note";
 import { visible } from "../words";
 import type { Offers } from "./offers";
@@ -24,7 +25,7 @@ export function Account({ offers, status }: { offers: Offers; status: Status | n
     if (offers.list.length > 0) return null;
     return (
       <Note kind="err" title="No model is available.">
-        <HowTo status={status} />
+        <HowTo />
       </Note>
     );
   }
@@ -46,30 +47,25 @@ export function Account({ offers, status }: { offers: Offers; status: Status | n
         The rehearsal model follows a script and is free. The agent, its tools and your files are
         real.
       </p>
-      <HowTo status={status} />
+      <HowTo />
     </Note>
   );
 }
 
-function HowTo({ status }: { status: Status }) {
+/** The next step: both work on the page, without a restart. */
+function HowTo() {
   return (
-    <details class="howto">
-      <summary>To use a real model, sign in to GitHub Copilot or add a provider</summary>
-      <dl>
-        <dt>Sign in to GitHub Copilot</dt>
-        <dd>
-          Set <code>COPILOT_GITHUB_TOKEN</code> in the environment of <code>airboss serve</code>,
-          then restart the server.
-        </dd>
-        <dt>Add a provider</dt>
-        <dd>
-          Add its name, address and models under <code>[[providers]]</code> in{" "}
-          <code>{visible(status.data_folder)}/settings.toml</code>, then restart the server.
-        </dd>
-      </dl>
-      <p>
-        <a href="/settings.html">Settings</a> shows who is signed in and which providers are set up.
+    <div class="howto">
+      <p>To use a real model, sign in to GitHub Copilot or add a provider of your own:</p>
+      <p class="row wrap gap">
+        <a class="btn sm" href="/settings.html#sign-in">
+          Sign in
+        </a>
+        <a class="btn sm" href="/settings.html#add-provider">
+          Add a provider
+        </a>
       </p>
-    </details>
+      <Barred needs="own" />
+    </div>
   );
 }

@@ -51,7 +51,9 @@ const SESSION: SessionView = {
   items: [],
   waiting_calls: [],
   compacting: false,
+  restart_number: 0,
   own_policy: false,
+  mcp_servers: [],
 };
 const TASK: TaskRunView = {
   id: "tsk_1",

@@ -3,7 +3,7 @@
 import type { SessionView } from "../api/types.gen";
 import { noteOf } from "./notes";
 import { behind, characters } from "./text";
-import type { AskBlock, Block, Event, Recorded, TextBlock, ToolBlock } from "./types";
+import type { AskBlock, Block, Event, Recorded, SubAgent, TextBlock, ToolBlock } from "./types";
 import { itemOf } from "./view";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -11,7 +11,15 @@ type Started = Of<"reasoning.started" | "message.started" | "tool.started">;
 type Delta = Of<"reasoning.delta" | "message.delta" | "tool.delta">;
 type Ended = Of<"reasoning.ended" | "message.ended" | "tool.ended">;
 type Session = Pick<SessionView, "id" | "task" | "run">;
-type Asked = Of<"approval.asked" | "question.asked" | "limit.reached">;
+type AboutAgent = Of<"subagent.started" | "subagent.ended" | "turn.usage" | "skill.invoked">;
+type Asked = Of<
+  | "approval.asked"
+  | "question.asked"
+  | "limit.reached"
+  | "plan.asked"
+  | "switch.asked"
+  | "sign-in.asked"
+>;
 
 /** What a batch of events works on: copied once, so that the state before it stays as it was. */
 export type Draft = {
@@ -53,6 +61,16 @@ const TOOL: Omit<ToolBlock, "id" | "seq" | "at"> = {
   ended_at: null,
   parent: null,
   children: [],
+  agent: null,
+};
+
+const AGENT: Omit<SubAgent, "name" | "model"> = {
+  requests: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  outcome: null,
+  error: null,
+  skills: [],
 };
 
 function add(draft: Draft, block: Block): void {
@@ -109,6 +127,38 @@ function sayBelow(draft: Draft, { seq, at }: Recorded, event: Of<"subagent.said"
   const said = { receiving: false, received: characters(text), ended_at: at, parent: caller.id };
   caller.children = [...caller.children, id];
   add(draft, { ...TEXT, id, seq, at, text, ...said });
+}
+
+/** Of the agent that a call began. Where that is not known, the page has only the tail. */
+function tellAgent(draft: Draft, event: AboutAgent): void {
+  const caller = event.parent ? receiver(draft, event.parent) : undefined;
+  if (caller?.kind !== "tool") return;
+  if (event.kind === "subagent.started") {
+    caller.agent = { ...AGENT, name: event.agent, model: event.model ?? null };
+  } else if (caller.agent !== null) {
+    caller.agent = { ...caller.agent, ...learnt(caller.agent, event) };
+  }
+}
+
+function learnt(agent: SubAgent, event: Exclude<AboutAgent, Of<"subagent.started">>) {
+  switch (event.kind) {
+    case "subagent.ended":
+      return {
+        model: event.model ?? agent.model,
+        outcome: event.outcome ?? "done",
+        error: event.error ?? null,
+      };
+    case "turn.usage": {
+      const { requests = 0, input_tokens = 0, output_tokens = 0 } = event.usage.sub_agents ?? {};
+      return {
+        requests: agent.requests + requests,
+        input_tokens: agent.input_tokens + input_tokens,
+        output_tokens: agent.output_tokens + output_tokens,
+      };
+    }
+    case "skill.invoked":
+      return { skills: [...agent.skills, event.name] };
+  }
 }
 
 /** Where the beginning is not known, the page has only the tail of the stream. */
@@ -231,6 +281,15 @@ export function tell(draft: Draft, recorded: Recorded, view: SessionView | null,
     case "subagent.said":
       sayBelow(draft, recorded, event);
       break;
+    case "subagent.started":
+    case "subagent.ended":
+    case "turn.usage":
+      tellAgent(draft, event);
+      break;
+    case "skill.invoked":
+      if (event.parent != null) tellAgent(draft, event);
+      else note(draft, recorded);
+      break;
     case "turn.started":
       tellPrompt(draft, recorded, view, event.prompt, false);
       break;
@@ -240,6 +299,9 @@ export function tell(draft: Draft, recorded: Recorded, view: SessionView | null,
     case "approval.asked":
     case "question.asked":
     case "limit.reached":
+    case "plan.asked":
+    case "switch.asked":
+    case "sign-in.asked":
       ask(draft, recorded, view ?? { id }, event);
       break;
     case "item.settled":

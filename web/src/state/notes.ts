@@ -9,6 +9,7 @@ function told(tone: Note["tone"], title: string, text: string): Note {
 }
 
 export const ASKED_AGAIN = "Retrying the model";
+const FORGOTTEN = "It knows nothing of what was said before.";
 export const FAILED = "The turn failed";
 
 function switched(event: Extract<Event, { kind: "session.changed" }>): string {
@@ -20,6 +21,12 @@ function switched(event: Extract<Event, { kind: "session.changed" }>): string {
   return `${said.filter(Boolean).join(", ")}. By ${event.who}.`;
 }
 
+function forked(event: Extract<Event, { kind: "session.forked" }>): string {
+  const where =
+    event.source != null ? `A copy of ${event.source}` : `Copied into ${event.copy_id ?? "?"}`;
+  return `${where}. By ${event.who}.`;
+}
+
 function compacted(event: Extract<Event, { kind: "compaction.ended" }>): Note | null {
   if (event.error != null) return told("warning", "The history was not compacted", event.error);
   const { removed = 0, before, after } = event;
@@ -27,6 +34,34 @@ function compacted(event: Extract<Event, { kind: "compaction.ended" }>): Note | 
   const messages = removed === 1 ? "1 message" : `${removed} messages`;
   const sizes = after == null ? "" : `: ${before ?? "?"} tokens before, ${after} now`;
   return told("info", "The history was compacted", `A summary stands for ${messages}${sizes}.`);
+}
+
+/** One that works is nothing to tell. */
+function serverNote({ server, state, error }: Extract<Event, { kind: "mcp.changed" }>) {
+  const text = error ?? "";
+  if (state === "failed") return told("warning", `The MCP server ${server} failed`, text);
+  if (state === "starting" && text !== "")
+    return told("warning", `The MCP server ${server} is late`, text);
+  return state === "needs-sign-in"
+    ? told("info", `The MCP server ${server} needs a sign-in`, text)
+    : null;
+}
+
+/** What a hook left as it was is in the log only. */
+function ran(event: Extract<Event, { kind: "hook.ran" }>): Note | null {
+  const who = `Hook ${event.hook}: ${event.program}`;
+  if (event.error != null) return told("warning", who, event.error);
+  const why = event.reason || "without a reason";
+  switch (event.decided) {
+    case "changed":
+      return told("info", who, `It changed what it was asked about, in ${event.milliseconds} ms.`);
+    case "blocked":
+      return told("warning", who, `It said no: ${why}`);
+    case "asked":
+      return told("info", who, `It wants a person asked: ${why}`);
+    default:
+      return null;
+  }
 }
 
 /** None where it is shown otherwise, or is nothing to tell. */
@@ -38,6 +73,10 @@ export function noteOf(event: Event): Note | null {
       return told("warning", "Interrupted", event.reason);
     case "session.resumed":
       return told("info", "Resumed", `By ${event.who}.`);
+    case "session.restarted":
+      return told("warning", "The agent started over", `${event.why} ${FORGOTTEN}`);
+    case "session.forked":
+      return told("info", "Forked", forked(event));
     case "session.closed":
       return told("info", "Closed", event.reason);
     case "turn.retrying":
@@ -57,8 +96,19 @@ export function noteOf(event: Event): Note | null {
       return told("info", "Side question", `${event.who}: ${event.question}\n\n${event.answer}`);
     case "session.changed":
       return told("info", "From the next turn on", switched(event));
+    case "account.changed": {
+      const before = event.from ?? "the one before";
+      return told("warning", `Account ${event.to}`, `Instead of ${before}: ${event.why}.`);
+    }
     case "compaction.ended":
       return compacted(event);
+    case "mcp.changed":
+      return serverNote(event);
+    case "skill.invoked":
+      if (event.parent != null || !event.preloaded) return null;
+      return told("info", `Skill ${event.name}`, event.description ?? "");
+    case "hook.ran":
+      return ran(event);
     case "tool.vetoed":
       return told("warning", `Blocked: ${event.tool}`, event.reason);
     case "permission.decided":

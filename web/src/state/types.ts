@@ -68,6 +68,21 @@ export type ToolBlock = Placed & {
   /** The tool that called it, and those that it called, in order. */
   parent: string | null;
   children: readonly string[];
+  /** Where it handed work to another agent. Earlier versions did not tell. */
+  agent: SubAgent | null;
+};
+
+/** The agent that a call began: what it is, and what it has used. */
+export type SubAgent = {
+  name: string;
+  model: string | null;
+  requests: number;
+  input_tokens: number;
+  output_tokens: number;
+  outcome: string | null;
+  error: string | null;
+  /** Those that it has read, by name. */
+  skills: readonly string[];
 };
 
 /** Something that a person is asked, and what came of it. */

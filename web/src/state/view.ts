@@ -4,6 +4,7 @@ import type {
   Granted,
   InboxItem,
   ItemSettled,
+  McpServer,
   QueuedPrompt,
   Rule,
   SessionView,
@@ -50,8 +51,25 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     context: null,
     compacting: false,
     reasoning_effort: event.setup?.reasoning_effort ?? null,
+    restart_number: 0,
     own_policy: false,
+    mcp_servers: Object.keys(event.setup?.mcp_servers ?? {}).map(starting),
+    mode: null,
+    plan_approved: null,
+    agent: event.setup?.agent ?? null,
+    account: null,
   };
+}
+
+const starting = (name: string): McpServer => ({ name, state: "starting", error: null });
+const stopped = ({ name }: McpServer): McpServer => ({ name, state: "stopped", error: null });
+
+function withServer(servers: readonly McpServer[], event: Of<"mcp.changed">): McpServer[] {
+  const now: McpServer = { name: event.server, state: event.state, error: event.error ?? null };
+  const isKnown = servers.some(({ name }) => name === now.name);
+  return isKnown
+    ? servers.map((server) => (server.name === now.name ? now : server))
+    : [...servers, now];
 }
 
 function without(queue: readonly QueuedPrompt[], prompt: string | null | undefined) {
@@ -66,6 +84,9 @@ function withPrompt(queue: readonly QueuedPrompt[], event: Of<"prompt.accepted">
     who: event.who,
     delivery: event.delivery ?? null,
     images: event.images ?? null,
+    mode: event.mode ?? null,
+    files: event.files ?? null,
+    selection: event.selection ?? null,
   };
   const at = placeIn(queue, queued.delivery);
   return [...queue.slice(0, at), queued, ...queue.slice(at)];
@@ -125,6 +146,7 @@ function endOfTurn(view: SessionView, event: Of<"turn.ended">): Partial<SessionV
     usage: addUsage(view.usage, event.usage),
     turn: null,
     asking: event.outcome === "interrupted" ? (view.asking ?? null) : null,
+    mode: event.outcome === "interrupted" ? (view.mode ?? null) : null,
     spending: NO_USAGE,
     waiting_calls: [],
     compacting: false,
@@ -138,9 +160,20 @@ const notWaiting = (view: SessionView, block: string): WaitingCall[] =>
 export function changes(view: SessionView, at: number, event: Event): Partial<SessionView> {
   switch (event.kind) {
     case "session.ready":
-      return { state: "idle", error: null, compacting: false };
+      return {
+        state: "idle",
+        error: null,
+        compacting: false,
+        account: event.account ?? view.account ?? null,
+      };
+    case "account.changed":
+      return { account: event.to };
     case "session.resumed":
-      return { state: "opening", error: null };
+      return {
+        state: "opening",
+        error: null,
+        mcp_servers: view.mcp_servers.map(({ name }) => starting(name)),
+      };
     case "prompt.accepted":
       return { queue: withPrompt(view.queue, event), title: view.title || titleOf(event.text) };
     case "prompt.changed":
@@ -160,6 +193,7 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
         turn: event.turn,
         queue: without(view.queue, event.prompt),
         error: null,
+        mode: event.mode ?? null,
       };
     case "turn.ended":
       return endOfTurn(view, event);
@@ -171,6 +205,9 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "approval.asked":
     case "question.asked":
     case "limit.reached":
+    case "plan.asked":
+    case "switch.asked":
+    case "sign-in.asked":
       return { items: [...view.items, itemOf(view, at, event)], asking: event.prompt ?? null };
     case "permission.decided":
       return view.asking ? { asking: null } : {};
@@ -190,6 +227,7 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
         items: view.items.filter((item) => item.id !== event.item),
         granted: [...view.granted, ...grantedBy(view, event)],
         allowances: allowedBy(view, event),
+        ...(event.outcome === "approved" ? { mode: null, plan_approved: true } : {}),
       };
     case "session.changed":
       return {
@@ -197,6 +235,18 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
         reasoning_effort: event.reasoning_effort ?? view.reasoning_effort ?? null,
         policy: event.policy ?? view.policy,
         own_policy: view.own_policy || event.policy != null,
+        agent: event.agent == null ? (view.agent ?? null) : event.agent || null,
+        own_agent: event.agent == null ? (view.own_agent ?? null) : true,
+      };
+    case "session.restarted":
+      return { restart_number: event.number, context: null };
+    case "session.forked":
+      if (event.source == null) return {};
+      return {
+        forked_from: event.source,
+        runtime_copy: event.runtime ?? null,
+        restart_number: 0,
+        state: "opening",
       };
     case "session.renamed":
       return { title: event.title };
@@ -210,18 +260,23 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
       return {
         state: "interrupted",
         error: event.reason,
+        mcp_servers: view.mcp_servers.map(stopped),
         waiting_calls: [],
         compacting: false,
       };
     case "session.closed":
       return {
         state: "closed",
+        mcp_servers: view.mcp_servers.map(stopped),
         turn: null,
         queue: [],
         items: [],
         waiting_calls: [],
         compacting: false,
+        mode: null,
       };
+    case "mcp.changed":
+      return { mcp_servers: withServer(view.mcp_servers, event) };
     case "context.measured":
       return { context: { tokens: event.tokens, limit: event.limit } };
     case "compaction.started":

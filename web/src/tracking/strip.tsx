@@ -76,6 +76,12 @@ function askedOf(item: InboxItem, run: RunDetail, nameOf: Props["nameOf"]) {
     }
     case "question.asked":
       return { task, words: `asks: ${clipped(asked.question)}`, code: "" };
+    case "plan.asked":
+      return { task, words: `has a plan: ${clipped(asked.summary)}`, code: "" };
+    case "sign-in.asked":
+      return { task, words: `waits for a sign-in at ${clipped(asked.server)}.`, code: "" };
+    case "switch.asked":
+      return { task, words: `waits: ${clipped(asked.model)} is at its limit.`, code: "" };
     default:
       return { task, words: `reached its limit of ${visible(asked.limit)}.`, code: "" };
   }

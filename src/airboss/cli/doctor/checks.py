@@ -3,20 +3,25 @@
 import getpass
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from airboss.cli.folder import data_folder
 from airboss.errors import AirbossError
 from airboss.runtime.install import version_of
 from airboss.runtime.locate import CLI_VERSION, locate
 from airboss.runtime.undumpable import remedy, why_open
+from airboss.runtime_settings import RUNTIME_TOKEN
 from airboss.store.folder import DataFolder
+
+if TYPE_CHECKING:
+    from airboss.settings import Settings
 
 State: TypeAlias = Literal["ok", "warn", "fail"]
 
@@ -114,6 +119,7 @@ def check_settings(subject: CheckedMachine) -> CheckResult:
 
 def check_provider_keys(subject: CheckedMachine) -> CheckResult:
     from airboss.settings import load_settings
+    from airboss.store.kept_secrets import KeptSecrets
 
     try:
         providers = load_settings(subject.folder.settings, {"data": subject.folder.path}).providers
@@ -122,6 +128,15 @@ def check_provider_keys(subject: CheckedMachine) -> CheckResult:
         return CheckResult("warn", "Not checked: the settings file is not valid.", remedy=remedy)
     if not providers:
         return CheckResult("ok", "No providers of your own are configured.")
+    kept = KeptSecrets(subject.folder.secrets, "")
+    unkept = [
+        f"{provider.key_kept} (for {provider.name})"
+        for provider in providers
+        if provider.key_kept and not kept.has(provider.key_kept)
+    ]
+    if unkept:
+        remedy = "Put it in with `airboss secret set NAME`."
+        return CheckResult("warn", f"Not kept here: {', '.join(unkept)}.", remedy=remedy)
     missing = [
         f"{provider.key_variable} (for {provider.name})"
         for provider in providers
@@ -140,8 +155,9 @@ def check_sign_in(subject: CheckedMachine) -> CheckResult:
     there = [name for name in _SIGN_IN_VARIABLES if subject.environ.get(name)]
     if not there:
         remedy = (
-            "To use Copilot's models, set COPILOT_GITHUB_TOKEN in the server's environment, or "
-            "sign in with the Copilot CLI. The rehearsal model needs neither."
+            "To use Copilot's models, run `airboss account add NAME`, set COPILOT_GITHUB_TOKEN in "
+            "the server's environment, or sign in with the Copilot CLI. The rehearsal model needs "
+            "none of these."
         )
         names = ", ".join(_SIGN_IN_VARIABLES)
         return CheckResult("warn", f"None of {names} is set here.", remedy=remedy)
@@ -150,8 +166,11 @@ def check_sign_in(subject: CheckedMachine) -> CheckResult:
 
 
 def check_runtime(subject: CheckedMachine) -> CheckResult:
+    settings = _settings(subject)
+    if settings is not None and settings.runtime_url is not None:
+        return _check_outside(settings.runtime_url, subject.environ)
     try:
-        found = locate(_configured_runtime(subject), subject.environ)
+        found = locate(settings and settings.copilot_cli, subject.environ)
     except AirbossError as error:
         return CheckResult("fail", str(error), remedy="Run: airboss setup")
     kind = "native" if found.native else "single file"
@@ -170,13 +189,28 @@ def check_runtime(subject: CheckedMachine) -> CheckResult:
     return CheckResult("ok", f"Agent runtime {CLI_VERSION} works.", where)
 
 
-def _configured_runtime(subject: CheckedMachine) -> Path | None:
+def _settings(subject: CheckedMachine) -> "Settings | None":
     from airboss.settings import load_settings
 
     try:
-        return load_settings(subject.folder.settings, {"data": subject.folder.path}).copilot_cli
+        return load_settings(subject.folder.settings, {"data": subject.folder.path})
     except AirbossError:
         return None
+
+
+def _check_outside(url: str, environ: Mapping[str, str]) -> CheckResult:
+    """Whether anybody is there; what it is, a running server says."""
+    host, _, port = url.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=2).close()
+    except OSError as error:
+        remedy = "Start it there with `copilot --headless --port PORT`, or change runtime_url."
+        said = f"No agent runtime answers at {url} (runtime_url): {error.strerror or error}."
+        return CheckResult("fail", said, remedy=remedy)
+    if not environ.get(RUNTIME_TOKEN):
+        remedy = f"If it was started with a token, set {RUNTIME_TOKEN} for `airboss serve`."
+        return CheckResult("warn", f"A runtime is at {url}. No token is set here.", remedy=remedy)
+    return CheckResult("ok", f"A runtime is at {url}; {RUNTIME_TOKEN} is set.")
 
 
 def check_node(subject: CheckedMachine) -> CheckResult:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from airboss.cli.client import Client, Json, find
 from airboss.cli.doctor.checks import CHECKS, Check, CheckedMachine, CheckResult, State
+from airboss.cli.doctor.mcp_servers import check_mcp_servers
+from airboss.cli.doctor.repairs import make_private
 from airboss.cli.screen import Pen, out, print_json, visible, visible_line, waited
 from airboss.cli.trouble import Exit, Trouble
 
@@ -31,12 +33,16 @@ class Result:
     ms: int
 
 
-def run(data: Path | None, *, is_json: bool) -> Exit:
+def run(data: Path | None, *, is_json: bool, deep: bool = False, repair: bool = False) -> Exit:
     """Show every check as it ends; a failed one makes the command fail."""
     subject = CheckedMachine.of(data)
     pen = out()
+    if repair:
+        for said in make_private(subject.folder):
+            if not is_json:
+                pen.line(said)
     results: list[Result] = []
-    for result in _results(subject):
+    for result in _results(subject, deep=deep, repair=repair):
         results.append(result)
         if not is_json:
             _print(result, pen)
@@ -49,11 +55,11 @@ def run(data: Path | None, *, is_json: bool) -> Exit:
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _results(subject: CheckedMachine) -> Iterator[Result]:
-    for name, check in CHECKS:
+def _results(subject: CheckedMachine, *, deep: bool, repair: bool) -> Iterator[Result]:
+    for name, check in (*CHECKS, ("mcp-servers", check_mcp_servers)):
         yield _timed(name, check, subject)
     if subject.folder.note() is not None:
-        yield from _servers_own(subject)
+        yield from _servers_own(subject, deep=deep, repair=repair)
 
 
 def _timed(
@@ -71,19 +77,22 @@ def _timed(
     return Result(name, found.state, found.summary, found.detail, found.remedy, ms)
 
 
-def _servers_own(subject: CheckedMachine) -> Iterator[Result]:
+def _servers_own(subject: CheckedMachine, *, deep: bool, repair: bool) -> Iterator[Result]:
     """What the running server knows better: it has its own environment."""
     said: list[Json] = []
 
     def ask(subject: CheckedMachine) -> CheckResult:
         try:
             client = Client(find(subject.folder.path, subject.environ))
-            said.extend(client.get("/api/v1/doctor")["checks"])
+            path = f"/api/v1/doctor?deep={deep}&repair={repair}".lower()
+            report = client.post(path) if deep or repair else client.get("/api/v1/doctor")
+            said.extend(report["checks"])
+            repaired = "\n".join(report.get("repaired") or ())
         except Trouble as trouble:
             return CheckResult(
                 "fail", str(trouble), remedy="Restart it: airboss stop, then airboss serve"
             )
-        return CheckResult("ok", "The server responds.")
+        return CheckResult("ok", "The server responds.", repaired)
 
     yield _timed("server.answers", ask, subject, _SERVER_SECONDS)
     for check in said:

@@ -22,6 +22,9 @@ class Kinds(StrEnum):
     APPROVAL = "approval"
     QUESTION = "question"
     LIMIT = "limit"
+    PLAN = "plan"
+    SWITCH = "switch"
+    SIGN_IN = "sign-in"
 
 
 @app.command()
@@ -43,7 +46,7 @@ def inbox(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is waiting for you: approvals, questions and limits."""
+    """List what waits for you: approvals, questions, plans and more."""
     from airboss.cli.inbox.listing import InboxFilter, show_inbox, show_item
 
     session = named(data, session, "ses") if session else None
@@ -66,6 +69,10 @@ def inbox(
 @app.command()
 def approve(
     item: ItemName,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORDS]", help="Of a plan: what should be different."),
+    ] = None,
     always: Annotated[
         bool,
         typer.Option(
@@ -75,10 +82,11 @@ def approve(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Approve an agent's request. At a limit, let the agent continue."""
+    """Approve an agent's request or plan. At a limit, let it continue. Sign in at a server."""
     from airboss.cli.inbox import deciding
 
-    deciding.approve(reach(data)(), item, always=always, is_json=as_json)
+    said = " ".join(words or ())
+    deciding.approve(reach(data)(), item, said, always=always, is_json=as_json)
 
 
 @app.command()
@@ -91,7 +99,7 @@ def deny(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Deny an agent's request. At a limit, end the agent's turn."""
+    """Deny an agent's request, or reject its plan. At a limit, end the agent's turn."""
     from airboss.cli.inbox import deciding
 
     deciding.deny(reach(data)(), item, " ".join(words or ()), is_json=as_json)
@@ -124,7 +132,7 @@ def answer(
 
 @app.command()
 def decline(item: ItemName, data: Data = None, as_json: AsJson = False) -> None:
-    """Decline to answer a question. The agent continues and decides for itself."""
+    """Decline to answer a question, or to sign in. The agent continues without."""
     from airboss.cli.inbox import deciding
 
     deciding.decline(reach(data)(), item, is_json=as_json)

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from airboss.cli.client import Client, Json
 from airboss.cli.inbox.item_page import fields_of, outcome_words, title_of, what_of
 from airboss.cli.screen import aside, print_json, visible_line
+from airboss.cli.session.sign_in import sign_in
 from airboss.cli.short_ids import one_of
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
 
@@ -28,9 +29,19 @@ def find(items: Iterable[Json], name: str) -> Json | None:
     return known[found] if found else None
 
 
-def approve(client: Client, name: str, *, always: bool, is_json: bool) -> None:
+def approve(client: Client, name: str, words: str, *, always: bool, is_json: bool) -> None:
+    """`words` are what should be different about a plan: nothing else is approved with words."""
     choice = "allow-always" if always else "allow-once"
-    _say(client, name, "decision", {"choice": choice}, is_json=is_json)
+    body: Json = {"choice": choice}
+    item = find(waiting(client), name)
+    if item and what_of(item["asked"]) == "sign-in" and not (words or always):
+        sign_in(client, str(item["session"]), str(item["asked"]["server"]), is_json=is_json)
+        return
+    if words:
+        if always or (item and what_of(item["asked"]) != "plan"):
+            raise CommandRefused("Only a plan is approved with changes. Leave the words out.")
+        body = {"choice": "approve", "words": words}
+    _say(client, name, "decision", body, is_json=is_json)
 
 
 def deny(client: Client, name: str, words: str, *, is_json: bool) -> None:

@@ -14,7 +14,14 @@ from airboss.cli.screen import Pen
 from airboss.cli.session.transcript import Transcript
 from airboss.cli.trouble import Trouble
 
-_ASKED: Final = ("approval.asked", "question.asked", "limit.reached")
+_ASKED: Final = (
+    "approval.asked",
+    "question.asked",
+    "limit.reached",
+    "plan.asked",
+    "switch.asked",
+    "sign-in.asked",
+)
 _SKIP: Final = "/skip"
 _WHOLE: Final = "all"
 _YES: Final = ("y", "yes")
@@ -115,11 +122,15 @@ class InlineAnswers:
 
 
 def _decision(asked: Json, line: str) -> tuple[str, Json] | None:
-    """Only a whole yes is one."""
+    """Only a whole yes is one. To a sign-in it is not enough."""
     word, _, words = line.partition(" ")
     said = word.lower().rstrip(",.:;")
+    if what_of(asked) == "sign-in":
+        return ("decline", {}) if said in _NO else None
     if said in _NO:
         return "decision", {"choice": "deny", "words": words.strip()}
+    if words and what_of(asked) == "plan" and said in _YES:
+        return "decision", {"choice": "approve", "words": words.strip()}
     if words:
         return None
     if said in _YES:
@@ -130,7 +141,7 @@ def _decision(asked: Json, line: str) -> tuple[str, Json] | None:
 
 
 def _allows(decision: tuple[str, Json]) -> bool:
-    return str(decision[1].get("choice", "")).startswith("allow")
+    return str(decision[1].get("choice", "")).startswith(("allow", "approve"))
 
 
 def _answer(line: str) -> tuple[str, Json]:
@@ -141,6 +152,11 @@ def _how(asked: Json) -> str:
     if what_of(asked) == "question":
         what = "its fields as JSON" if fields_of(asked) else "your answer"
         return f"Type {what}, or /skip to decline."
+    if what_of(asked) == "sign-in":
+        return f"Run `airboss approve {asked['item']}` to sign in, or type no to go on without it."
+    if what_of(asked) == "plan":
+        whole = " Type “all” to see everything." if is_long(asked) else ""
+        return f"Type yes, yes with changes, or no with a reason.{whole}"
     always = "always, " if asked.get("rule") else ""
     whole = " Type “all” to see everything." if is_long(asked) else ""
     return f"Type yes, {always}or no with a reason.{whole}"

@@ -11,7 +11,13 @@ from airboss.cli.rule.listing import rule_words
 from airboss.cli.screen import Pen, duration, moment, visible_line, width_of
 from airboss.model.hidden import visible, visible_prose, visible_whole
 
-_WHAT: Final = {"approval.asked": "approval", "question.asked": "question"}
+_WHAT: Final = {
+    "approval.asked": "approval",
+    "question.asked": "question",
+    "plan.asked": "plan",
+    "switch.asked": "switch",
+    "sign-in.asked": "sign-in",
+}
 _SHORTENED: Final = "(shortened)"
 # What stands before each line of a part, and the least that is left for the part itself.
 _NAMED: Final = 11
@@ -32,6 +38,9 @@ _OUTCOMES: Final = {
     "answered": "answered",
     "declined": "declined to answer",
     "go-on": "let it continue",
+    "approved": "approved the plan",
+    "rejected": "rejected the plan",
+    "signed-in": "signed in",
 }
 
 
@@ -46,6 +55,12 @@ def title_of(asked: Json) -> str:
             return visible_line(str(asked["title"]))
         case "question":
             return visible_line(str(asked["question"]))
+        case "plan":
+            return visible_line(f"Approve the plan? {str(asked['summary']).strip()}")
+        case "sign-in":
+            return visible_line(f"Sign in at the MCP server {asked['server']}?")
+        case "switch":
+            return visible_line(f"{asked['model']} is at its limit. Go on with another model?")
         case _:
             limit = f"{asked['used']:g} of {asked['allowed']:g} {asked['limit']}"
             return visible_line(f"Continue? {limit} of the {asked['scope']} used.")
@@ -56,6 +71,8 @@ def command_of(asked: Json) -> str:
     item = visible_line(str(asked["item"]))
     if what_of(asked) == "question":
         return f'airboss answer {item} "…"'
+    if what_of(asked) == "plan":
+        return f"airboss inbox {item}"
     is_short = str(asked.get("title", "")).endswith(_SHORTENED)
     return f"airboss inbox {item}" if is_short else f"airboss approve {item}"
 
@@ -93,7 +110,8 @@ def draw(pen: Pen, asked: Json, *, is_folded: bool = False) -> None:
 def is_long(asked: Json) -> bool:
     """Whether something of it is left out where it is drawn folded."""
     subject = cast("Json", asked.get("subject") or {})
-    texts = [subject.get("command"), subject.get("diff"), _wants(subject)]
+    texts = [subject.get("command"), subject.get("diff"), asked.get("plan")]
+    texts += [_wants(subject)] if subject else []
     return any(len(str(text)) > LONG for text in texts if text)
 
 
@@ -134,6 +152,11 @@ def _ways(asked: Json) -> Iterator[str]:
         yield f"airboss decline {item}"
         return
     yield f"airboss approve {item}"
+    if what_of(asked) == "sign-in":
+        yield f"airboss decline {item}"
+        return
+    if what_of(asked) == "plan":
+        yield f'airboss approve {item} "what should be different"'
     if asked.get("rule"):
         yield f"airboss approve {item} --always"
     yield f'airboss deny {item} "why"'
@@ -145,6 +168,11 @@ def _about(pen: Pen, asked: Json, is_folded: bool) -> Iterator[str]:
             yield from _of_approval(pen, asked, is_folded)
         case "question":
             yield from _of_question(pen, asked)
+        case "sign-in":
+            yield f"At       {visible_line(str(asked['address']))}"
+            yield pen.styled("Without it, the agent goes on without the server's tools.", "dim")
+        case "plan":
+            yield from _text_lines(pen, str(asked.get("plan") or asked["summary"]), is_folded)
         case _:
             pass
 

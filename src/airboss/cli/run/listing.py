@@ -162,7 +162,7 @@ def _show_session(client: Client, session: str, *, is_json: bool) -> None:
     ]
     asked = [item["asked"] for item in said["items"]]
     facts += [("Asks", f"{title_of(one)} {command_of(one)}") for one in asked]
-    _print_facts(out(), [*facts, *setup_facts(client, session)])
+    _print_facts(out(), [*facts, *setup_facts(client, session, said.get("account"))])
 
 
 def _whole_turns(session: Json) -> int:

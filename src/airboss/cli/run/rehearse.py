@@ -81,7 +81,10 @@ def _play(folder: Path, file: Path | None, asked: runs.RunRequest, trusted: str 
 
     client = reach()
     if file and trusted:
-        client.post("/api/v1/trust", {"path": str(file), "digest": trusted})
+        seen = client.get("/api/v1/trust/look", path=str(file))
+        if trusted not in [one["digest"] for one in seen["files"]]:
+            raise CommandRefused(f"{file} has changed meanwhile. Run the command again.")
+        client.post("/api/v1/trust", {"path": str(file), "digest": seen["digest"]})
     if file:
         client.post("/api/v1/entry/install", {"path": str(file)})
     said = f"Rehearsing {asked.job} from {file or 'the built-in entry'}. This is free."

@@ -32,6 +32,11 @@ class ChatStart:
     # How much a new session may use.
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
     effort: str | None = None
+    # What else it is given, as requests have it.
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    # Of the first message.
+    plans: bool = False
+    files: tuple[Path, ...] = ()
 
 
 def run(reach: Callable[[], Client], request: ChatStart) -> Exit:
@@ -75,13 +80,21 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
         beside,
         page,
         answers,
+        plans=request.plans,
+        attached=[_attached(client, path) for path in request.files],
     )
+
+
+def _attached(client: Client, path: Path) -> str:
+    """A server on another machine looks for it in the session's folder."""
+    return str(path.expanduser().absolute()) if client.address.is_local else str(path)
 
 
 def _asked(client: Client, request: ChatStart) -> Json:
     asked: Json = {"limits": dict(request.limits)} if request.limits else {}
     if request.effort:
         asked["reasoningEffort"] = request.effort
+    asked.update(request.keys)
     if request.model:
         asked["model"] = request.model
     if request.cwd:
@@ -136,6 +149,7 @@ def _take_turn(chat: ChatSession, text: str) -> None:
         if said.verb == "btw":
             chat.ask_aside(said.text)
         elif not chat.does(said):
+            chat.plans = chat.plans or said.verb == "plan"
             take_turn(chat, said.text, is_listening=True)
     except SessionClosedError:
         raise

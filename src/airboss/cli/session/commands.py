@@ -14,6 +14,22 @@ SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="Session id (a
 
 
 @app.command()
+def models(data: Data = None, as_json: AsJson = False) -> None:
+    """List the models that sessions can use."""
+    from airboss.cli.listing import show_models
+
+    show_models(reach(data)(), is_json=as_json)
+
+
+@app.command()
+def accounts(data: Data = None, as_json: AsJson = False) -> None:
+    """List the accounts of Copilot, and which of them can be used."""
+    from airboss.cli.session.accounts import show_accounts
+
+    show_accounts(reach(data)(), is_json=as_json)
+
+
+@app.command()
 def ask(
     session: SessionId,
     question: Annotated[str, typer.Argument(metavar="QUESTION")],
@@ -42,6 +58,48 @@ def compact(
 
 
 @app.command()
+def fork(
+    session: SessionId,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="REQUEST", help="Copy only what was before this message."),
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start a new session as a copy of an idle or interrupted one."""
+    from airboss.cli.session.queue import show_fork
+
+    show_fork(reach(data)(), named(data, session, "ses"), before, is_json=as_json)
+
+
+@app.command()
+def mcp(
+    session: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="Without it, all open sessions.")
+    ] = None,
+    sign_in: Annotated[
+        str | None, typer.Option(metavar="SERVER", help="Sign in at this server, in a browser.")
+    ] = None,
+    finish: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Finish, with the address the browser ended at."),
+    ] = None,
+    sign_out: Annotated[
+        str | None, typer.Option(metavar="SERVER", help="Forget the sign-in at this server.")
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the MCP servers of a session: state, tools and errors. Or sign in at one."""
+    from airboss.cli.session.servers import ServerWish, show_servers
+
+    which = None if session is None else named(data, session, "ses")
+    wish = ServerWish(sign_in, finish, sign_out)
+    show_servers(reach(data)(), which, wish, is_json=as_json)
+
+
+@app.command()
 def switch(
     session: SessionId,
     model: Annotated[str | None, typer.Option(metavar="ID", help="See: airboss models")] = None,
@@ -51,16 +109,20 @@ def switch(
     permissions: Annotated[
         Permissions | None, typer.Option(help="What it may do; wider needs the role own.")
     ] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="NAME", help="One of its agents; “” for none of them.")
+    ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a session go on with another model, effort or policy."""
+    """Let a session go on with another model, effort, policy or agent."""
     from airboss.cli.session.queue import show_switch
 
     asked = {
         "model": model,
         "reasoningEffort": effort,
         "permissions": permissions.value if permissions else None,
+        "agent": agent,
     }
     show_switch(reach(data)(), named(data, session, "ses"), asked, is_json=as_json)
 

@@ -75,6 +75,17 @@ def show_compaction(
         out().line(compacted_in_words(said))
 
 
+def show_fork(client: Client, session: str, before: str | None, *, is_json: bool) -> None:
+    body = {"before": before} if before else {}
+    path = f"/api/v1/sessions/{session}/fork"
+    said = waited("Copying the session", lambda: client.post(path, body, seconds=_COMPACT_SECONDS))
+    if is_json:
+        print_json(said)
+    else:
+        new = said["id"]
+        out().line(f"{new} is a copy of {session}. To go on: airboss chat --session {new}")
+
+
 def switch(client: Client, session: str, asked: Mapping[str, str | None]) -> Json:
     """From the next turn on."""
     given = {name: value for name, value in asked.items() if value is not None}

@@ -245,6 +245,17 @@ def _draw_veto(page: Transcript, event: Event) -> None:
     page.denials.append(reason)
 
 
+def _draw_hook(page: Transcript, event: Event) -> None:
+    """One that left all as it was is told where everything is."""
+    decided, error = event.get("decided"), event.get("error")
+    if not error and decided in (None, "nothing") and not page.is_full:
+        return
+    said = error or event.get("reason") or ""
+    what = f"Hook {event.get('hook')} ({event.get('program')}, {event.get('milliseconds')} ms)"
+    words = visible_line(f"{what}: {'failed' if error else decided or 'nothing'}. {said}".strip())
+    page.note(words, "yellow" if error or decided == "blocked" else "dim")
+
+
 def _draw_waiting(page: Transcript, event: Event) -> None:
     page.behind.add(str(event.get("block", "")))
     where = visible_line(str(event.get("session", "")))
@@ -298,6 +309,9 @@ _DRAWN = {
     "approval.asked": _draw_asked,
     "question.asked": _draw_asked,
     "limit.reached": _draw_asked,
+    "plan.asked": _draw_asked,
+    "switch.asked": _draw_asked,
+    "sign-in.asked": _draw_asked,
     "item.settled": _draw_settled,
     "session.opened": _draw_opened,
     "session.resumed": _draw_resumed,
@@ -316,6 +330,7 @@ _DRAWN = {
     "permission.decided": _draw_permission,
     "loop.noticed": _draw_loop,
     "tool.vetoed": _draw_veto,
+    "hook.ran": _draw_hook,
     "tool.waiting": _draw_waiting,
     "tool.going": _draw_going,
 }

@@ -17,7 +17,13 @@ from airboss.cli.watcher import TICK_SECONDS, Interrupts, StopRequest, watch_to_
 # A turn's end and the session's rest are two events, a moment apart.
 _REST_SECONDS: Final = 2.0
 _OUTCOMES: Final = {"done": Exit.DONE, "aborted": Exit.STOPPED}
-_TAKEN: Final = {"queue": "Queued", "steer": "Steering", "interrupt": "Interrupting"}
+_TAKEN: Final = {
+    "queue": "Queued",
+    "steer": "Steering",
+    "interrupt": "Interrupting",
+    "plan": "Queued, with a plan first",
+    "command": "Queued",
+}
 _RESTING: Final = ("session.idle", "session.interrupted", "session.closed", "turn.started")
 
 

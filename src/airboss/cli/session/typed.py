@@ -15,6 +15,8 @@ Verb: TypeAlias = Literal[
     "files",
     "compact",
     "model",
+    "plan",
+    "command",
     "unknown",
 ]
 
@@ -26,6 +28,9 @@ COMMANDS: dict[str, str] = {
     "/btw TEXT": "asks a side question, without adding it to the conversation",
     "/queue": "lists queued messages",
     "/model ID": "switches to another model from the next turn on",
+    "/plan TEXT": "lets the agent make a plan first, which you approve",
+    "/review TEXT": "has the changes in the folder reviewed; /security-review does so for security",
+    "/context": "shows what fills the model's context; /usage what the session has used",
     "/compact TEXT": "replaces the history with a summary, with an emphasis on TEXT if given",
     "/rename NAME": "renames the session",
     "/files LETTERS": "finds files by letters of their path; mention one with @PATH",
@@ -36,6 +41,7 @@ _VERBS: dict[str, Verb] = {
     "/btw": "btw",
     "/rename": "rename",
     "/model": "model",
+    "/plan": "plan",
 }
 _ALONE: dict[str, Verb] = {"/help": "help", "/": "help", "/queue": "list", "/files": "files"}
 _COMMAND = re.compile(r"/[a-z][\w-]*")
@@ -62,8 +68,8 @@ def typed(line: str) -> Typed:
         return Typed("compact", text)
     if word in _VERBS and text:
         return Typed(_VERBS[word], text)
-    if not text and _COMMAND.fullmatch(line.rstrip()):
-        return Typed("unknown", word)
+    if _COMMAND.fullmatch(word) and "\n" not in line and line.startswith("/"):
+        return Typed("command" if word not in _VERBS else "unknown", line.strip())
     return Typed("queue", line)
 
 

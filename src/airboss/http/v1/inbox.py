@@ -18,7 +18,7 @@ from airboss.http.v1.streams import (
     event_page,
     first_seq,
 )
-from airboss.model.inbox_events import INBOX, Choice, InboxItem, ItemSettled
+from airboss.model.inbox_events import INBOX, Decision, InboxItem, ItemSettled
 
 router = Router(prefix="/api/v1/inbox", tags=["inbox"])
 
@@ -31,11 +31,12 @@ class Waiting(BaseModel):
 
 
 class Decide(RequestBody):
-    """`words` are told to the agent with a no. `option` is one of the item's `options`, by its id:
-    what “always” means, where not the narrowest."""
+    """`words` are told to the agent with a no; of a plan, they are the changes to it, or why it is
+    rejected. `approve` and `reject` are for plans. `option` is one of the item's `options`, by its
+    id: what “always” means, where not the narrowest."""
 
-    choice: Choice
-    words: str = Field(default="", max_length=2_000)
+    choice: Decision
+    words: str = Field(default="", max_length=20_000)
     option: str | None = Field(default=None, min_length=1, max_length=100)
 
 
@@ -50,7 +51,7 @@ async def list_inbox(
     inbox: UseInbox,
     session: Annotated[str | None, Query(max_length=100)] = None,
     run: Annotated[str | None, Query(max_length=100)] = None,
-    kind: Literal["approval", "question", "limit"] | None = None,
+    kind: Literal["approval", "question", "limit", "plan", "switch", "sign-in"] | None = None,
 ) -> Waiting:
     """List what is waiting for a person, oldest first. Filter by session, run or kind."""
     view = await inbox.show()
@@ -81,7 +82,10 @@ async def follow_inbox(
     return EventStream(inbox.log, INBOX, first_seq(last_event_id, after))
 
 
-@router.post("/{item}/decision")
+@router.post(
+    "/{item}/decision",
+    responses={422: refused("This item cannot be decided in this way. The answer lists the ways.")},
+)
 async def decide(item: str, asked: Decide, decisions: UseDecisions, asker: UseAsker) -> ItemSettled:
     """Decide an item. Only the first decision counts; later ones are told what it was. `allow-
     always` writes a rule and needs the role `own`."""
@@ -100,5 +104,5 @@ async def answer(
 
 @router.post("/{item}/decline")
 async def decline(item: str, decisions: UseDecisions, who: Who) -> ItemSettled:
-    """Decline to answer a question. The agent is told so and continues."""
+    """Decline to answer a question, or to sign in. The agent is told so, and continues."""
     return await decisions.decline(item, who)

@@ -10,7 +10,9 @@ from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import UseSessions, Who
 from airboss.http.v1.streams import ModelName, RequestBody
+from airboss.model.ids import PromptId
 from airboss.model.views import SessionView
+from airboss.service.forked_sessions import ForkWish
 from airboss.service.session_notes import LONGEST_NAME, noted
 from airboss.session_keys import Effort
 from airboss.settings import Policy
@@ -20,23 +22,27 @@ router = Router(prefix="/api/v1/sessions", tags=["sessions"])
 
 class ChangeSession(RequestBody):
     """What people note about a session: a name of one line, and whether it is pinned. And what it
-    goes on with from its next turn on: a model, an effort that it offers, and permissions."""
+    goes on with from its next turn on: a model, an effort that it offers, permissions, and one of
+    its agents."""
 
     title: str | None = Field(default=None, min_length=1, max_length=LONGEST_NAME)
     pinned: StrictBool | None = None
     model: ModelName = None
     reasoning_effort: Annotated[Effort | None, Field(alias="reasoningEffort")] = None
     permissions: Policy | None = None
+    # One of the session's agents; no letters: none of them.
+    agent: str | None = Field(default=None, max_length=64)
 
     @property
     def switch(self) -> Switch:
-        return Switch(self.model, self.reasoning_effort, self.permissions)
+        return Switch(self.model, self.reasoning_effort, self.permissions, self.agent)
 
 
 class CompactSession(RequestBody):
     """What the summary is to dwell on, where somebody says so."""
 
-    instructions: str | None = Field(default=None, min_length=1, max_length=10_000)
+    # The runtime takes 4000, and counts a character outside of the first plane twice.
+    instructions: str | None = Field(default=None, min_length=1, max_length=2000)
 
 
 class CompactionResult(BaseModel):
@@ -54,7 +60,10 @@ class CompactionResult(BaseModel):
     "/{session}",
     responses={
         409: refused("The session is closed, and something else than its name was to change."),
-        422: refused("Nothing is said, there is no such model, or it does not offer the effort."),
+        422: refused(
+            "Nothing is said, there is no such model or agent, or the model does not offer the "
+            "effort."
+        ),
     },
 )
 async def change_session(
@@ -87,3 +96,27 @@ async def compact_session(
     if done is None:
         return CompactionResult(compacted=False)
     return CompactionResult(compacted=done.removed > 0, **asdict(done))
+
+
+class ForkSession(RequestBody):
+    """The request before which the copy ends; without one, all of the session is copied."""
+
+    before: str | None = Field(default=None, min_length=1, max_length=64)
+
+
+@router.post(
+    "/{session}/fork",
+    status_code=201,
+    responses={
+        404: refused("There is no such session, or no such request in it that the agent began."),
+        409: refused("The agent works, something waits, it is closed, or the history is gone."),
+    },
+)
+async def fork_session(
+    session: str, sessions: UseSessions, who: Who, asked: ForkSession | None = None
+) -> SessionView:
+    """Starts a new session as a copy of an idle or interrupted one, with its history, who said
+    what, and its images. Both say so (`session.forked`). What was used and allowed is not
+    copied."""
+    before = PromptId(asked.before) if asked and asked.before else None
+    return await sessions.fork(session, ForkWish(before), who)

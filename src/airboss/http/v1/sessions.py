@@ -1,19 +1,14 @@
 """Sessions over v1: start, list, show, ask, stop, resume, read and follow."""
 
-import asyncio
-import base64
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field, StrictInt
 
-from airboss.errors import Invalid, NotFound, TooLarge
-from airboss.harness.prompts import Delivery
 from airboss.harness.setup import Said
 from airboss.http.description import refused
-from airboss.http.headers import SANDBOX
 from airboss.http.roles import Asker, Router, UseAsker
-from airboss.http.services import Use, UseSessions, Who
+from airboss.http.services import Use, UseEntries, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     ENDING,
@@ -32,22 +27,19 @@ from airboss.http.v1.streams import (
     first_seq,
 )
 from airboss.model.audit_events import Deleted
-from airboss.model.ids import PromptId
 from airboss.model.limits import UsageLimits
 from airboss.model.numbers import whole
 from airboss.model.setup_bounds import widening
 from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
+from airboss.service.entry_agents import said_of_entry
 from airboss.service.pages import last_events, page_for_late
 from airboss.session_keys import SessionKeys
-from airboss.store.images import Picture
 from airboss.store.views import Wanted
 
 router = Router(prefix="/api/v1/sessions", tags=["sessions"])
 
-_LARGEST_IMAGE: Final = 5_000_000
-_LONGEST_IMAGE: Final = 7_000_000  # in base64
 # More than anybody counts to; beyond it numbers are no longer exact.
 _LARGEST_AMOUNT: Final = 1e15
 
@@ -73,23 +65,6 @@ class StartSession(RequestBody, SessionKeys):
     cwd: Folder = None
     # A person is asked where one is reached.
     limits: GivenLimits | None = None
-
-
-class SentImage(RequestBody):
-    """An image, as base64."""
-
-    mime: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-    data: str = Field(max_length=_LONGEST_IMAGE, json_schema_extra={"format": "byte"})
-
-
-class SendPrompt(RequestBody):
-    """What the agent is to do; and, where it works already, what becomes of this request: it waits
-    for its turn (`queue`), goes into the running turn (`steer`), ends that turn and comes first
-    (`interrupt`), or is refused. Up to five images of up to 5 MB each are shown to the model."""
-
-    text: str = Field(min_length=1)
-    delivery: Delivery = "queue"
-    images: list[SentImage] = Field(default=[], max_length=5)
 
 
 class ChangePrompt(RequestBody):
@@ -124,14 +99,6 @@ class SessionList(BaseModel):
     next_cursor: str | None
 
 
-class PromptReceipt(BaseModel):
-    """The request is on disk. `redacted` counts the secrets that were taken out of it."""
-
-    prompt: PromptId
-    seq: int
-    redacted: int
-
-
 @router.post(
     "",
     status_code=201,
@@ -140,6 +107,7 @@ class PromptReceipt(BaseModel):
 async def start_session(
     asked: StartSession,
     sessions: UseSessions,
+    entries: UseEntries,
     who: Who,
     by: UseAsker,
     request: Request,
@@ -147,8 +115,9 @@ async def start_session(
 ) -> SessionView:
     """Start a session. It is ready when this returns. If the caller disconnects, it is closed."""
     limits = asked.limits and UsageLimits(**asked.limits.model_dump())
-    said = _said(SessionKeys.of(asked), sessions.session_keys, by)
-    view = await sessions.start(asked.model, asked.cwd, who, limits=limits, said=(said,))
+    keys, server = SessionKeys.of(asked), sessions.session_keys
+    said = (*await said_of_entry(entries, keys, server), _said(keys, server, by))
+    view = await sessions.start(asked.model, asked.cwd, who, limits=limits, said=said)
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"
@@ -203,53 +172,6 @@ async def delete_session(session: str, use: Use) -> None:
     belongs to a run: delete the run instead."""
     await use.history.delete_session(session)
     await use.audit.write(Deleted(by=actor(), stream=session))
-
-
-@router.post(
-    "/{session}/prompts",
-    status_code=202,
-    responses={
-        413: refused("The text is too long."),
-        422: refused("An image is not base64, is not what its `mime` says, or is too large."),
-    },
-)
-async def send_prompt(
-    session: str, asked: SendPrompt, sessions: UseSessions, who: Who, use: Use
-) -> PromptReceipt:
-    """Send a message. It is on disk when this returns. A steering message is read between two steps
-    of the agent (`prompt.steered`). If the turn ends first, it becomes a turn of its own."""
-    most = use.status.settings.max_body_bytes
-    if len(asked.text.encode("utf-8", "replace")) >= most:
-        raise TooLarge(f"The text of a request has up to {most} bytes here.")
-    pictures = await asyncio.to_thread(_pictures, asked.images)
-    receipt = await sessions.prompt(session, asked.text, who, asked.delivery, pictures)
-    return PromptReceipt(prompt=receipt.prompt, seq=receipt.seq, redacted=receipt.redacted)
-
-
-@router.get("/{session}/images/{image}", response_class=Response)
-async def show_image(session: str, image: str, use: Use) -> Response:
-    """Return an image of a message, as it was sent."""
-    await use.sessions.show(session)
-    if use.sessions.images is None:
-        raise NotFound("image", image)
-    picture = await use.sessions.images.read(session, image)
-    headers = {"Content-Security-Policy": SANDBOX, "Cache-Control": "private, max-age=3600"}
-    return Response(picture.data, headers=headers, media_type=picture.mime)
-
-
-def _pictures(images: list[SentImage]) -> list[Picture]:
-    pictures: list[Picture] = []
-    for number, image in enumerate(images, start=1):
-        try:
-            picture = Picture(image.mime, base64.b64decode(image.data, validate=True))
-        except ValueError:  # also for letters beyond ASCII
-            raise Invalid(f"Image {number} is not base64.") from None
-        if len(picture.data) > _LARGEST_IMAGE:
-            raise Invalid(f"Image {number} is too large: an image has up to 5 MB.")
-        if not picture.is_what_it_says:
-            raise Invalid(f"Image {number} is not {image.mime}.")
-        pictures.append(picture)
-    return pictures
 
 
 @router.post("/{session}/asides")

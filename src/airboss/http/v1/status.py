@@ -9,7 +9,8 @@ from starlette.background import BackgroundTask
 
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import Use, end_server
-from airboss.service.status import Check, Status
+from airboss.service.doctor_checks import Check
+from airboss.service.status import Status
 
 router = Router(prefix="/api/v1", tags=["server"])
 
@@ -29,6 +30,8 @@ class OfferedModel(BaseModel):
     vision: bool | None = None
     prompt_tokens: int | None = None
     output_tokens: int | None = None
+    # The settings' accounts of Copilot that offer it; none where the settings name none.
+    accounts: tuple[str, ...] = ()
 
 
 class ModelList(BaseModel):
@@ -42,6 +45,8 @@ class DoctorReport(BaseModel):
     """Every check, with what it found and what to do."""
 
     checks: list[Check]
+    # What was repaired before that, in a sentence each.
+    repaired: list[str] = []
 
 
 @router.get("/status")
@@ -54,6 +59,16 @@ async def show_status(use: Use, asker: UseAsker) -> Status:
 async def examine(use: Use) -> DoctorReport:
     """Run all checks. Starts the agent runtime if it is not running."""
     return DoctorReport(checks=await use.status.examine())
+
+
+@router.post("/doctor")
+async def examine_deeply(use: Use, deep: bool = True, repair: bool = False) -> DoctorReport:
+    """Run all checks. `deep` calls a model of each provider and each account of Copilot once,
+    which may cost something, and asks the programs of hooks. `repair` first removes what Airboss
+    kept for sessions that are deleted."""
+    rows = use.status.rows
+    repaired = await rows.repair() if repair and rows else []
+    return DoctorReport(checks=await use.status.examine(deep=deep), repaired=repaired)
 
 
 @router.get("/models")

@@ -5,7 +5,8 @@ import { Diff } from "../../parts/diff";
 import { Fold } from "../../parts/fold";
 import { Icon } from "../../parts/icon";
 import { Markdown } from "../../parts/markdown";
-import { visible, visibleWhole } from "../../words";
+import type { SubAgent } from "../../state/types";
+import { tokens, visible, visibleWhole } from "../../words";
 import { Path } from "../file";
 import { firstLine } from "../said";
 import { Behind, BehindFact, useBehind } from "./behind";
@@ -41,6 +42,8 @@ export function CallRow({ entry, last }: { entry: CallEntry; last: boolean }) {
       return <Agent {...props} call={call} />;
     case "question":
       return <Asked {...props} call={call} />;
+    case "plan":
+      return <Planned {...props} call={call} />;
     default:
       return <Other {...props} call={call} />;
   }
@@ -151,6 +154,32 @@ function Edit({ entry, call }: Props<"edit">) {
   );
 }
 
+/** What it is, and what it has used by now. */
+function AgentFacts({ agent, called }: { agent: SubAgent | null; called: string }) {
+  if (agent === null) return null;
+  const { input_tokens: read, output_tokens: written, model, skills } = agent;
+  return (
+    <>
+      {agent.name !== called && <Fact look="opt" words={visible(agent.name)} title="The agent" />}
+      {skills.length > 0 && (
+        <Fact
+          look="opt"
+          words={`skills ${visible(skills.join(", "))}`}
+          title="Skills it has read"
+        />
+      )}
+      {model !== null && <Fact look="opt" words={visible(model)} title="Its model" />}
+      {read + written > 0 && (
+        <Fact
+          look="opt"
+          words={tokens(read + written)}
+          title={`${read} tokens read, ${written} written, in ${agent.requests} requests`}
+        />
+      )}
+    </>
+  );
+}
+
 /** Another agent: what it was asked, what it called, and what it answered. */
 function Agent({ entry, call }: Props<"agent">) {
   const { tool } = entry;
@@ -178,7 +207,8 @@ function Agent({ entry, call }: Props<"agent">) {
           {calls.length > 0 && (
             <Fact look="opt" words={calls.length === 1 ? "1 call" : `${calls.length} calls`} />
           )}
-          {tool.error !== null && <Fact look="bad" words="failed" />}
+          <AgentFacts agent={tool.agent} called={call.name} />
+          {(tool.error ?? tool.agent?.error ?? null) !== null && <Fact look="bad" words="failed" />}
         </>
       }
       time={<Took tool={tool} />}
@@ -232,6 +262,42 @@ function Asked({ entry, call }: Props<"question">) {
       {() => (
         <>
           {call.question.includes("\n") && <Fold text={call.question} label="Question" />}
+          {answer !== null && <p class="said-by">“{visible(answer)}”</p>}
+          <Trouble entry={entry} />
+        </>
+      )}
+    </Row>
+  );
+}
+
+/** A plan that was shown to a person, and what they said of it. */
+function Planned({ entry, call }: Props<"plan">) {
+  const { tool, ask } = entry;
+  const answer = ask?.settled?.answer ?? null;
+  const asked = ask?.item.asked;
+  const whole = asked?.kind === "plan.asked" ? (asked.plan ?? asked.summary) : call.summary;
+  return (
+    <Row
+      id={tool.id}
+      icon="plan"
+      title={
+        <>
+          <b>Plan</b> {firstLine(call.summary)}
+        </>
+      }
+      facts={
+        <>
+          <Standing {...entry} />
+          <Decision {...entry} />
+        </>
+      }
+      time={<Took tool={tool} />}
+      opens={answer !== null}
+      flat={ask !== null && ask.settled === null}
+    >
+      {() => (
+        <>
+          <Markdown text={whole} top={4} />
           {answer !== null && <p class="said-by">“{visible(answer)}”</p>}
           <Trouble entry={entry} />
         </>

@@ -22,6 +22,7 @@ const tool = (name: string, given: unknown, more: Partial<ToolBlock> = {}): Tool
   ended_at: 5,
   parent: null,
   children: [],
+  agent: null,
   ...more,
 });
 

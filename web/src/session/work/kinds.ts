@@ -18,6 +18,7 @@ export type Call =
   | { kind: "agent"; name: string; about: string; prompt: string; answer: string }
   | { kind: "todo"; changes: readonly TodoChange[] }
   | { kind: "question"; question: string }
+  | { kind: "plan"; summary: string }
   | { kind: "other"; given: [string, string][] };
 
 type Given = Readonly<Record<string, unknown>>;
@@ -49,6 +50,8 @@ function read(tool: ToolBlock): Call {
   if (tool.name === "task" && text(given, "prompt")) return agent(tool, given);
   const question = tool.name === "ask_user" ? text(given, "question") : null;
   if (question) return { kind: "question", question };
+  const summary = tool.name === "exit_plan_mode" ? text(given, "summary") : null;
+  if (summary) return { kind: "plan", summary };
   const changes = tool.error === null ? changesOf(tool.name, given) : null;
   return changes === null ? other(tool, given) : { kind: "todo", changes };
 }

@@ -63,7 +63,7 @@ function callOfAsk(ask: AskBlock, { blocks, renamed }: SessionState): string | n
 /** Conversations that were put together have ids with something before them. */
 function callAsked({ id, item }: AskBlock): string | null {
   const { asked } = item;
-  const call = asked.kind === "limit.reached" ? null : asked.call;
+  const call = "call" in asked ? asked.call : null;
   return call == null ? null : id.slice(0, id.length - item.id.length) + call;
 }
 

@@ -1,12 +1,10 @@
 """The entry editor: what it says while one writes, and the chart beside the text."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.editing import (
+from tests.e2e.editor.editing import (
     ENTRY,
     WRONG,
     WRONG_LINE,
@@ -22,6 +20,7 @@ from tests.e2e.editing import (
 from tests.e2e.visit import audit, calm, fits, is_wide, usable_by_all
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import trial, whole_only
 
 EXAMPLES = (
     "fix-failing-tests",
@@ -31,28 +30,6 @@ EXAMPLES = (
     "upgrade-dependency",
     "write-docs",
 )
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = Portal(tmp_path_factory.mktemp("editor"))
-    portal.start()
-    yield portal
-    portal.stop()
-
-
-@pytest.fixture
-def portal(running: Portal) -> Portal:
-    """With the entry as it was at first."""
-    file_of(running).write_text(ENTRY, encoding="utf-8")
-    return running
-
-
-@pytest.fixture
-def editor(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Page]:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    yield opened(page, portal)
-    quiet.check()
 
 
 def count(page: Page, words: str) -> None:
@@ -80,6 +57,7 @@ def test_a_right_entry_has_no_errors(editor: Page) -> None:
     expect(editor.locator(".cm-lintRange-error")).to_have_count(0)
 
 
+@whole_only
 def test_a_mistake_is_said_in_the_words_of_airboss_check(portal: Portal, editor: Page) -> None:
     rewrite(editor, WRONG)
     count(editor, "1 error")
@@ -100,6 +78,7 @@ def test_a_mistake_is_marked_in_the_text_and_beside_it(editor: Page) -> None:
     expect(editor.locator(".cm-line.bad")).to_contain_text("revew")
 
 
+@whole_only
 def test_one_click_repairs_a_name_that_is_nearly_right(editor: Page) -> None:
     rewrite(editor, WRONG)
     problems(editor).get_by_role("button", name="Use review").click()
@@ -108,6 +87,7 @@ def test_one_click_repairs_a_name_that_is_nearly_right(editor: Page) -> None:
     expect(code(editor)).to_be_focused()
 
 
+@whole_only
 def test_f8_goes_from_problem_to_problem(editor: Page) -> None:
     two = WRONG.replace("jobName: fix}", "jobName: fxi}")
     rewrite(editor, two)
@@ -123,6 +103,7 @@ def test_f8_goes_from_problem_to_problem(editor: Page) -> None:
     expect(editor.locator(".cm-activeLine")).to_contain_text("fxi")
 
 
+@whole_only
 def test_what_would_not_be_granted_is_a_hint(editor: Page) -> None:
     rewrite(editor, ENTRY.replace("permissions: read-only", "permissions: approve-all"))
     expect(problems(editor).get_by_role("button", name="1 hint")).to_be_visible()
@@ -130,6 +111,7 @@ def test_what_would_not_be_granted_is_a_hint(editor: Page) -> None:
     expect(problems(editor).get_by_role("listitem")).to_contain_text("approve-all")
 
 
+@whole_only
 def test_a_text_that_cannot_be_read_says_where(editor: Page) -> None:
     rewrite(editor, "models: {driving: [\n")
     count(editor, "1 error")
@@ -140,6 +122,7 @@ def test_a_text_that_cannot_be_read_says_where(editor: Page) -> None:
 # Completion and hover.
 
 
+@whole_only
 def test_control_and_space_lists_the_values_of_a_field(editor: Page) -> None:
     line = ENTRY[: ENTRY.index("permissions:")].count("\n") + 1
     go_to_end_of(editor, line)
@@ -170,6 +153,7 @@ def test_names_of_the_draft_are_completed_while_one_types(editor: Page) -> None:
     expect(options(editor)).to_have_text([re.compile("^find-cause"), re.compile("^fix-tests")])
 
 
+@whole_only
 def test_keys_are_offered_with_what_they_are_for(editor: Page) -> None:
     line = ENTRY[: ENTRY.index("  review:")].count("\n") + 1
     go_to_end_of(editor, line)
@@ -306,6 +290,7 @@ def test_letters_typed_in_the_text_are_no_keys_of_the_page(editor: Page) -> None
     assert editor.url.endswith("/edit.html")
 
 
+@trial
 def test_nobody_is_shut_out(portal: Portal, browser: Browser) -> None:
     def right(page: Page) -> None:
         file_of(portal).write_text(ENTRY, encoding="utf-8")

@@ -1,50 +1,26 @@
 """A rehearsal in the entry editor: one button, nothing charged, no file changed."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.editing import (
+from tests.e2e.editor.editing import (
     ENTRY,
     WRONG,
     badge,
     code,
     file_of,
-    opened,
     rehearsal,
     rewrite,
     see_end,
 )
 from tests.e2e.visit import audit, calm
-from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import whole_only
 
 # Each rehearsal starts a server and an agent runtime of its own.
 pytestmark = pytest.mark.timeout(240)
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = Portal(tmp_path_factory.mktemp("rehearsed"))
-    portal.start()
-    yield portal
-    portal.stop()
-
-
-@pytest.fixture
-def portal(running: Portal) -> Portal:
-    """With the entry as it was at first."""
-    file_of(running).write_text(ENTRY, encoding="utf-8")
-    return running
-
-
-@pytest.fixture
-def editor(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Page]:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    yield opened(page, portal)
-    quiet.check()
 
 
 def rehearse(page: Page) -> Locator:
@@ -77,6 +53,7 @@ def test_a_rehearsal_is_off_with_its_reason_while_there_are_errors(editor: Page)
     expect(rehearsal(editor)).to_contain_text("Not rehearsed yet")
 
 
+@whole_only
 def test_a_job_that_needs_input_asks_for_it_first(editor: Page) -> None:
     editor.get_by_label("Job:").select_option("ask")
     rehearse(editor).click()
@@ -100,6 +77,7 @@ def test_a_rehearsal_can_be_canceled(editor: Page) -> None:
     expect(rehearse(editor)).to_be_enabled()
 
 
+@whole_only
 def test_an_example_is_rehearsed_with_the_answers_that_came_with_it(editor: Page) -> None:
     rewrite(editor, "")
     editor.get_by_text("Start from an example", exact=True).click()

@@ -2,12 +2,11 @@
 
 import re
 import time
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Route, expect
 
-from tests.e2e.editing import (
+from tests.e2e.editor.editing import (
     ENTRY,
     WRONG,
     add_line,
@@ -22,28 +21,7 @@ from tests.e2e.editing import (
 from tests.e2e.visit import asked, audit, calm, signed_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    portal = Portal(tmp_path_factory.mktemp("editor-file"))
-    portal.start()
-    yield portal
-    portal.stop()
-
-
-@pytest.fixture
-def portal(running: Portal) -> Portal:
-    """With the entry as it was at first."""
-    file_of(running).write_text(ENTRY, encoding="utf-8")
-    return running
-
-
-@pytest.fixture
-def editor(portal: Portal, page: Page, quiet: Quiet) -> Iterator[Page]:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    yield opened(page, portal)
-    quiet.check()
+from tests.trials import whole_only
 
 
 def save(page: Page) -> None:
@@ -65,6 +43,7 @@ def strip(page: Page, words: str) -> None:
     expect(page.locator(".strip").filter(has_text=words)).to_be_visible()
 
 
+@whole_only
 def test_the_page_names_the_file_its_path_and_its_state(portal: Portal, editor: Page) -> None:
     expect(editor.get_by_role("heading", level=1)).to_have_text("airboss.yaml")
     expect(editor.get_by_text(str(file_of(portal)))).to_be_visible()
@@ -97,6 +76,7 @@ def test_a_text_with_mistakes_is_saved_and_the_page_says_why_it_is_not_used(
     expect(editor.get_by_role("link", name="Open the Jobs page")).to_be_visible()
 
 
+@whole_only
 def test_a_file_that_does_not_exist_is_made(portal: Portal, page: Page, quiet: Quiet) -> None:
     file_of(portal).unlink()
     opened(page, portal)
@@ -110,6 +90,7 @@ def test_a_file_that_does_not_exist_is_made(portal: Portal, page: Page, quiet: Q
     quiet.check()
 
 
+@whole_only
 def test_a_change_made_elsewhere_is_shown_where_nothing_was_written(
     portal: Portal, editor: Page
 ) -> None:
@@ -141,6 +122,7 @@ def test_a_file_changed_elsewhere_is_not_overwritten_and_can_be_compared(
     expect(editor.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
+@whole_only
 def test_keep_mine_replaces_the_other_version_with_the_next_save(
     portal: Portal, editor: Page
 ) -> None:
@@ -153,6 +135,7 @@ def test_keep_mine_replaces_the_other_version_with_the_next_save(
     expect(badge(editor)).to_have_text("Saved")
 
 
+@whole_only
 def test_take_theirs_shows_the_other_version_and_can_be_undone(
     portal: Portal, editor: Page
 ) -> None:
@@ -204,7 +187,7 @@ def test_a_reload_loses_no_letter(portal: Portal, editor: Page) -> None:
 
 
 def test_a_crash_loses_no_letter(portal: Portal, browser: Browser) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = opened(context.new_page(), portal)
     add_line(page, "# before the crash")
     page.keyboard.type("!")
@@ -215,10 +198,11 @@ def test_a_crash_loses_no_letter(portal: Portal, browser: Browser) -> None:
     expect(badge(again)).to_have_text("Not saved")
 
 
+@whole_only
 def test_a_draft_of_a_file_that_changed_meanwhile_asks_what_holds(
     portal: Portal, browser: Browser
 ) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = opened(context.new_page(), portal)
     add_line(page, "# mine\n")
     page.close(run_before_unload=False)
@@ -229,6 +213,7 @@ def test_a_draft_of_a_file_that_changed_meanwhile_asks_what_holds(
     expect(again.get_by_role("alert").filter(has_text="Changed on disk")).to_be_visible()
 
 
+@whole_only
 def test_leaving_asks_only_where_something_is_not_saved(portal: Portal, editor: Page) -> None:
     asks: list[str] = []
 
@@ -248,6 +233,7 @@ def test_leaving_asks_only_where_something_is_not_saved(portal: Portal, editor: 
     assert asks == ["beforeunload"]
 
 
+@whole_only
 def test_a_server_that_is_away_costs_nothing_that_was_written(
     tmp_path_factory: pytest.TempPathFactory, page: Page
 ) -> None:
@@ -270,6 +256,7 @@ def test_a_server_that_is_away_costs_nothing_that_was_written(
     assert on_disk(portal) == ENTRY
 
 
+@whole_only
 def test_the_ending_of_lines_stays_as_the_file_has_it(portal: Portal, page: Page) -> None:
     windows = ENTRY.replace("\n", "\r\n").encode()
     file_of(portal).write_bytes(windows)
@@ -284,7 +271,7 @@ def test_the_ending_of_lines_stays_as_the_file_has_it(portal: Portal, page: Page
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tokens(running: Portal) -> dict[str, str]:
     return {
         role: running.run("token", "add", f"edits-{role}", "--role", role).stdout.strip()
@@ -316,6 +303,7 @@ def test_who_may_not_write_reads_and_is_told_why(
     quiet.check()
 
 
+@whole_only
 def test_a_python_entry_is_shown_and_not_edited(
     tmp_path_factory: pytest.TempPathFactory, page: Page
 ) -> None:
@@ -331,6 +319,7 @@ def test_a_python_entry_is_shown_and_not_edited(
         expect(code(page)).to_contain_text("entry = {}")
 
 
+@whole_only
 def test_another_file_below_the_roots_opens_by_its_path(
     portal: Portal, page: Page, quiet: Quiet
 ) -> None:
@@ -362,6 +351,7 @@ def test_a_file_outside_of_the_roots_is_not_opened(
     quiet.check(but="422")  # Chromium tells of each
 
 
+@whole_only
 def test_a_browser_that_keeps_nothing_says_so(portal: Portal, page: Page) -> None:
     page.add_init_script(
         "const set = Storage.prototype.setItem;"

@@ -1,0 +1,1 @@
+"""Providers of one's own in the terminal."""

@@ -1,0 +1,1 @@
+"""Kept secrets in the terminal."""

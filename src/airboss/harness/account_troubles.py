@@ -1,0 +1,60 @@
+"""Which failures are an account's own: its token is refused, or it has reached a limit."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from airboss.errors import AirbossError, NotSignedIn
+
+# What a turn fails with whose account rests now while another can be used: worth another try.
+ACCOUNT_RESTING: Final = "AccountResting"
+
+_REFUSED: Final = "its token was refused"
+_QUOTA: Final = "its quota is used up"
+_RATE: Final = "it has reached a rate limit"
+_BY_NAME: Final = {
+    "authentication": _REFUSED,
+    "quota": _QUOTA,
+    "quota_exceeded": _QUOTA,
+    "rate_limit": _RATE,
+    "rate_limited": _RATE,
+    "user_weekly_rate_limited": _RATE,
+    "user_global_rate_limited": _RATE,
+}
+_BY_STATUS: Final = {401: _REFUSED, 402: _QUOTA, 429: _RATE}
+_STATUS: Final = re.compile(r"\b(401|402|403|429)\b")
+_LATER: Final = re.compile(
+    r"(?:retry|try again)(?:ing)?[ -](?:after|in):? *(?:about )?(\d+) ?(s|sec|m|min|h|hour)?",
+    re.IGNORECASE,
+)
+_UNITS: Final = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hour": 3600}
+
+
+@dataclass(frozen=True)
+class AccountTrouble:
+    """Why an account rests, and for how long if the service said so."""
+
+    why: str
+    seconds: float | None = None
+
+
+def trouble_of_turn(name: str, status: int | None, message: str) -> AccountTrouble | None:
+    """None where the request or its model is to blame: a model's no (400, 403) rests nobody."""
+    why = _BY_STATUS.get(status or 0) or (_BY_NAME.get(name) if status is None else None)
+    return None if why is None else AccountTrouble(why, _told_seconds(message))
+
+
+def trouble_of_opening(error: AirbossError) -> AccountTrouble | None:
+    """The runtime asks who the token's user is before it opens a session."""
+    said = f"{error} {error.__cause__ or ''}"
+    found = _STATUS.search(said)
+    if found is not None and found[1] != "403":
+        return AccountTrouble(_BY_STATUS[int(found[1])], _told_seconds(said))
+    if isinstance(error, NotSignedIn):
+        return AccountTrouble("it may not use Copilot" if found else "nobody is signed in")
+    return None
+
+
+def _told_seconds(message: str) -> float | None:
+    found = _LATER.search(message)
+    return None if found is None else float(found[1]) * _UNITS[(found[2] or "s").lower()]

@@ -1,0 +1,105 @@
+"""What the MCP servers of a session are started and called with, for as long as it is open.
+
+Values of variables are put in here and nowhere else. What lets one in goes to the proxy, which adds
+it to each call: no process of an agent has it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from airboss.errors import Invalid
+from airboss.harness.lent_address import LentAddress
+from airboss.harness.providers import Upstream
+from airboss.harness.server_grants import ServerGrants, ServerPass, may_sign_in
+from airboss.harness.variables import filled
+from airboss.model.excerpt import MOST_OF_A_REASON, Redacting, excerpt
+from airboss.model.mcp_events import McpChanged
+from airboss.model.setup import ServerSetup, Setup
+from airboss.runtime.mcp_servers import Server, ServerAddress, ServerProgram
+
+if TYPE_CHECKING:
+    from airboss.harness.proxy import ProviderProxy
+
+
+def check_values(setup: Setup, environ: Mapping[str, str]) -> None:
+    """Refused before anything is written down or started: a variable without a value."""
+    for name, server in setup.mcp_servers.items():
+        _environment(name, server, environ)
+        _headers(name, server, environ)
+
+
+@dataclass
+class ServerLaunch:
+    """Of one session. Addresses are given back with it, or for new ones on a resume."""
+
+    proxy: "ProviderProxy"
+    environ: Mapping[str, str] = field(repr=False)
+    grants: ServerGrants | None = None
+    lent: dict[str, LentAddress] = field(default_factory=dict[str, LentAddress])
+
+    async def servers(self, setup: Setup) -> dict[str, Server]:
+        self.give_back()
+        return {
+            name: await self._server(name, server, setup)
+            for name, server in setup.mcp_servers.items()
+        }
+
+    async def _server(self, name: str, server: ServerSetup, setup: Setup) -> Server:
+        tools = setup.tools.of_servers.get(name)
+        if server.command is not None:
+            env = _environment(name, server, self.environ)
+            return ServerProgram(server.command, env, tools, server.seconds)
+        headers = _headers(name, server, self.environ)
+        upstream = Upstream(name, server.url or "", headers, server.private, what="MCP server")
+        self.lent[name] = lent = await self.proxy.lend(upstream)
+        if self.grants and may_sign_in(server.url, server.headers, server.token_variable):
+            lent.entry = ServerPass(self.grants, server.url or "")
+        return ServerAddress(lent.url, lent.give_back, tools, server.seconds)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person may sign in at any of them."""
+        return any(lent.entry for lent in self.lent.values())
+
+    def wanting(self) -> dict[str, str]:
+        """Those that want a person to sign in, with their addresses."""
+        return {
+            name: lent.upstream.base_url
+            for name, lent in self.lent.items()
+            if lent.entry is not None and lent.wants_sign_in
+        }
+
+    def give_back(self) -> None:
+        for lent in self.lent.values():
+            lent.give_back()
+        self.lent.clear()
+
+    def in_our_words(self, said: McpChanged, redactor: Redacting) -> McpChanged:
+        """The runtime knows neither the server's address nor what became of a call."""
+        lent = self.lent.get(said.server)
+        if said.error is None or lent is None:
+            return said
+        words = excerpt(redactor, lent.trouble or lent.in_our_words(said.error), MOST_OF_A_REASON)
+        state = "needs-sign-in" if lent.wants_sign_in else said.state
+        return said.model_copy(update={"error": words, "state": state})
+
+
+def _environment(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict[str, str]:
+    place = f"mcpServers.{name}.env"
+    return {key: filled(text, environ, f"{place}.{key}") for key, text in server.env.items()}
+
+
+def _headers(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict[str, str]:
+    place = f"mcpServers.{name}"
+    found = {
+        key.lower(): filled(text, environ, f"{place}.headers.{key}")
+        for key, text in server.headers.items()
+    }
+    if server.token_variable is not None:
+        token = filled(f"${server.token_variable}", environ, f"{place}.tokenVariable")
+        found["authorization"] = f"Bearer {token}"
+    for key, value in found.items():
+        if not value.isascii() or not value.isprintable():
+            raise Invalid(f"{place}.headers.{key}: Its value cannot be sent. Check its variable.")
+    return found

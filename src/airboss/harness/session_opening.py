@@ -1,0 +1,139 @@
+"""How a session is opened on the runtime: what it is asked for, and with whose account."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from airboss.harness.accounts import Grant
+from airboss.harness.agent_routes import agent_routes
+from airboss.harness.incarnation import Incarnation
+from airboss.harness.models import REHEARSAL, Route
+from airboss.harness.own_words import own_words
+from airboss.harness.plans import PLAN_OFFER
+from airboss.harness.provider_address import ProviderAddress
+from airboss.harness.questions import ASK_USER_OFFER
+from airboss.harness.server_launch import ServerLaunch
+from airboss.harness.session_account import SessionAccount
+from airboss.harness.switching import Switching
+from airboss.harness.tools import JOB_TOOL_OFFERS
+from airboss.model.events import Event
+from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
+from airboss.model.mcp_events import McpChanged
+from airboss.model.redaction import Redactor
+from airboss.model.sub_agent_events import SubAgentEnded, SubAgentStarted
+from airboss.runtime.auto_switch import DecideSwitch
+from airboss.runtime.hooks import MoreHooks, ToolGate
+from airboss.runtime.permission import Decide
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
+from airboss.runtime.signals import ModelAnswered, Signal, TurnFailed
+from airboss.runtime.tools import AnswerCall
+
+TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER, PLAN_OFFER)
+
+
+@dataclass(frozen=True)
+class Ears:
+    """Who hears a session, and decides and answers for it."""
+
+    hear: Callable[[Event | Signal], None]
+    decide: Decide
+    answer: AnswerCall
+    gate: ToolGate
+    hooks: MoreHooks | None = None
+    # Asked at each opening: the terms of a session change.
+    switch: Callable[[], DecideSwitch | None] = lambda: None
+
+
+@dataclass(frozen=True)
+class SessionOpening:
+    """What one session has while it is open: given back with it."""
+
+    terms: Switching
+    incarnation: Incarnation
+    account: SessionAccount
+    address: ProviderAddress
+    launch: ServerLaunch
+    redactor: Redactor
+    ears: Ears
+
+    async def opened(self, *, resume: bool, goes_on: bool = False) -> RuntimeSession:
+        terms = self.terms.now
+
+        async def enter(grant: Grant | None) -> RuntimeSession:
+            request = await self._request(grant, resume=resume, goes_on=goes_on)
+            return await terms.open_session(request)
+
+        return await self.account.opened(terms.route, terms.setup, enter)
+
+    def give_back(self) -> None:
+        self.address.give_back()
+        self.launch.give_back()
+        self.account.release()
+
+    async def moved(self, agent: RuntimeSession) -> RuntimeSession:
+        """For the next turn: with another account, where its own rests."""
+        now = self.terms.now
+        if not self.account.must_move(now.route, now.setup):
+            return agent
+        await agent.close()
+        return await self.incarnation.reopened(self.opened)
+
+    def in_our_words(self, said: Event | Signal) -> Event | Signal:
+        """What the runtime tells of services and accounts."""
+        route = self.terms.now.route
+        if isinstance(said, ModelAnswered):
+            self.account.worked()
+        if isinstance(said, TurnFailed):
+            said = self.account.hear(said, route, self.terms.now.setup)
+            told = self.address.in_our_words(route, said.message)
+            return replace(said, message=excerpt(self.redactor, told, MOST_OF_A_REASON))
+        if isinstance(said, McpChanged):
+            return self.launch.in_our_words(said, self.redactor)
+        if isinstance(said, SubAgentStarted | SubAgentEnded):
+            return self._of_sub_agent(said, route)
+        return said
+
+    def _of_sub_agent(
+        self, said: SubAgentStarted | SubAgentEnded, route: Route
+    ) -> SubAgentStarted | SubAgentEnded:
+        # Rehearsed models have no provider in their names.
+        told = said.model_copy(
+            update={"model": said.model and said.model.removeprefix(f"{REHEARSAL}/")}
+        )
+        if isinstance(told, SubAgentStarted) or not told.error:
+            return told
+        error = excerpt(
+            self.redactor, self.address.in_our_words(route, told.error), MOST_OF_A_REASON
+        )
+        return told.model_copy(update={"error": error})
+
+    async def _request(self, grant: Grant | None, *, resume: bool, goes_on: bool) -> SessionRequest:
+        terms, ears = self.terms.now, self.ears
+        routes = await agent_routes(terms.setup, terms.route, terms.route_of)
+        provider = await self.address.provider(terms.route)
+        return SessionRequest(
+            id=self.incarnation.runtime_id,
+            cwd=terms.rule.cwd,
+            model=terms.route.model,
+            setup=routes.in_names_of_the_runtime(terms.setup),
+            own_words=self.incarnation.words(own_words(terms.setup)),
+            provider=provider,
+            named=await self.address.named(terms.route, provider, routes.elsewhere),
+            servers=await self.launch.servers(terms.setup),
+            vision=terms.route.vision,
+            github_token=grant and grant.token,
+            renew_token=grant and grant.renewed,
+            place=terms.homes.key(terms.setup.identity, grant),
+            tools=TOOLS,
+            decide=ears.decide,
+            answer=ears.answer,
+            gate=ears.gate,
+            hooks=ears.hooks,
+            switch=ears.switch(),
+            hear=ears.hear,
+            redactor=self.redactor,
+            resume=resume,
+            goes_on=goes_on,
+            quiet_limit=terms.quiet_seconds,
+            most=terms.max_block,
+        )

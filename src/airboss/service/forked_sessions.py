@@ -1,0 +1,150 @@
+"""Sessions that begin as a copy of another one: made whole, or not at all."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+from airboss.errors import AirbossError, Conflict
+from airboss.log.writer import LogLine, now_ms
+from airboss.model.events import Event, SessionOpened
+from airboss.model.ids import PromptId, SessionId, new_session_id
+from airboss.model.lineage_events import SessionForked
+from airboss.model.setup import USUAL, Setup
+from airboss.model.views import SessionView
+from airboss.runtime.pool_key import PoolKey
+from airboss.service.resumed_sessions import ResumedSessions
+from airboss.service.session_copy import SessionCopy, copy_of, unsettled
+from airboss.settings import Policy
+from airboss.store.bindings import BindingRow
+from airboss.store.fork_leftovers import remove_fork
+
+# The runtime's own copy: by which process, of which session, under which name, before when.
+ForkOnRuntime: TypeAlias = Callable[[PoolKey, str, str, int | None], Awaitable[str]]
+# Another process than its own finds the history of an open session on disk a moment later.
+_WRITTEN_SECONDS = 1.0
+
+_BUSY = "You can fork a session only while its agent does nothing and nothing waits. It is {}."
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ForkWish:
+    """What the copy is to be: of all, or of what was before a request. What is left out is as in
+    the other session."""
+
+    before: PromptId | None = None
+    policy: Policy | None = None
+    setup: Setup | None = None
+
+
+@dataclass
+class ForkedSessions(ResumedSessions):
+    fork_on_runtime: ForkOnRuntime | None = None
+
+    async def fork(self, session: str, wish: ForkWish, who: str) -> SessionView:
+        """A new session with the history of this one, which stays as it is."""
+        async with self.alone(session):
+            view = await self.show(session)
+            self._must_be_idle(view)
+            copy = await copy_of(self.log, view, wish.before)
+            made = await self._copied(view, copy, wish, who)
+        return await self.resume(made, who, wish.policy or cast("Policy", view.policy))
+
+    def _must_be_idle(self, view: SessionView) -> None:
+        talk = self._open.get(view.id)
+        is_idle = view.state in ("idle", "interrupted") and not (view.turn or view.items)
+        if not is_idle or view.asking or (talk is not None and talk.is_working):
+            raise Conflict(_BUSY.format("working" if view.state == "idle" else view.state))
+
+    async def _copied(
+        self, view: SessionView, copy: SessionCopy, wish: ForkWish, who: str
+    ) -> SessionId:
+        if self.fork_on_runtime is None:
+            raise Conflict("Sessions cannot be forked here.")
+        new = new_session_id()
+        # First: should this server end in between, the next one finds by it what is left.
+        if self.bindings:
+            await self.bindings.store.keep(BindingRow(new, 0, "", view.model, {}))
+        try:
+            await asyncio.sleep(_WRITTEN_SECONDS - min(_WRITTEN_SECONDS, _age(view)))
+            setup = copy.opened.setup or USUAL
+            place = self.homes.key(setup.identity, None)  # any that has its home
+            runtime = await self.fork_on_runtime(place, view.runtime_id, new, copy.until)
+            if self.images:
+                await asyncio.to_thread(self.images.copy, view.id, new)
+            await self._bind(view, new, runtime)
+            self._must_be_idle(await self.show(view.id))  # somebody may have asked it meanwhile
+            await self._write(view, new, copy, wish, runtime, who)
+        except BaseException:
+            await asyncio.shield(self._remove_fork(new))
+            raise
+        if self.bindings:
+            with contextlib.suppress(AirbossError):
+                await self.bindings.store.forget_half(new)
+        return new
+
+    async def _bind(self, view: SessionView, new: SessionId, runtime: str) -> None:
+        """The copy is bound to what the other was: its history was made for that."""
+        row = await self.bindings.find(view) if self.bindings else None
+        if row and self.bindings:
+            await self.bindings.keep(replace(row, session=new, number=1, runtime=runtime))
+
+    async def _write(
+        self,
+        view: SessionView,
+        new: SessionId,
+        copy: SessionCopy,
+        wish: ForkWish,
+        runtime: str,
+        who: str,
+    ) -> None:
+        """In one piece: all of the new stream, and the word on it in the other."""
+        talk = self._open.get(view.id)
+        writer = self.log.new_writer(new)
+        source = talk.writer if talk else await self.log.writer(view.id)
+        changes = {"who": who, "task": None, "run": None}
+        opened: SessionOpened = copy.opened.model_copy(
+            update={**changes, "setup": wish.setup or copy.opened.setup}
+        )
+        forked = SessionForked(who=who, source=view.id, before=wish.before, runtime=runtime)
+        told = SessionForked(who=who, copy_id=new, before=wish.before)
+        ends: list[Event] = [*unsettled(copy.events), forked]
+        lines = [
+            writer.line(opened),
+            *(LogLine(writer, event, at=at) for at, event in copy.events),
+            *(writer.line(event) for event in ends),
+            source.line(told),
+        ]
+        try:
+            await self.log.commit(*lines)
+        finally:
+            writer.release()
+            if talk is None:
+                source.release()
+
+    async def _remove_fork(self, new: SessionId) -> None:
+        """A fork that did not come to be."""
+        try:
+            if self.places:
+                await asyncio.to_thread(remove_fork, self.places.folder, new)
+            if self.bindings:
+                await self.bindings.store.forget([new])
+        except AirbossError as error:  # the next server does so
+            _log.warning("What is left of the fork %s cannot be removed: %s", new, error)
+
+    async def remove_half_forks(self) -> None:
+        """What an earlier server began, and did not come to the end of."""
+        if self.bindings is None:
+            return
+        for new in await self.bindings.store.half_forks():
+            if await self.log.view(new) is None:
+                await self._remove_fork(SessionId(new))
+
+
+def _age(view: SessionView) -> float:
+    """In seconds, since it was last told something."""
+    return max(0, now_ms() - view.updated_at) / 1000

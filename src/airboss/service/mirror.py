@@ -1,0 +1,176 @@
+"""Writes what was said in each session into a file of its own, for whoever keeps such files: a
+follower of the log, beside all work. What it cannot write stops nothing, and is told."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from airboss.background import Background
+from airboss.errors import AirbossError
+from airboss.log.log import EventLog
+from airboss.model.events import (
+    MessageEnded,
+    PromptAccepted,
+    PromptChanged,
+    PromptSteered,
+    Recorded,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+)
+from airboss.model.ids import is_session_id
+from airboss.model.lineage_events import SessionRestarted
+
+_KINDS: Final = (
+    *("prompt.accepted", "prompt.changed", "prompt.steered", "turn.started", "message.ended"),
+    *("tool.started", "tool.ended", "session.restarted"),
+)
+_PAGE: Final = 500
+
+Line = dict[str, Any]
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Mirrored:
+    """One session, as far as its events were read."""
+
+    seq: int = 0
+    keys: set[str] | None = None
+    prompts: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    # The calls that have begun, in their order; written together when the last of them has ended.
+    calls: dict[str, Line] = field(default_factory=dict[str, Line])
+    running: set[str] = field(default_factory=set[str])
+
+    def tell(self, session: str, recorded: Recorded) -> Line | None:
+        """What is to be written down, if that makes something whole."""
+        event = recorded.event
+        match event:
+            case PromptAccepted():
+                self.prompts[event.prompt] = (event.who, event.text)
+            case PromptChanged():
+                who, _ = self.prompts.get(event.prompt, ("", ""))
+                self.prompts[event.prompt] = (who, event.text)
+            case TurnStarted() | PromptSteered() if event.prompt in self.prompts:
+                who, text = self.prompts.pop(event.prompt)
+                return _line(session, recorded, "user", who=who, text=text, prompt=event.prompt)
+            case MessageEnded() if event.text.strip():
+                return _line(session, recorded, "assistant", text=event.text)
+            case SessionRestarted():
+                return _line(session, recorded, "restart", text=event.why, number=event.number)
+            case ToolStarted() | ToolEnded():
+                return self._tell_call(session, recorded, event)
+            case _:
+                pass
+        return None
+
+    def _tell_call(
+        self, session: str, recorded: Recorded, event: ToolStarted | ToolEnded
+    ) -> Line | None:
+        if isinstance(event, ToolStarted):
+            self.calls[event.block] = {"name": event.name, "arguments": event.arguments}
+            self.running.add(event.block)
+            return None
+        call = self.calls.setdefault(event.block, {})
+        call |= {"text": event.text, "error": event.error.message if event.error else None}
+        self.running.discard(event.block)
+        if self.running:
+            return None
+        calls, self.calls = list(self.calls.values()), {}
+        return _line(session, recorded, "tools", calls=calls)
+
+
+def _line(session: str, recorded: Recorded, role: str, **more: Any) -> Line:
+    return {"key": f"{session}:{recorded.seq}", "at": recorded.at, "role": role, **more}
+
+
+class Mirror:
+    """The files of all sessions that are told something while this server runs."""
+
+    def __init__(self, log: EventLog, folder: Path) -> None:
+        self._log = log
+        self._folder = folder
+        self._known: dict[str, _Mirrored] = {}
+        self._background = Background("mirror")
+        # The sessions whose files lack something, and why.
+        self.incomplete: dict[str, str] = {}
+
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    @property
+    def audit(self) -> Literal["complete", "incomplete"]:
+        return "incomplete" if self.incomplete else "complete"
+
+    def start(self) -> None:
+        self._background.start(self._follow(), "follow")
+
+    async def close(self) -> None:
+        await self._background.close(cancel=True)
+
+    async def _follow(self) -> None:
+        with self._log.changes() as changed:
+            while names := await changed.next():
+                for name in filter(is_session_id, names):
+                    await self.write(name)
+
+    async def write(self, session: str) -> None:
+        """All that came since. What failed is written with what comes next."""
+        known = self._known.setdefault(session, _Mirrored())
+        try:
+            if known.keys is None:
+                known.keys = await asyncio.to_thread(_keys_in, self._file(session))
+            while found := await self._log.transcript(session, known.seq, _PAGE, _KINDS):
+                lines = [line for one in found if (line := known.tell(session, one))]
+                fresh = [line for line in lines if line["key"] not in known.keys]
+                if fresh:
+                    await asyncio.to_thread(_append, self._file(session), fresh)
+                known.keys.update(line["key"] for line in fresh)
+                known.seq = found[-1].seq
+            self.incomplete.pop(session, None)
+        except (OSError, ValueError, AirbossError) as error:
+            self._known.pop(session, None)  # read anew: nothing of it may be left out
+            if session not in self.incomplete:
+                _log.warning("The transcript of session %s is not complete: %s", session, error)
+            self.incomplete[session] = str(error)
+
+    def _file(self, session: str) -> Path:
+        return self._folder / f"{session}.jsonl"
+
+
+def _keys_in(file: Path) -> set[str]:
+    """What was cut off in the middle of a line is written anew."""
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return set()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) != len(data):
+        os.truncate(file, len(whole))
+    return {str(json.loads(line)["key"]) for line in whole.splitlines() if line.strip()}
+
+
+def _append(file: Path, lines: list[Line]) -> None:
+    """In one piece, or nothing of it."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        try:
+            written = os.write(descriptor, text)
+            if written != len(text):
+                raise OSError(f"only {written} of {len(text)} bytes fit")  # noqa: TRY301
+            os.fsync(descriptor)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, size)
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,66 @@
+"""What a session that somebody asks for comes to: checked, before anything is written down."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from airboss.harness.models import Catalog, Route
+from airboss.harness.server_launch import check_values
+from airboss.harness.setup import Said, SetupPlan, in_settings
+from airboss.model.redaction import Redactor
+from airboss.model.setup import Setup
+from airboss.service.folders import Folders
+from airboss.session_keys import SessionSettings
+
+
+class Surroundings(Protocol):
+    """What is known of models, folders and secrets."""
+
+    catalog: Catalog
+    folders: Folders
+    redactor: Redactor
+    session_keys: SessionSettings
+    environ: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlannedSession:
+    """All that a session is opened with."""
+
+    model: str
+    route: Route
+    folder: Path
+    setup: Setup
+
+
+async def planned_session(
+    around: Surroundings,
+    model: str | None,
+    cwd: str | None,
+    said: Sequence[Said],
+    *,
+    is_of_task: bool,
+) -> PlannedSession:
+    """Checked in the order model, folder, then all that is said. Where the session is an agent, it
+    is on that one's model, unless a person names another."""
+    plan = SetupPlan((in_settings(around.session_keys), *said))
+    plan.check_servers(around.session_keys.variables or ())
+    plan.check_agents()
+    if model is None or is_of_task:
+        model = plan.agents.model or model
+    plan.check_account(around.catalog.account_names)
+    wanted = await around.catalog.default(plan.account) if model is None else model
+    route = await around.catalog.route(wanted, plan.account)
+    folder = await asyncio.to_thread(around.folders.check, cwd)
+    plan.check_effort(wanted, route.efforts)
+    plan.check_tools()
+    await plan.agents.check_models(around.catalog.route, route)
+    beside = await asyncio.to_thread(plan.find_directories, folder, around.folders.check)
+    skills = await asyncio.to_thread(plan.find_skills, folder, around.folders.check)
+    plan.hooks.check()
+    hooks = await asyncio.to_thread(plan.hooks.find, folder, around.redactor.text)
+    setup = plan.made(around.redactor.text, beside, skills, hooks)
+    check_values(setup, around.environ)
+    return PlannedSession(wanted, route, folder, setup)

@@ -1,0 +1,18 @@
+"""Kinds of values that several settings have."""
+
+import shlex
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+
+def _in_words(command: object) -> object:
+    """A command may be written as one text; no shell ever sees it."""
+    return shlex.split(command) if isinstance(command, str) else command
+
+
+Command: TypeAlias = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Field(min_length=1),
+    BeforeValidator(_in_words),
+]

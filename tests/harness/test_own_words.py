@@ -1,0 +1,35 @@
+"""What agents are told about our tools, questions and approvals: of exactly those they have."""
+
+from airboss.harness.own_words import MOST_CHARACTERS, own_words
+from airboss.model.setup import Setup, SystemMessageSetup, ToolSetup
+from airboss.model.tool_lists import ToolList
+
+
+def told(**tools: tuple[str, ...]) -> str:
+    words = own_words(Setup(tools=ToolSetup(lists=(ToolList.model_validate(tools),))))
+    assert words is not None
+    return words
+
+
+def test_a_session_with_all_tools_is_told_of_questions_jobs_approvals_and_agents() -> None:
+    words = told()
+    assert "`ask_user` asks a person" in words
+    assert "`job_boolean_true`" in words
+    assert "approval" in words
+    assert "Agents that you hand work to" in words
+    assert len(words) <= MOST_CHARACTERS
+
+
+def test_what_it_does_not_have_is_not_named() -> None:
+    words = told(deny=("ask_user", "job_boolean_true", "task"))
+    assert "ask_user" not in words
+    assert "Nobody can be asked" in words
+    assert "job_boolean_true" not in words
+    assert "`job_boolean_false`" in words
+    assert "hand work to" not in words
+    assert "job" not in told(deny=("@ours",))
+
+
+def test_a_text_in_the_place_of_all_others_stands_alone() -> None:
+    assert own_words(Setup(system_message=SystemMessageSetup(replace="Only this."))) is None
+    assert own_words(Setup(system_message=SystemMessageSetup(append="And this."))) is not None
