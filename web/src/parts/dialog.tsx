@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { type ComponentChildren, render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Props = {
   title: ComponentChildren;
@@ -14,7 +14,8 @@ type Props = {
 /** The element with `data-first` has focus at the beginning: the one that changes nothing. */
 export function Dialog({ title, onClose, children, wide = false }: Props) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key, which otherwise would still be the page's.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>("[data-first]")?.focus();

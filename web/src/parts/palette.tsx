@@ -1,6 +1,6 @@
 /** The palette: what can be done here, where one can go, and what runs or ran. */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get } from "../api/client";
 import { mayNot } from "../api/role";
 import type { JobList, RunList, SessionList } from "../api/types.gen";
@@ -83,7 +83,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [known, know] = useState<readonly Group[]>([]);
   const id = useId();
 
-  useEffect(() => {
+  // Before the next key: an effect would open it a frame later, and what is typed until then would be lost.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     let gone = false;
