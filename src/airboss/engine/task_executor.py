@@ -206,7 +206,7 @@ class TaskExecutor:
         text, prompt = self.redactor.text(act.text), new_prompt_id()
         if act.session in self._open and act.session not in self._here:
             try:
-                await self.agents.wake(act.session)
+                await self.agents.wake(act.session, stopped=self._stopped)
             except AirbossError as error:
                 return _ended(act, _not_woken(_refusal(error)))
             self._here.add(act.session)
@@ -223,7 +223,7 @@ class TaskExecutor:
         """What waited for a person when its server or its runtime ended waits on."""
         self._asked = act.session, prompt
         try:
-            asked = await self.agents.go_on(act.session, prompt)
+            asked = await self.agents.go_on(act.session, prompt, stopped=self._stopped)
         except AirbossError as error:
             answer = _refusal(error)
             return None if isinstance(answer, Crashed) else _ended(act, answer)
