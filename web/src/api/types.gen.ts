@@ -1761,7 +1761,7 @@ export type SessionBinding = {
   "fits"?: boolean | null;
 };
 
-/** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. */
+/** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. With `instead_of` the model was at its rate limit: the turn goes on with another one now, and the session returns to it by itself. */
 export type SessionChanged = {
   "kind": "session.changed";
   "model"?: string | null;
@@ -1769,6 +1769,7 @@ export type SessionChanged = {
   "policy"?: string | null;
   "agent"?: string | null;
   "who": string;
+  "instead_of"?: string | null;
 };
 
 /** The session was ended on purpose, or could not be opened. */
@@ -1936,6 +1937,7 @@ export type SessionView = {
   "plan_approved"?: true | null;
   "agent"?: string | null;
   "own_agent"?: true | null;
+  "instead_of"?: string | null;
   "account"?: string | null;
 };
 
