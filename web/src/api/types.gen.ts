@@ -1712,13 +1712,15 @@ export type SentSelection = {
   "lastLine"?: number | null;
 };
 
-/** An MCP server: a program that is started (`command`), or an address that is called (`url`). An empty one names a server that is described elsewhere. What lets one in (`headers`, `tokenVariable`) and `private` are for the settings only. */
+/** An MCP server: a program that is started (`command`), or an address that is called (`url`). An empty one names a server that is described elsewhere. What lets one in (`headers`, `tokenVariable`, `clientId`) and `private` are for the settings only. */
 export type ServerKeys = {
   "command"?: readonly (string)[] | null;
   "env"?: Record<string, unknown> | null;
   "url"?: string | null;
   "headers"?: Record<string, string> | null;
   "tokenVariable"?: string | null;
+  "clientId"?: string | null;
+  "clientSecretVariable"?: string | null;
   "private"?: boolean | null;
   "tools"?: readonly (string)[] | null;
   "seconds"?: number | null;
@@ -1731,6 +1733,8 @@ export type ServerSetup = {
   "url"?: string | null;
   "headers": Record<string, string>;
   "token_variable"?: string | null;
+  "client_id"?: string | null;
+  "client_secret_variable"?: string | null;
   "private": boolean;
   "seconds"?: number | null;
   "scripts": readonly (string)[];
