@@ -192,7 +192,7 @@ class TaskExecutor:
         if not isinstance(ended, MissionEnded):
             raise TypeError(f"{origin} of {act.session} is no mission's end.")
         if ended.outcome == "done":
-            return Done(ended.calls)
+            return Done(ended.calls, ended.troubles or ())
         if ended.outcome == "refused":
             return ActRefused(ended.reason or "", ended.by_person)
         return Crashed(ended.reason or "", ended.is_restart, ended.effects or ())
@@ -286,7 +286,7 @@ class TaskExecutor:
 
 def _answer_of(report: TurnReport) -> Done | Crashed | ActRefused:
     if report.outcome == "done":
-        return Done(report.calls)
+        return Done(report.calls, report.troubles)
     reason = report.error.message if report.error else _OUTCOMES[report.outcome]
     if is_crash(report):
         return Crashed(reason, effects=report.effects)
@@ -314,7 +314,8 @@ def _ended(
     )
     match answer:
         case Done():
-            return ended.model_copy(update={"calls": answer.calls})
+            troubles = answer.troubles or None
+            return ended.model_copy(update={"calls": answer.calls, "troubles": troubles})
         case Crashed():
             said = {"reason": answer.reason, "is_restart": answer.is_restart}
             update = {"outcome": "crashed", **said, "effects": answer.effects}

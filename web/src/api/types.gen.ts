@@ -962,6 +962,7 @@ export type MissionEnded = {
   "by_person": boolean;
   "usage": Usage;
   "effects"?: readonly (string)[] | null;
+  "troubles"?: readonly (string)[] | null;
 };
 
 /** A session has the prompt of a mission, on disk. */
