@@ -69,6 +69,7 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "account": None,
         "agent": None,
         "own_agent": None,
+        "instead_of": None,
         "mcp_servers": [],
         "mode": None,
         "plan_approved": None,
