@@ -97,7 +97,8 @@ def test_who_starts_at_the_same_time_has_the_same_copy(
 ) -> None:
     native.path.write_bytes(PROGRAM + os.urandom(4_000_000))
     with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda _: unreadable(native, tmp_path / "launcher"), range(8)))
+        asked = [threads.submit(unreadable, native, tmp_path / "launcher") for _ in range(8)]
+        made = [one.result() for one in asked]
     assert len({*made}) == 1
     assert made[0] != native.path
     assert caplog.records == []

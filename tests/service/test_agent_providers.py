@@ -135,7 +135,7 @@ async def test_an_agent_of_a_task_works_on_the_model_of_another_provider_in_a_ru
 ) -> None:
     services, work = providers.house.services, providers.house.work
     agent = {"description": "Reviews.", "prompt": ["You look."], "model": {"id": "second/m"}}
-    entry = {
+    entry: dict[str, object] = {
         "models": {"driving": "first/m"},
         "promptVariables": {},
         "tasks": {
