@@ -8,6 +8,7 @@ import pytest
 from airboss.cage_settings import CageProfile
 from airboss.runtime.cage.profile import expanded, folder_refusal, refusals
 
+MEMORY = "/dev/shm"  # noqa: S108 - nothing is made there
 HOME, DATA = Path("/home/ann"), Path("/home/ann/.local/share/airboss")
 
 
@@ -20,6 +21,7 @@ HOME, DATA = Path("/home/ann"), Path("/home/ann/.local/share/airboss")
         ("/home/ann/.local", "Airboss's data folder is in it"),
         ("/home/ann/.local/share/airboss", "it is Airboss's data folder"),
         ("/home/ann/.local/share/airboss/cages/k", "it is in Airboss's data folder"),
+        (MEMORY, "a cage has a /dev of its own, or none"),
         ("/proc/1", "a cage has a /proc of its own, or none"),
         ("/run", "a cage has a /run of its own, or none"),
         ("/run/user/1000", "a cage has a /run of its own, or none"),
@@ -31,7 +33,9 @@ def test_what_would_open_the_cage_is_refused(path: str, why: str) -> None:
     assert folder_refusal(Path(path), HOME, DATA) == why
 
 
-@pytest.mark.parametrize("path", ["/srv/data", "/home/ann/project", "/opt/tool", "/var/lib/x"])
+@pytest.mark.parametrize(
+    "path", ["/srv/data", f"{MEMORY}/x", "/home/ann/project", "/opt/tool", "/var/lib/x"]
+)
 def test_a_folder_beside_them_may_be_handed_in(path: str) -> None:
     assert folder_refusal(Path(path), HOME, DATA) is None
 

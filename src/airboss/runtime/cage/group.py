@@ -5,6 +5,7 @@ watch looks after the cage instead.
 """
 
 import contextlib
+import itertools
 import os
 import time
 from collections.abc import Generator, Iterable, Mapping
@@ -18,6 +19,8 @@ _NEEDED: Final = frozenset({"memory", "pids"})
 _PREFIX: Final = "airboss-"
 PROCESSES: Final = "cgroup.procs"
 _LOOK_SECONDS: Final = 0.01
+# Two servers may have cages of one name, and so may two lives whose ends overlap.
+_NUMBERS: Final = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def make_group(name: str, terms: CageProfile, root: Path = Path("/")) -> CageGro
     """Blocking. None where this system gives us none."""
     mounted = list(_mounts(_text(root / "proc/self/mountinfo")))
     ours = _ours(_text(root / "proc/self/cgroup"))
-    folder = f"{_PREFIX}{name}"
+    folder = f"{_PREFIX}{os.getpid()}-{next(_NUMBERS)}-{name}"
     try:
         return _second(folder, terms, mounted, ours, root) or _first(
             folder, terms, mounted, ours, root
@@ -138,13 +141,21 @@ def _first(
 @contextlib.contextmanager
 def _whole(folder: Path) -> Generator[None]:
     """A new group with its limits, or none at all."""
-    _removed(folder)  # an earlier life's, where its server was killed
+    _forget_the_dead(folder.parent)
     folder.mkdir()
     try:
         yield
     except OSError:
         _removed(folder)
         raise
+
+
+def _forget_the_dead(parent: Path) -> None:
+    """Groups of servers that were killed. Those of the living may be empty for a moment."""
+    for left in parent.glob(f"{_PREFIX}*"):
+        pid = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
+            _removed(left)
 
 
 def _removed(folder: Path) -> bool:

@@ -11,6 +11,8 @@ from airboss.runtime.environment import is_secret_name
 
 # Made anew inside, or not there at all.
 _SYSTEM: Final = tuple(map(Path, ("/proc", "/sys", "/dev", "/run", "/var/run")))
+# Folders in it are like those on a disk.
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - nothing is made there
 
 
 def expanded(path: str, home: Path) -> Path:
@@ -29,7 +31,7 @@ def folder_refusal(path: Path, home: Path, data: Path) -> str | None:
         return "it is Airboss's data folder" if path == data else "Airboss's data folder is in it"
     if _contains(data, path):
         return "it is in Airboss's data folder"
-    for place in _SYSTEM:
+    for place in () if _MEMORY in path.parents else _SYSTEM:
         if _contains(place, path) or _contains(path, place):
             return f"a cage has a {place} of its own, or none"
     return "it is a socket" if _is_socket(path) else None

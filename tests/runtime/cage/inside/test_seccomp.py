@@ -54,7 +54,10 @@ def test_each_call_of_the_table_is_refused(machine: str, network: bool) -> None:
 @pytest.mark.parametrize("network", [True, False])
 def test_no_other_call_is_touched(machine: str, network: bool) -> None:
     program = filtered(machine, network=network)
-    for number in set(range(470)) - set(syscalls.CALLS[machine].values()):
+    known = set(syscalls.CALLS[machine].values())
+    if not network:
+        known |= set(syscalls.SHARED[machine].values())
+    for number in set(range(470)) - known:
         assert answer(program, machine, number) == ALLOWED
 
 
@@ -110,3 +113,21 @@ def test_nobody_types_into_a_terminal(machine: str) -> None:
         assert answer(filtered(machine), machine, number, 0, request) == expected
         high = request | 0xFFFFFFFF << 32
         assert answer(filtered(machine), machine, number, 0, high) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    for number in syscalls.SHARED[machine].values():
+        assert answer(strong, machine, number) == ALLOWED
+        assert answer(narrow, machine, number) == UNKNOWN
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_namespaces_no_other_process_is_named(machine: str) -> None:
+    narrow = filtered(machine, network=False)
+    for number, argument in syscalls.NAMING[machine].values():
+        ourselves, another = [7, 7], [7, 7]
+        ourselves[argument], another[argument] = 0, 4711
+        assert answer(narrow, machine, number, *ourselves) == ALLOWED
+        assert answer(narrow, machine, number, *another) == PERMISSION

@@ -53,8 +53,25 @@ def _no_datagrams(number: int) -> list[bytes]:
     return [_said(_EQUAL, number, no=len(inner)), *inner]
 
 
+def _apart(machine: str) -> list[bytes]:
+    """What namespaces do elsewhere: nothing that others have, and no other process."""
+    parts: list[bytes] = []
+    for number in syscalls.SHARED[machine].values():
+        parts += [_said(_EQUAL, number, no=1), _refuse(ENOSYS)]
+    for number, argument in syscalls.NAMING[machine].values():
+        inner = [
+            _said(_LOAD, _SECOND if argument else _FIRST),
+            _said(_EQUAL, 0, yes=1),
+            _refuse(EPERM),
+            _said(_LOAD, _NUMBER),
+        ]
+        parts += [_said(_EQUAL, number, no=len(inner)), *inner]
+    return parts
+
+
 def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
-    """The filter. Without `network` there is no way to a socket that somebody else has."""
+    """The filter. Without `network`, which only a cage without namespaces is, there is no way to a
+    socket that somebody else has, or to another process."""
     calls = syscalls.CALLS[machine]
     parts = [
         _said(_LOAD, _ARCHITECTURE),
@@ -77,6 +94,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
         parts += [_said(_EQUAL, calls["connect"], no=1), _refuse(EPERM)]
         parts += _only_these_sockets(calls["socket"], [UNIX])
         parts += _no_datagrams(calls["socket"]) + _no_datagrams(calls["socketpair"])
+        parts += _apart(machine)
     parts += [
         *(_said(_EQUAL, calls["ioctl"], no=4), _said(_LOAD, _SECOND)),
         *(_said(_EQUAL, _TIOCSTI, yes=1), _said(_EQUAL, _TIOCLINUX, no=1), _refuse(EPERM)),

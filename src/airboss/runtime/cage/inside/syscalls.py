@@ -144,6 +144,60 @@ _AARCH64 = {
     **_SAME,
 }
 
+# What namespaces keep apart, and a cage without them has to refuse: queues, semaphores and memory
+# of the whole system.
+_SHARED_X86_64 = {
+    "shmget": 29,
+    "shmat": 30,
+    "shmctl": 31,
+    "semget": 64,
+    "semop": 65,
+    "semctl": 66,
+    "msgget": 68,
+    "msgsnd": 69,
+    "msgrcv": 70,
+    "msgctl": 71,
+    "semtimedop": 220,
+    "mq_open": 240,
+    "mq_unlink": 241,
+}
+_SHARED_AARCH64 = {
+    "mq_open": 180,
+    "mq_unlink": 181,
+    "msgget": 186,
+    "msgctl": 187,
+    "msgrcv": 188,
+    "msgsnd": 189,
+    "semget": 190,
+    "semctl": 191,
+    "semtimedop": 192,
+    "semop": 193,
+    "shmget": 194,
+    "shmctl": 195,
+    "shmat": 196,
+}
+SHARED = {"x86_64": _SHARED_X86_64, "aarch64": _SHARED_AARCH64}
+# Calls that may name another process, and in which argument: 0 there is oneself.
+_NAMING_X86_64 = {
+    "setpriority": (141, 1),
+    "sched_setparam": (142, 0),
+    "sched_setscheduler": (144, 0),
+    "sched_setaffinity": (203, 0),
+    "ioprio_set": (251, 1),
+    "prlimit64": (302, 0),
+    "sched_setattr": (314, 0),
+}
+_NAMING_AARCH64 = {
+    "ioprio_set": (30, 1),
+    "sched_setparam": (118, 0),
+    "sched_setscheduler": (119, 0),
+    "sched_setaffinity": (122, 0),
+    "setpriority": (140, 1),
+    "prlimit64": (261, 0),
+    "sched_setattr": (274, 0),
+}
+NAMING = {"x86_64": _NAMING_X86_64, "aarch64": _NAMING_AARCH64}
+
 CALLS = {"x86_64": _X86_64, "aarch64": _AARCH64}
 # How the kernel names them to a filter.
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
