@@ -18,6 +18,7 @@ from airboss.errors import RuntimeUnavailable
 from airboss.model.ids import new_id
 from airboss.model.traces import asked_in
 from airboss.runtime.cage.launch import CagedLaunch, RunningCage, caged_launch
+from airboss.runtime.cage.watch import Limit
 from airboss.runtime.client_end import DEATH_SECONDS, abandon, let_go
 from airboss.runtime.connection import (
     SHARED_SUFFIX,
@@ -296,7 +297,10 @@ class Runtime:
     async def _keep(self, process: RuntimeProcess) -> None:
         """Watch `process` to its end, tell it, and clear up. The next one waits for this."""
         try:
-            process.end(await watch(process))
+            reason = await watch(process)
+            if process.alive and process.cage is not None:
+                self._over_limit(process, process.cage, await process.cage.ended_by())
+            process.end(reason)
         finally:
             process.end("The server is stopping.")
             try:
@@ -322,11 +326,16 @@ class Runtime:
         try:
             await asyncio.wait({watching, process.ended}, return_when=asyncio.FIRST_COMPLETED)
             if watching.done():
-                limit, words = watching.result()
-                self.plan.hear_cage(cage.news("limit", limit))
-                process.end(words)
+                self._over_limit(process, cage, watching.result())
         finally:
             watching.cancel()
+
+    def _over_limit(
+        self, process: RuntimeProcess, cage: RunningCage, over: tuple[Limit, str] | None
+    ) -> None:
+        if over is not None and process.alive:
+            self.plan.hear_cage(cage.news("limit", over[0]))
+            process.end(over[1])
 
 
 def _prepare(plan: RuntimePlan) -> Located:

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from airboss.cage_settings import CageProfile
-from airboss.errors import CageUnavailable
+from airboss.errors import CageUnavailable, RuntimesBusy, RuntimeUnavailable
 from airboss.model.events import ToolEnded
 from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
@@ -26,6 +26,7 @@ from airboss.runtime.pool_key import PoolKey
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import RuntimeLost
+from tests.runtime.cage.conftest import BOMB
 from tests.runtime.conftest import Flight, Listener, running, soon
 from tests.trials import whole_only
 
@@ -215,9 +216,10 @@ async def test_the_state_is_in_the_folder_of_the_cage_and_nobody_elses(
     ("flood", "limit"),
     [
         ("python3 -c 'x = bytearray(1 << 30); input()'", "memory"),
-        pytest.param("bomb() { bomb | bomb & }; bomb; sleep 60", "processes", marks=whole_only),
+        pytest.param(BOMB, "processes", marks=whole_only),
     ],
 )
+@pytest.mark.usefixtures("group")
 async def test_a_flood_ends_the_cage_and_nothing_else(yard: Yard, flood: str, limit: str) -> None:
     calm, flooded = Listener(), Listener()
     other = await yard.session(calm, yard.key("calm"))
@@ -228,6 +230,45 @@ async def test_a_flood_ends_the_cage_and_nothing_else(yard: Yard, flood: str, li
     assert [news.limit for news in yard.news if news.what == "limit"] == [limit]
     await said(other, calm, "say still here")
     assert not calm.all(RuntimeLost)
+
+
+async def test_there_are_only_so_many_cages_and_the_idlest_goes_first(yard: Yard) -> None:
+    yard.pool.most, yard.pool.most_cages = 1, 2
+    held = [await yard.session(Listener(), yard.key(name)) for name in ("one", "two")]
+    with pytest.raises(RuntimesBusy, match="All 2 cages are in use"):
+        await yard.session(Listener(), yard.key("three"))
+    await held[0].close()
+    await yard.session(Listener(), yard.key("three"))
+    owners = {state.key for state in yard.pool.states}
+    assert owners == {yard.key("two"), yard.key("three")}
+    async with yard.pool.use(yard.pool.default) as free:  # counted apart
+        assert (await free.status()).pid
+
+
+def status_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/status").read_text("utf-8")
+
+
+async def test_a_narrow_cage_starts_the_same_runtime(yard: Yard) -> None:
+    strong = yard.key("narrow")
+    assert strong.cage is not None
+    key = replace(strong, cage=replace(strong.cage, kind="narrow"))
+    async with yard.pool.use(key) as runtime:
+        pid = (await runtime.status()).pid
+        assert pid is not None
+        process = psutil.Process(pid)
+        assert process.name() == "copilot-runtime"
+        status = status_of(pid)
+    assert "Seccomp:\t2" in status
+    assert "NoNewPrivs:\t1" in status
+
+
+async def test_a_warden_that_fails_is_said_in_its_words(yard: Yard, listener: Listener) -> None:
+    doors = CageDoors(loopback=(80,))  # where only root may listen
+    yard.pool.plan = replace(yard.pool.plan, doors=lambda _: doors)
+    with pytest.raises(RuntimeUnavailable, match="The cage could not be closed"):
+        await yard.session(listener)
+    assert yard.pool.states == ()
 
 
 async def test_a_profile_that_hands_in_the_home_is_refused(yard: Yard, listener: Listener) -> None:

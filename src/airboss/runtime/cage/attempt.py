@@ -75,6 +75,7 @@ async def run(
                 _kill(process)
             watching.cancel()
             output, errors = await ended
+        limit = limit or await asyncio.to_thread(watch.ended_by)
     finally:
         _kill(process)
     code = process.returncode or 0

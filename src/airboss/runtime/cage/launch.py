@@ -43,6 +43,11 @@ class RunningCage:
     pid: int
     reaper: int
 
+    async def ended_by(self) -> tuple[Limit, str] | None:
+        """The same of one that has ended, where the kernel did it."""
+        limit = await asyncio.to_thread(self.watch.ended_by)
+        return limit and (limit, in_words(limit, self.life.plan.terms))
+
     async def until_over(self) -> tuple[Limit, str]:
         """The limit that it has gone over, with the words for it."""
         limit = await self.watch.until_over()

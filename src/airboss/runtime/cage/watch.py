@@ -14,7 +14,7 @@ from airboss.runtime.cage.group import CageGroup
 Limit: TypeAlias = Literal["memory", "processes", "disk"]
 
 LOOK_SECONDS: Final = 0.25
-_LEAST_DISK_BYTES: Final = 1_000_000_000
+LEAST_DISK_BYTES: Final = 1_000_000_000
 # So many looks in a row, no process more can be started: it is a flood, and no busy moment.
 _FULL_LOOKS: Final = 12
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -29,7 +29,6 @@ class CageWatch:
     group: CageGroup | None
     # Where the cage writes.
     folders: tuple[Path, ...]
-    least_disk: int = _LEAST_DISK_BYTES
     peak: int = 0
     _full: int = field(default=0, init=False)
 
@@ -40,9 +39,15 @@ class CageWatch:
                 return over
             await asyncio.sleep(LOOK_SECONDS)
 
+    def ended_by(self) -> Limit | None:
+        """Blocking, once it has ended by itself: the kernel may have done it, before anybody
+        looked."""
+        is_killed = self.group is not None and self.group.usage().killed > 0
+        return "memory" if is_killed else None
+
     def look(self) -> Limit | None:
         """Blocking: some reads of /proc or of the group."""
-        if any(_free(folder) < self.least_disk for folder in self.folders):
+        if any(_free(folder) < LEAST_DISK_BYTES for folder in self.folders):
             return "disk"
         return self._look_at_group(self.group) if self.group else self._look_at_processes()
 
@@ -55,12 +60,12 @@ class CageWatch:
         return "processes" if self._full >= _FULL_LOOKS else None
 
     def _look_at_processes(self) -> Limit | None:
-        below = descendants(self.top)
+        below = descendants(self.top, self.terms.processes + 1)
+        if len(below) > self.terms.processes:
+            return "processes"
         memory = sum(_own_memory(pid) for pid in below)
         self.peak = max(self.peak, memory)
-        if memory > self.terms.memory_mb << 20:
-            return "memory"
-        return "processes" if len(below) > self.terms.processes else None
+        return "memory" if memory > self.terms.memory_mb << 20 else None
 
 
 def in_words(limit: Limit, terms: CageProfile) -> str:
@@ -73,10 +78,11 @@ def in_words(limit: Limit, terms: CageProfile) -> str:
             return "The cage was ended: less than 1 GB is free on the disk that it writes to."
 
 
-def descendants(top: int) -> list[int]:
-    """By asking each for its children: other processes of the machine cost nothing."""
+def descendants(top: int, most: int) -> list[int]:
+    """By asking each for its children: other processes of the machine cost nothing, and of a flood
+    no more are counted than need be."""
     found, unseen = list[int](), [top]
-    while unseen:
+    while unseen and len(found) < most:
         pid = unseen.pop()
         for child in _children(pid):
             found.append(child)
@@ -112,4 +118,4 @@ def _free(folder: Path) -> int:
     try:
         return shutil.disk_usage(folder).free
     except OSError:
-        return _LEAST_DISK_BYTES
+        return LEAST_DISK_BYTES
