@@ -44,11 +44,11 @@ class PooledRuntime:
     def is_used(self) -> bool:
         return self.users > 0 or self.runtime.in_use > 0
 
-    @property
-    def counts(self) -> bool:
-        """Whether it is one of those of which there may be so many."""
+    def counts_beside(self, key: PoolKey) -> bool:
+        """Whether it is one of those of which there may be so many: those in cages and the others
+        are counted apart."""
         is_there = self.is_used or self.runtime.is_running or self.ending is not None
-        return is_there and self.key.cage is None
+        return is_there and (self.key.cage is None) == (key.cage is None)
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ class Pool:
     # For who asks about the runtime while none is there.
     default: PoolKey
     most: int = 8
+    most_cages: int = 24
     idle_seconds: float = IDLE_SECONDS
     most_sessions: int = _MOST_SESSIONS
     most_bytes: int = _MOST_BYTES
@@ -114,16 +115,18 @@ class Pool:
                 await asyncio.wait({entry.ending})
             elif self._has_room_for(key):
                 return self._enter(key)
-            elif (idlest := self._idlest()) is not None:
+            elif (idlest := self._idlest(key)) is not None:
                 await asyncio.wait({self._end(idlest)})
             else:
-                raise self._busy()
+                raise self._busy(key)
 
     def _enter(self, key: PoolKey) -> PooledRuntime:
         entry = self._runtimes.get(key)
         if entry is None:
             signs_in = key.mode == "cli"
-            runtime = Runtime(replace(self.plan, home=key.home, signed_in_user=signs_in))
+            runtime = Runtime(
+                replace(self.plan, home=key.home, signed_in_user=signs_in, cage=key.cage)
+            )
             entry = self._runtimes[key] = PooledRuntime(key, runtime)
             runtime.on_change = lambda: self._look_at(entry)
         entry.users += 1
@@ -134,12 +137,14 @@ class Pool:
 
     def _has_room_for(self, key: PoolKey) -> bool:
         known = self._runtimes.get(key)
-        if key.cage is not None or (known is not None and known.counts):
+        if known is not None and known.counts_beside(key):
             return True
-        return sum(entry.counts for entry in self._runtimes.values()) < self.most
+        most = self.most if key.cage is None else self.most_cages
+        return sum(entry.counts_beside(key) for entry in self._runtimes.values()) < most
 
-    def _idlest(self) -> PooledRuntime | None:
-        idle = [one for one in self._runtimes.values() if one.counts and not one.is_used]
+    def _idlest(self, key: PoolKey) -> PooledRuntime | None:
+        counted = [one for one in self._runtimes.values() if one.counts_beside(key)]
+        idle = [one for one in counted if not one.is_used]
         return min(idle, key=lambda one: one.idle_at, default=None)
 
     def _look_at(self, entry: PooledRuntime) -> None:
@@ -190,10 +195,15 @@ class Pool:
 
     def must_have_room(self, key: PoolKey) -> None:
         """Refused as `use` would, before anything is written down."""
-        if not self._has_room_for(key) and self._idlest() is None:
-            raise self._busy()
+        if not self._has_room_for(key) and self._idlest(key) is None:
+            raise self._busy(key)
 
-    def _busy(self) -> RuntimesBusy:
+    def _busy(self, key: PoolKey) -> RuntimesBusy:
+        if key.cage is not None:
+            return RuntimesBusy(
+                f"All {self.most_cages} cages are in use. Close sessions that run in one, or raise "
+                "max_cages in the settings."
+            )
         return RuntimesBusy(
             f"All {self.most} agent runtimes are in use. Close the sessions of another account or "
             "identity, or raise max_runtimes in the settings."

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from airboss.runtime.cage.plan import CagePlan
+
 # Whose models a process is for: those of whoever the CLI is signed in as, those of a token that
 # comes with each session, or those of providers of one's own.
 Mode: TypeAlias = Literal["cli", "token", "byok"]
@@ -19,5 +21,5 @@ class PoolKey:
     mode: Mode
     profile: str | None = None
     version: str | None = None
-    # Of a process that is shut in: such are bounded elsewhere.
-    cage: str | None = None
+    # The walls around the process: such are not counted with the others.
+    cage: CagePlan | None = None

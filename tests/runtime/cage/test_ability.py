@@ -1,0 +1,82 @@
+"""Which cage holds, on systems that are played by taking things away."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from airboss.cage_settings import CageProfile
+from airboss.errors import CageUnavailable
+from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.inside import landlock
+from airboss.runtime.cage.life import must_hold
+from airboss.runtime.cage.plan import CagePlan
+
+pytestmark = pytest.mark.usefixtures("strong")
+
+
+def path_with(folder: Path, script: str | None) -> dict[str, str]:
+    """A search path on which bubblewrap is this, or is not."""
+    if script is not None:
+        program = folder / "bwrap"
+        program.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+        program.chmod(0o755)
+    return {"PATH": str(folder)}
+
+
+def test_here_a_strong_one_holds() -> None:
+    found = ability()
+    assert found.kind == "strong"
+    assert found.bwrap == shutil.which("bwrap")
+
+
+def test_without_bubblewrap_a_narrow_one_may_hold(tmp_path: Path) -> None:
+    found = ability(path_with(tmp_path, None))
+    assert found.kind == ("narrow" if landlock.version() >= 6 else "none")
+    assert found.why.startswith("Bubblewrap (bwrap) is not installed.")
+    assert "apt-get install bubblewrap" in found.advice
+
+
+def test_where_namespaces_are_forbidden_it_is_said_what_to_do(tmp_path: Path) -> None:
+    fails = "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1"
+    found = ability(path_with(tmp_path, fails))
+    assert found.kind in {"narrow", "none"}
+    assert "setting up uid map: Permission denied" in found.why
+    assert "bwrap-userns-restrict" in found.advice
+    assert "container" in found.advice
+
+
+def test_an_old_kernel_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 3)
+    found = ability(path_with(tmp_path, None))
+    assert found.kind == "none"
+    assert "needs Landlock 6; this kernel has Landlock 3" in found.why
+
+
+def test_an_old_bubblewrap_is_used_without_what_it_does_not_know(tmp_path: Path) -> None:
+    real = shutil.which("bwrap")
+    old = f'if [ "$1" = --version ]; then echo bubblewrap 0.4.1; else exec {real} "$@"; fi'
+    found = ability(path_with(tmp_path, old))
+    assert (found.kind, found.disables_namespaces) == ("strong", False)
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="it takes namespaces away")
+def test_where_the_kernel_refuses_namespaces_nothing_strong_is_promised(tmp_path: Path) -> None:
+    """As in a container: no namespace of users can be made in the innermost one."""
+    script = "echo 0 > /proc/sys/user/max_user_namespaces && exec bwrap --unshare-all true"
+    command = ["unshare", "--user", "--map-root-user", "sh", "-c", script]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode
+    found = ability(path_with(tmp_path, f"echo '{said.stderr.strip()}' >&2; exit 1"))
+    assert found.kind != "strong"
+
+
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+def test_what_does_not_hold_is_refused_and_never_run_with_less(kind: str) -> None:
+    plan = CagePlan("strong", "default", CageProfile(), Path("/srv"), "k")
+    less = Ability("narrow" if kind == "strong" else "none", "Why.", "What to do.")
+    with pytest.raises(CageUnavailable, match=r"No strong cage holds here\. Why\. What to do\."):
+        must_hold(plan, less)
+    assert os.uname().sysname == "Linux"

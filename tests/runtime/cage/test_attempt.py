@@ -1,0 +1,176 @@
+"""A command in a cage: what is there, how it ends, and what a flood does."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airboss.cage_settings import CageProfile
+from airboss.errors import CageUnavailable
+from airboss.runtime.cage import life as life_module
+from airboss.runtime.cage import watch
+from airboss.runtime.cage.attempt import Attempted, attempt
+from airboss.runtime.cage.doors import CageDoors
+from airboss.runtime.cage.plan import CageKind, CagePlan
+from airboss.runtime.cage.variables import WAY_OUT_PORT
+from tests.runtime.cage.conftest import BOMB
+from tests.runtime.conftest import running, soon
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+async def inside(
+    work: Path,
+    script: str,
+    kind: CageKind = "strong",
+    doors: CageDoors | None = None,
+    **terms: Any,
+) -> Attempted:
+    plan = CagePlan(kind, "default", CageProfile(**terms), work, "k")
+    return await attempt(plan, work.parent / "data", ("bash", "-c", script), doors=doors)
+
+
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+async def test_a_command_ends_as_it_would_elsewhere(work: Path, kind: CageKind) -> None:
+    assert (await inside(work, "exit 7", kind)).code == 7
+    assert (await inside(work, "kill -9 $$", kind)).code == 128 + 9
+    ended = await inside(work, "echo out; echo err >&2; touch made", kind)
+    assert (ended.output, ended.errors) == (b"out\n", b"err\n")
+    assert (work / "made").exists()
+
+
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+async def test_folders_of_the_profile_are_there(work: Path, kind: CageKind) -> None:
+    books, shelf = work.parent / "books", work.parent / "shelf"
+    for folder in (books, shelf):
+        folder.mkdir()
+    (books / "one").write_text("read me", "utf-8")
+    script = f"cat {books}/one; echo x > {shelf}/made; echo x > {books}/made || exit 3"
+    ended = await inside(work, script, kind, read=(str(books),), write=(str(shelf),))
+    assert (ended.code, ended.output) == (3, b"read me")
+    assert (shelf / "made").exists()
+    assert not (books / "made").exists()
+
+
+async def test_only_variables_that_are_named_go_in(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAMED", "named")
+    monkeypatch.setenv("OTHER", "other")
+    ended = await inside(work, "echo $NAMED-$OTHER-$HOME-$USER", variables=("NAMED",))
+    assert ended.output == b"named--/home/agent-agent\n"
+
+
+async def test_a_server_of_its_own_can_be_reached_inside(work: Path) -> None:
+    script = "python3 -m http.server 8000 -b 127.0.0.1 2>/dev/null & sleep 1; " + (
+        "python3 -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:8000\").status)'"
+    )
+    ended = await inside(work, script)
+    assert ended.output == b"200\n", ended.errors
+
+
+async def test_a_terminal_works_inside(work: Path) -> None:
+    ended = await inside(work, 'python3 -c \'import pty; pty.spawn(["echo", "typed"])\'')
+    assert b"typed" in ended.output, ended.errors
+
+
+async def test_behind_a_door_somebody_answers(work: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"heard " + await reader.readline())
+        await writer.drain()
+
+    script = (
+        f"exec 3<>/dev/tcp/127.0.0.1/{WAY_OUT_PORT}; echo hello >&3; cat <&3; echo $HTTPS_PROXY"
+    )
+    ended = await inside(work, script, doors=CageDoors(way_out=answer))
+    assert ended.output == f"heard hello\nhttp://127.0.0.1:{WAY_OUT_PORT}\n".encode(), ended.errors
+
+
+async def test_where_there_is_no_door_nobody_answers(work: Path) -> None:
+    ended = await inside(work, f"exec 3<>/dev/tcp/127.0.0.1/{WAY_OUT_PORT}; echo $HTTPS_PROXY")
+    assert ended.output == b"\n"
+    assert b"refused" in ended.errors
+
+
+async def test_a_flood_of_connections_is_cut_off(work: Path) -> None:
+    held = 0
+
+    async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal held
+        held += 1
+        await reader.read()
+
+    flood = f"""python3 -c '
+import socket, time
+all = [socket.create_connection(("127.0.0.1", {WAY_OUT_PORT})) for _ in range(400)]
+time.sleep(1)'"""
+    await inside(work, flood, doors=CageDoors(way_out=hold))
+    assert held == 128
+
+
+async def test_a_daemon_ends_with_its_cage(work: Path) -> None:
+    await inside(work, "setsid nohup sleep 612 >/dev/null 2>&1 & sleep 0.2")
+    assert await soon(lambda: not running("sleep 612"), 2)
+
+
+async def test_a_file_has_a_bound(work: Path) -> None:
+    ended = await inside(work, "head -c 3M /dev/zero > big; ls -s --block-size=1M big", file_mb=1)
+    assert ended.output == b"1 big\n"
+
+
+async def test_descriptors_have_a_bound(work: Path) -> None:
+    code = "import os\nwhile True: os.dup(0)"
+    ended = await inside(work, f"python3 -c '{code}'")
+    assert b"Too many open files" in ended.errors
+
+
+MEMORY = "python3 -c 'x = bytearray(1 << 30); import time; time.sleep(60)'"
+# Not a bomb: as root, without a control group, nothing would bound that one soon enough.
+CROWD = "for _ in $(seq 200); do sleep 60 & done; wait"
+
+
+@pytest.mark.parametrize(("flood", "limit"), [(CROWD, "processes"), (MEMORY, "memory")])
+async def test_the_watch_alone_ends_a_cage_that_is_over(
+    work: Path, monkeypatch: pytest.MonkeyPatch, flood: str, limit: str
+) -> None:
+    monkeypatch.setattr(life_module, "make_group", lambda *_: None)
+    ended = await inside(work, flood, memory_mb=300, processes=150)
+    # An ordinary user's processes are bound by the kernel.
+    is_bound = limit == "processes" and os.geteuid() != 0
+    assert ended.limit == limit or is_bound
+    assert ended.code
+
+
+@pytest.mark.parametrize(("flood", "limit"), [(BOMB, "processes"), (MEMORY, "memory")])
+@pytest.mark.usefixtures("group")
+async def test_a_flood_ends_a_cage_with_a_control_group(work: Path, flood: str, limit: str) -> None:
+    ended = await inside(work, flood, memory_mb=300, processes=150)
+    assert ended.limit == limit
+    assert ended.code
+
+
+async def test_a_disk_that_is_nearly_full_ends_the_cage(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "LEAST_DISK_BYTES", 1 << 60)
+    assert (await inside(work, "sleep 30")).limit == "disk"
+
+
+async def test_the_home_cannot_be_worked_in(work: Path) -> None:
+    with pytest.raises(CageUnavailable, match="cannot be worked in from a cage: it is the home"):
+        await inside(Path.home(), "true")
+
+
+async def test_a_command_that_is_not_there_is_said(work: Path) -> None:
+    plan = CagePlan("strong", "default", CageProfile(), work, "k")
+    ended = await attempt(plan, work.parent / "data", ("no-such-program",))
+    assert ended.code == 97
+    assert b"no-such-program cannot be run: No such file or directory." in ended.errors

@@ -1,0 +1,133 @@
+"""git in a cage: it works, and what it would run or believe later stays as it was."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from airboss.cage_settings import CageProfile
+from airboss.runtime.cage.attempt import Attempted, attempt
+from airboss.runtime.cage.git_folders import git_binds
+from airboss.runtime.cage.plan import CagePlan
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
+
+
+def git(folder: Path, *words: str) -> str:
+    named = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    command = ["git", "-C", str(folder), *named, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    folder = tmp_path / "origin"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "file").write_text("one\n", "utf-8")
+    git(folder, "add", "file")
+    git(folder, "commit", "-qm", "One")
+    return folder
+
+
+async def inside(folder: Path, script: str) -> Attempted:
+    plan = CagePlan("strong", "default", CageProfile(), folder, "k")
+    return await attempt(plan, folder.parent / "data", ("bash", "-ec", script))
+
+
+COMMIT = "echo two >> file; git commit -qam Two; git status --short; git log --format=%s"
+
+
+async def test_a_repository_is_worked_in(origin: Path) -> None:
+    ended = await inside(origin, COMMIT)
+    assert (ended.code, ended.output) == (0, b"Two\nOne\n"), ended.errors
+    assert git(origin, "log", "-1", "--format=%s") == "Two"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo '[core] pager = evil' >> .git/config",
+        "git config core.fsmonitor evil",
+        "echo evil > .git/hooks/post-checkout",
+        "mv .git .git.away",
+        "rm -rf .git/hooks",
+        "mv .git/objects .git/objects.away",
+        "echo /root/private/.git/objects > .git/objects/info/alternates",
+    ],
+)
+async def test_what_git_believes_is_closed(origin: Path, script: str) -> None:
+    before = (origin / ".git/config").read_text("utf-8")
+    ended = await inside(origin, script)
+    assert ended.code, ended.output
+    assert (origin / ".git/config").read_text("utf-8") == before
+    assert not (origin / ".git/hooks/post-checkout").exists()
+    assert not (origin / ".git/objects/info/alternates").exists()
+
+
+async def test_a_linked_worktree_is_worked_in(origin: Path) -> None:
+    tree = origin.parent / "tree"
+    git(origin, "worktree", "add", "-q", "-b", "other", str(tree))
+    ended = await inside(tree, COMMIT)
+    assert (ended.code, ended.output) == (0, b"Two\nOne\n"), ended.errors
+    assert git(origin, "log", "-1", "--format=%s", "other") == "Two"
+    config = origin / ".git/config"
+    closed = await inside(tree, f"echo evil >> {config} || echo evil > .git || cat {origin}/file")
+    assert closed.code
+    assert "evil" not in config.read_text("utf-8") + (tree / ".git").read_text("utf-8")
+
+
+async def test_a_shared_clone_is_worked_in_and_fetched_from(origin: Path) -> None:
+    clone = origin.parent / "clone"
+    git(origin.parent, "clone", "-q", "--shared", str(origin), str(clone))
+    ended = await inside(clone, COMMIT)
+    assert (ended.code, ended.output) == (0, b"Two\nOne\n"), ended.errors
+    assert (await inside(clone, f"touch {origin}/.git/objects/made")).code
+    git(origin, "fetch", "-q", str(clone), "main:theirs")
+    assert git(origin, "log", "-1", "--format=%s", "theirs") == "Two"
+
+
+def allowed(_: Path) -> str | None:
+    return None
+
+
+def sources(folder: Path) -> Sequence[Path]:
+    return [bind.source for bind in git_binds(folder, allowed)]
+
+
+def test_a_folder_without_a_repository_has_nothing_of_it(tmp_path: Path) -> None:
+    assert sources(tmp_path) == []
+
+
+def test_a_made_up_worktree_hands_nothing_in(origin: Path, tmp_path: Path) -> None:
+    """An agent may write the file that says where its repository is."""
+    folder, private = tmp_path / "folder", tmp_path / "private"
+    folder.mkdir()
+    (private / "worktrees/x").mkdir(parents=True)
+    for target in (private, private / "worktrees/x", origin / ".git"):
+        (folder / ".git").write_text(f"gitdir: {target}\n", "utf-8")
+        assert sources(folder) == []
+    (folder / ".git").unlink()
+    (folder / ".git").symlink_to(private)
+    assert sources(folder) == []
+
+
+def test_a_worktree_that_names_another_common_folder_hands_nothing_in(origin: Path) -> None:
+    tree = origin.parent / "tree"
+    git(origin, "worktree", "add", "-q", "-b", "other", str(tree))
+    assert origin / ".git" in sources(tree)
+    (origin / ".git/worktrees/tree/commondir").write_text("/root/.ssh\n", "utf-8")
+    assert sources(tree) == []
+
+
+def test_borrowed_objects_that_may_not_be_handed_in_are_left_out(origin: Path) -> None:
+    clone = origin.parent / "clone"
+    git(origin.parent, "clone", "-q", "--shared", str(origin), str(clone))
+    objects = origin / ".git/objects"
+    assert objects in sources(clone)
+    refused = git_binds(clone, lambda path: "no" if path == objects else None)
+    assert objects not in [bind.source for bind in refused]
+    alternates = clone / ".git/objects/info/alternates"
+    alternates.write_text(f"{origin}\n/etc\n", "utf-8")
+    assert {origin, Path("/etc")}.isdisjoint(sources(clone))

@@ -1,0 +1,79 @@
+"""What the watch sees of a cage, on processes of our own."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from airboss.cage_settings import CageProfile
+from airboss.runtime.cage import watch as watch_module
+from airboss.runtime.cage.group import CageGroup
+from airboss.runtime.cage.watch import CageWatch, descendants, in_words
+
+FAMILY = (
+    "import subprocess as s, time; [s.Popen(['sleep', '60']) for _ in range(20)]; time.sleep(60)"
+)
+
+
+@pytest.fixture
+def family() -> Generator[int]:
+    parent = subprocess.Popen([sys.executable, "-c", FAMILY], start_new_session=True)
+    until = time.monotonic() + 10
+    while len(descendants(parent.pid, 100)) < 20 and time.monotonic() < until:
+        time.sleep(0.02)
+    yield parent.pid
+    for pid in descendants(parent.pid, 100):
+        subprocess.run(["kill", "-9", str(pid)], check=False)
+    parent.kill()
+    parent.wait()
+
+
+def test_no_more_are_counted_than_need_be(family: int) -> None:
+    assert len(descendants(family, 100)) == 20
+    assert 5 <= len(descendants(family, 5)) <= 20
+
+
+def test_too_many_processes_are_seen(family: int, tmp_path: Path) -> None:
+    few, many = CageProfile(processes=16), CageProfile(processes=32)
+    assert CageWatch(few, family, None, (tmp_path,)).look() == "processes"
+    assert CageWatch(many, family, None, (tmp_path,)).look() is None
+
+
+def group_that_says(folder: Path, **files: str) -> CageGroup:
+    for name, text in files.items():
+        (folder / name.replace("_", ".", 1)).write_text(text, "utf-8")
+    return CageGroup(folder, folder)
+
+
+def test_what_the_kernel_ended_for_its_memory_is_seen_also_afterwards(tmp_path: Path) -> None:
+    group = group_that_says(tmp_path, memory_events="oom_kill 1\n", memory_peak="7\n")
+    watch = CageWatch(CageProfile(), 1, group, ())
+    assert watch.look() == "memory"
+    assert watch.ended_by() == "memory"
+    assert watch.peak == 7
+
+
+def test_a_busy_moment_is_no_flood(tmp_path: Path) -> None:
+    group = group_that_says(tmp_path, pids_current="16\n")
+    watch = CageWatch(CageProfile(processes=16), 1, group, ())
+    looks = [watch.look() for _ in range(11)]
+    group_that_says(tmp_path, pids_current="3\n")
+    looks.append(watch.look())
+    assert set(looks) == {None}
+    group_that_says(tmp_path, pids_current="16\n")
+    assert [watch.look() for _ in range(12)][-1] == "processes"
+
+
+def test_a_full_disk_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch_module, "LEAST_DISK_BYTES", 1 << 60)
+    assert CageWatch(CageProfile(), 1, None, (tmp_path,)).look() == "disk"
+
+
+def test_each_limit_is_said_in_words() -> None:
+    terms = CageProfile(memory_mb=4096, processes=512)
+    assert in_words("memory", terms).endswith("more than 4,096 MB of memory.")
+    assert in_words("processes", terms).endswith("more than 512 processes.")
+    assert in_words("disk", terms).endswith("on the disk that it writes to.")
