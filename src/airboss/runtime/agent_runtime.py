@@ -31,6 +31,7 @@ from airboss.runtime.connection import (
 from airboss.runtime.copilot_models import CopilotModel, copilot_model, in_words
 from airboss.runtime.descriptors import give_back_descriptor_limit
 from airboss.runtime.environment import agents_environment
+from airboss.runtime.handed_calls import ServeCall
 from airboss.runtime.launcher import unreadable
 from airboss.runtime.locate import Located, fallback, locate
 from airboss.runtime.pids import note_in, runtime_under
@@ -83,6 +84,8 @@ class RuntimePlan:
     is_shared: bool = False
     # Told what must never be shown.
     learn: Callable[[str], None] = lambda _: None
+    # Makes its calls to models in its place.
+    request_handler: ServeCall | None = None
 
     @property
     def _folder(self) -> Path:
@@ -287,7 +290,8 @@ class Runtime:
         program = await asyncio.to_thread(unreadable, located, plan.launchers)
         token = new_token() if plan.is_shared else None
         wanted = ClientPlan(
-            *(program, note, plan.home, environ, plan.signed_in_user, plan.spans, token)
+            *(program, note, plan.home, environ, plan.signed_in_user, plan.spans, token),
+            request_handler=plan.request_handler,
         )
         client = own_client(wanted)
         try:
@@ -309,7 +313,7 @@ class Runtime:
         pid = await asyncio.to_thread(runtime_under, child, note)
         for number in {child.pid, pid}:
             give_back_descriptor_limit(number)
-        wire = SdkWire(asyncio.get_running_loop())
+        wire = SdkWire(asyncio.get_running_loop(), plan.request_handler)
         wire.attach(client)
         self.starts += 1
         return RuntimeProcess(client, child, wire, mark, located, pid, plan.places)

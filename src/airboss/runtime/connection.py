@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airboss.errors import RuntimeUnavailable
+from airboss.runtime.handed_calls import ServeCall
 from airboss.runtime.locate import CLI_VERSION
 from airboss.runtime.pids import supervised
 from airboss.runtime.sdk_internals import buffered
@@ -51,6 +52,8 @@ class ClientPlan:
     spans: SpanTarget | None
     # What lets others in, where it is shared with them.
     shared_token: str | None = field(default=None, repr=False)
+    # Who makes its calls to models, where it hands them over: it has no network of its own.
+    request_handler: ServeCall | None = field(default=None, repr=False)
 
 
 def new_token() -> str:
@@ -58,7 +61,7 @@ def new_token() -> str:
 
 
 def own_client(plan: ClientPlan) -> "CopilotClient":
-    from copilot import CopilotClient, RuntimeConnection
+    from copilot import CopilotClient, CopilotRequestHandler, RuntimeConnection
 
     path, arguments = supervised(plan.program, plan.note) or (str(plan.program), ())
     if token := plan.shared_token:
@@ -73,6 +76,8 @@ def own_client(plan: ClientPlan) -> "CopilotClient":
         use_logged_in_user=plan.signed_in_user,
         log_level="error",
         telemetry=plan.spans and plan.spans.for_the_sdk(),
+        # With one the SDK asks for the calls; our wire takes them before it gets any.
+        request_handler=plan.request_handler and CopilotRequestHandler(),
     )
 
 
