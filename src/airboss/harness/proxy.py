@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from airboss.harness.accounts import Grant
 
 _NONCE_BYTES: Final = 12
+# Where the models of an account could not be listed, the runtime asks the usual address, whatever
+# it was told.
+_COPILOT_HOSTS: Final = (COPILOT_HOST, "api.githubcopilot.com")
 
 
 @dataclass
@@ -133,7 +136,7 @@ class ProviderProxy:
         self, scope: Scope, receive: Receive, send: Send, cut: Callable[[Peer], None]
     ) -> None:
         """One call that a runtime hands over."""
-        await self._serve(scope, receive, send, cut, MODEL_HOST, COPILOT_HOST)
+        await self._serve(scope, receive, send, cut, MODEL_HOST, *_COPILOT_HOSTS)
 
     async def _serve(
         self, scope: Scope, receive: Receive, send: Send, cut: Callable[[Peer], None], *hosts: str
@@ -166,12 +169,12 @@ class ProviderProxy:
         given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(given) != 1 or given[0] not in known:
             raise ProxyRefused(421, "This server is called by its own address only.")
-        if given[0] == COPILOT_HOST:
-            nonce = nonce_in(word_in(scope["headers"]))
+        if given[0] in _COPILOT_HOSTS:
+            nonce, host = nonce_in(word_in(scope["headers"])), COPILOT_HOST
         else:
-            nonce = scope["raw_path"].decode("latin-1").removeprefix("/").partition("/")[0]
+            nonce, host = scope["raw_path"].decode("latin-1")[1:].partition("/")[0], given[0]
         lent = self._lent.get(nonce)
-        if lent is None or lent.host != given[0]:
+        if lent is None or lent.host != host:
             raise ProxyRefused(404, "There is nothing here, or no longer.")
         if scope["method"] not in lent.upstream.methods:
             raise ProxyRefused(405, f"{scope['method']} is not passed on.")

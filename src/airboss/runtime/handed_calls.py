@@ -287,7 +287,7 @@ class HandedCalls:
     async def close(self) -> None:
         for call in list(self._open.values()):
             self._left(call)
-        await self._background.close(cancel=True, seconds=1)
+        await self._background.close(seconds=1)
 
 
 def _scope_of(head: _Head, size: int) -> Scope | None:
