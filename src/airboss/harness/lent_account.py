@@ -188,10 +188,13 @@ class LentAccount:
 
     def _learned(self, answer: UserAnswer) -> UserAnswer:
         try:
-            said = cast("dict[str, Any]", json.loads(answer.body))
-            where = said.pop("endpoints", None)
-        except (ValueError, AttributeError, RecursionError):
+            found: object = json.loads(answer.body)
+        except (ValueError, RecursionError):
             return answer
+        if not isinstance(found, dict):
+            return answer
+        said = cast("dict[str, Any]", found)
+        where = said.pop("endpoints", None)
         api = cast("dict[str, Any]", where).get("api") if isinstance(where, dict) else None
         if self.service.api_url is None and isinstance(api, str) and api.startswith("https://"):
             self.api.replace(replace(self.api.upstream, base_url=api.rstrip("/")))

@@ -1,8 +1,8 @@
 """The proxy between the runtime and providers and MCP servers, so that no agent has their keys.
 
 A session gets an address of its own on this machine, which is gone when the session is. What is
-sent there goes to the provider or the server by the guarded way out, with the key. A runtime without
-a network hands its calls over by its own wire instead, and they go the same way.
+sent there goes to the provider or the server by the guarded way out, with the key. A runtime
+without a network hands its calls over by its own wire instead, and they go the same way.
 """
 
 import asyncio
@@ -100,7 +100,9 @@ class ProviderProxy:
 
     def _of(self, provider: str) -> list[LentAddress]:
         lent = self._lent.values()
-        return [one for one in lent if (one.upstream.what, one.upstream.name) == ("provider", provider)]
+        return [
+            one for one in lent if (one.upstream.what, one.upstream.name) == ("provider", provider)
+        ]
 
     def _forget(self, nonce: str) -> None:
         self._lent.pop(nonce, None)

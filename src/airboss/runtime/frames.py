@@ -18,7 +18,7 @@ from airboss.model.excerpt import EDGE, Gapped
 
 # What is not larger is parsed as it is: that takes the interpreter some 20 ms, and no thread else.
 MOST_BYTES: Final = 2 * 1024 * 1024
-# The message with the body of a call that we make in the runtime's place, and how much of it is kept.
+# Has the body of a call that we make in the runtime's place, and so much of it is kept.
 CALL_BODY: Final = "llmInference.httpRequestChunk"
 MOST_BODY_BYTES: Final = 32 * 1024 * 1024
 TOO_LARGE: Final = (

@@ -12,7 +12,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,9 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from airboss.background import Background
 from airboss.net.loopback import Peer, Receive, Scope, Send
 from airboss.runtime.frames import CALL_BODY, MOST_BODY_BYTES
-
-if TYPE_CHECKING:
-    from airboss.runtime.sdk_internals import SdkConnection
 
 # Serves one call as an ASGI app does; the last argument cuts its answer off.
 ServeCall: TypeAlias = Callable[[Scope, Receive, Send, Callable[[Peer], None]], Awaitable[None]]
@@ -53,6 +50,14 @@ def caged_environment(user_port: int) -> dict[str, str]:
     }
 
 
+class CallWire(Protocol):
+    """The way back to the runtime."""
+
+    def send_at_once(self, message: Mapping[str, Any]) -> bool: ...
+
+    async def send(self, message: dict[str, Any]) -> None: ...
+
+
 class _Said(BaseModel):
     """What the runtime says of a call; what else it says is passed over."""
 
@@ -68,6 +73,8 @@ class _Head(_Said):
 
     def scope(self, size: int) -> Scope:
         """A ValueError where it is no address, or a header that nobody may send."""
+        if b" " in _plain(self.url):
+            raise ValueError("An address has no space.")
         parts = urlsplit(self.url)
         headers = [
             (_plain(name.lower()), _plain(value))
@@ -75,15 +82,15 @@ class _Head(_Said):
             if name.lower() not in ("host", "content-length", "transfer-encoding")
             for value in values
         ]
-        headers.append((b"host", _plain(parts.netloc)))
+        headers.append((b"host", parts.netloc.encode()))
         if size or self.method.upper() == "POST":
             headers.append((b"content-length", b"%d" % size))
         return {
             "type": "http",
             "method": self.method.upper(),
-            "raw_path": _plain(parts.path),
+            "raw_path": parts.path.encode(),
             "path": parts.path,
-            "query_string": _plain(parts.query),
+            "query_string": parts.query.encode(),
             "headers": headers,
             "client": (self.request, 0),
         }
@@ -179,7 +186,7 @@ class HandedCalls:
         self._kept = 0
         self._background = Background("handed calls")
 
-    def hear(self, connection: "SdkConnection", message: Mapping[str, Any]) -> bool:
+    def hear(self, connection: CallWire, message: Mapping[str, Any]) -> bool:
         """Whether the message was one of a call."""
         method, number = message.get("method"), message.get("id")
         if method is None and isinstance(number, str) and number.startswith(_OURS):
@@ -204,7 +211,7 @@ class HandedCalls:
         if (told := self._told.get(number)) is not None and not told.done():
             told.set_result(None)
 
-    def _take(self, connection: "SdkConnection", method: str, params: Any) -> None:
+    def _take(self, connection: CallWire, method: str, params: Any) -> None:
         try:
             said = (_Head if method == _CALL_HEAD else _Chunk).model_validate(params)
             body = said.body if isinstance(said, _Chunk) else b""
@@ -212,22 +219,34 @@ class HandedCalls:
             _log.warning("The agent runtime handed over a call that is none: %s", type(error))
             return
         call = self._open.get(said.request)
+        if call is None and isinstance(said, _Chunk) and said.cancel:
+            return  # of a call that is over
         if call is None:
-            if isinstance(said, _Chunk) and said.cancel:
-                return  # of a call that is over
-            call = self._opened(connection, said.request)
+            call = HandedCall(said.request, self._teller(connection))
+            if len(self._open) >= _MOST_CALLS:
+                if isinstance(said, _Head):
+                    why = f"There are {_MOST_CALLS} calls already."
+                    self._start(_refuse(call, 503, why), "refuse")
+                return
+            self._open[said.request] = call
+        self._take_in(call, said, body)
+
+    def _take_in(self, call: HandedCall, said: _Said, body: bytes) -> None:
+        if isinstance(said, _Chunk) and said.cancel:
+            self._left(call)
+            return
+        if call.is_served:
+            return
         if isinstance(said, _Head):
             call.head = said
-        elif said.cancel:
-            self._left(call)
-        else:
+        elif isinstance(said, _Chunk):
             self._keep(call, body)
             call.is_whole = call.is_whole or bool(said.end)
-        if call.is_whole and call.head is not None and not call.is_served:
+        if call.is_whole and call.head is not None:
             call.is_served = True
             self._start(self._answer(call, call.head), "answer")
 
-    def _opened(self, connection: "SdkConnection", request: str) -> HandedCall:
+    def _teller(self, connection: CallWire) -> Callable[[str, Mapping[str, Any]], Awaitable[None]]:
         async def tell(method: str, params: Mapping[str, Any]) -> None:
             """The runtime takes up messages at the same time: one that is sent before the last is
             acknowledged may overtake it."""
@@ -241,13 +260,7 @@ class HandedCalls:
             finally:
                 del self._told[number]
 
-        call = HandedCall(request, tell)
-        if len(self._open) < _MOST_CALLS:
-            self._open[request] = call
-        else:
-            call.is_served = True
-            self._start(_refuse(call, 503, f"There are {_MOST_CALLS} calls already."), "refuse")
-        return call
+        return tell
 
     def _keep(self, call: HandedCall, body: bytes) -> None:
         """What is too much is counted, and refused by who serves the call."""
