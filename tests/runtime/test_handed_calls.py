@@ -60,7 +60,11 @@ class House:
         assert self.calls.hear(self.pipe, message)
 
     def head(self, request: str, **more: Any) -> None:
-        known = {"method": "POST", "url": "http://model.caged.invalid/n/v1/x?a=b", "headers": {}}
+        known: Said = {
+            "method": "POST",
+            "url": "http://model.caged.invalid/n/v1/x?a=b",
+            "headers": {},
+        }
         self.say("Start", {"requestId": request, **known, **more})
 
     def body(self, request: str, data: Any = "{}", **more: Any) -> None:

@@ -169,7 +169,7 @@ class LentAccount:
         async with self._asking:
             is_old = time.monotonic() - self._asked_at > _KEPT_SECONDS
             if self._known is None or is_old:
-                collected = _Collected()
+                collected = _WholeAnswer()
                 scope: Scope = {
                     "type": "http",
                     "method": "GET",
@@ -202,7 +202,7 @@ class LentAccount:
 
 
 @dataclass
-class _Collected:
+class _WholeAnswer:
     """An answer of the proxy, kept whole."""
 
     status: int = _PASSING

@@ -195,7 +195,8 @@ class HandedCalls:
         if method not in _METHODS:
             return False
         self._soon(self._take, connection, method, message.get("params"))
-        answer = {"jsonrpc": "2.0", "id": number, "result": {}}
+        nothing: dict[str, Any] = {}
+        answer = {"jsonrpc": "2.0", "id": number, "result": nothing}
         if number is not None and not connection.send_at_once(answer):
             self._soon(lambda: self._start(connection.send(answer), "acknowledge"))
         return True
