@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,22 +54,23 @@ class House:
         self.pipe.calls = self.calls
         self._number = 0
 
-    def say(self, what: str, params: Said) -> None:
+    async def say(self, what: str, params: Said) -> None:
+        """From a thread, as the SDK's reader does."""
         self._number += 1
         name = f"llmInference.httpRequest{what}"
         message = {"id": self._number, "method": name, "params": params}
-        assert self.calls.hear(self.pipe, message)
+        assert await asyncio.to_thread(self.calls.hear, self.pipe, message)
 
-    def head(self, request: str, **more: Any) -> None:
+    async def head(self, request: str, **more: Any) -> None:
         known: Said = {
             "method": "POST",
             "url": "http://model.caged.invalid/n/v1/x?a=b",
             "headers": {},
         }
-        self.say("Start", {"requestId": request, **known, **more})
+        await self.say("Start", {"requestId": request, **known, **more})
 
-    def body(self, request: str, data: Any = "{}", **more: Any) -> None:
-        self.say("Chunk", {"requestId": request, "data": data, "end": True, **more})
+    async def body(self, request: str, data: Any = "{}", **more: Any) -> None:
+        await self.say("Chunk", {"requestId": request, "data": data, "end": True, **more})
 
     def is_answered(self, request: str) -> bool:
         last = [one["params"] for one in self.pipe.told if one["params"]["requestId"] == request]
@@ -86,8 +88,10 @@ async def echo(scope: Scope, receive: Receive, send: Send, _: Callable[[Peer], N
 
 async def test_a_call_is_served_like_one_over_http_and_all_is_acknowledged() -> None:
     house = House(echo)
-    house.head("r", headers={"Accept": ["a", "b"], "Host": ["elsewhere"], "Content-Length": ["9"]})
-    house.body("r", '{"é": 1}')
+    await house.head(
+        "r", headers={"Accept": ["a", "b"], "Host": ["elsewhere"], "Content-Length": ["9"]}
+    )
+    await house.body("r", '{"é": 1}')
     assert await soon(lambda: house.is_answered("r"))
     status, headers, body, last = house.pipe.answer("r")
     assert (status, headers) == (200, {"x-a": ["1", "2"]})
@@ -103,12 +107,12 @@ async def test_a_call_is_served_like_one_over_http_and_all_is_acknowledged() -> 
 
 async def test_a_body_comes_in_pieces_as_bytes_and_before_its_head() -> None:
     house = House(echo)
-    house.body("r", base64.b64encode(b"\xff1").decode(), binary=True, end=False)
-    house.body("r", b"2", end=False)
-    house.body("r", "3")
-    house.head("r")
-    house.head("r")
-    house.body("r")
+    await house.body("r", base64.b64encode(b"\xff1").decode(), binary=True, end=False)
+    await house.body("r", b"2", end=False)
+    await house.body("r", "3")
+    await house.head("r")
+    await house.head("r")
+    await house.body("r")
     assert await soon(lambda: house.is_answered("r"))
     assert house.pipe.answer("r")[2].endswith(b"|\xff123")
     starts = [one for one in house.pipe.told if one["method"].endswith("Start")]
@@ -119,8 +123,8 @@ async def test_a_body_comes_in_pieces_as_bytes_and_before_its_head() -> None:
 async def test_nothing_is_said_before_the_last_word_has_arrived() -> None:
     house = House(echo)
     house.pipe.is_slow = True
-    house.head("r")
-    house.body("r")
+    await house.head("r")
+    await house.body("r")
     for count in (1, 2, 3):
         assert await soon(lambda count=count: len(house.pipe.told) == count)
         await asyncio.sleep(0.02)
@@ -139,12 +143,12 @@ async def test_what_the_runtime_does_not_want_any_more_is_left() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     house = House(wait)
-    house.head("r")
-    house.body("r")
-    house.body("never begun", end=False)
+    await house.head("r")
+    await house.body("r")
+    await house.body("never begun", end=False)
     await asyncio.sleep(0.02)
     for request in ("r", "never begun", "unknown"):
-        house.body(request, "", cancel=True)
+        await house.body(request, "", cancel=True)
     assert await soon(lambda: seen)
     assert seen == ["http.disconnect"]
     assert house.pipe.told == []
@@ -164,8 +168,8 @@ async def test_half_an_answer_is_not_taken_for_a_whole_one() -> None:
 
     for app, status in ((half, 200), (none, 502)):
         house = House(app)
-        house.head("r")
-        house.body("r")
+        await house.head("r")
+        await house.body("r")
         assert await soon(lambda house=house: house.is_answered("r"))
         found = house.pipe.answer("r")
         assert (found[0], found[3]["error"]) == (status, {"message": "The answer was cut off."})
@@ -184,8 +188,8 @@ async def test_half_an_answer_is_not_taken_for_a_whole_one() -> None:
 )
 async def test_what_cannot_be_passed_on_is_refused(more: Said) -> None:
     house = House(echo)
-    house.head("r", **more)
-    house.body("r")
+    await house.head("r", **more)
+    await house.body("r")
     assert await soon(lambda: house.is_answered("r"))
     assert house.pipe.answer("r")[0] == 400
     await house.calls.close()
@@ -226,10 +230,10 @@ async def test_a_body_over_the_bound_is_counted_and_not_kept() -> None:
         await send({"type": "http.response.body", "body": b""})
 
     house = House(weigh)
-    house.head("r")
+    await house.head("r")
     for _ in range(3):
-        house.body("r", b"x" * (MOST_BODY_BYTES // 2), end=False)
-    house.body("r", "")
+        await house.body("r", b"x" * (MOST_BODY_BYTES // 2), end=False)
+    await house.body("r", "")
     assert await soon(lambda: sizes)
     told, kept = sizes[0]
     assert told == 3 * (MOST_BODY_BYTES // 2)
@@ -240,15 +244,34 @@ async def test_a_body_over_the_bound_is_counted_and_not_kept() -> None:
 async def test_so_many_calls_are_open_at_once_and_no_more() -> None:
     house = House(echo)
     for number in range(64):
-        house.head(f"r{number}")
-    house.head("one more")
-    house.body("one more")
+        await house.head(f"r{number}")
+    await house.head("one more")
+    await house.body("one more")
     assert await soon(lambda: house.is_answered("one more"))
     assert house.pipe.answer("one more")[0] == 503
-    house.body("r0")
+    await house.body("r0")
     assert await soon(lambda: house.is_answered("r0"))
-    house.head("another")
-    house.body("another")
+    await house.head("another")
+    await house.body("another")
     assert await soon(lambda: house.is_answered("another"))
     assert house.pipe.answer("another")[0] == 200
+    await house.calls.close()
+
+
+async def test_a_runtime_that_says_more_than_is_heard_has_to_wait() -> None:
+    house, heard = House(echo), list[int]()
+
+    def flood() -> None:
+        for number in range(40):
+            params = {"requestId": f"r{number}", "data": "", "end": True}
+            message = {"id": number, "method": "llmInference.httpRequestChunk", "params": params}
+            house.calls.hear(house.pipe, message)
+            heard.append(number)
+
+    flooding = asyncio.ensure_future(asyncio.to_thread(flood))
+    await asyncio.sleep(0)
+    time.sleep(0.3)  # noqa: ASYNC251  # the loop hears nothing meanwhile
+    assert len(heard) <= 4
+    await flooding
+    assert len(house.pipe.acknowledged) == 40
     await house.calls.close()

@@ -10,6 +10,7 @@ import base64
 import binascii
 import contextlib
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias
@@ -34,6 +35,9 @@ _OURS: Final = "airboss-call-"
 # More agents at once than one process has.
 _MOST_CALLS: Final = 64
 _MOST_KEPT_BYTES: Final = 4 * MOST_BODY_BYTES
+# So many messages wait for the loop, and behind them the runtime; but not for a loop that ends.
+_MOST_WAITING: Final = 4
+_ROOM_SECONDS: Final = 10.0
 _LONGEST_ADDRESS: Final = 16 * 1024
 _MOST_HEADERS: Final = 200
 _CUT: Final = "The answer was cut off."
@@ -184,6 +188,8 @@ class HandedCalls:
         self._told: dict[str, asyncio.Future[None]] = {}
         self._number = 0
         self._kept = 0
+        self._room = threading.Semaphore(_MOST_WAITING)
+        self._is_warned = False
         self._background = Background("handed calls")
 
     def hear(self, connection: CallWire, message: Mapping[str, Any]) -> bool:
@@ -194,16 +200,22 @@ class HandedCalls:
             return True
         if method not in _METHODS:
             return False
-        self._soon(self._take, connection, method, message.get("params"))
+        waited = self._room.acquire(timeout=_ROOM_SECONDS)
+        is_heard = self._soon(self._take, connection, method, message.get("params"), waited)
+        if waited and not is_heard:
+            self._room.release()
         nothing: dict[str, Any] = {}
         answer = {"jsonrpc": "2.0", "id": number, "result": nothing}
         if number is not None and not connection.send_at_once(answer):
             self._soon(lambda: self._start(connection.send(answer), "acknowledge"))
         return True
 
-    def _soon(self, work: Callable[..., object], *given: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed
+    def _soon(self, work: Callable[..., object], *given: Any) -> bool:
+        try:
             self._loop.call_soon_threadsafe(work, *given)
+        except RuntimeError:  # the loop is closed
+            return False
+        return True
 
     def _start(self, work: Any, name: str) -> None:
         self._background.start_if_open(work, name)
@@ -212,12 +224,16 @@ class HandedCalls:
         if (told := self._told.get(number)) is not None and not told.done():
             told.set_result(None)
 
-    def _take(self, connection: CallWire, method: str, params: Any) -> None:
+    def _take(self, connection: CallWire, method: str, params: Any, waited: bool) -> None:
+        if waited:
+            self._room.release()
         try:
             said = (_Head if method == _CALL_HEAD else _Chunk).model_validate(params)
             body = said.body if isinstance(said, _Chunk) else b""
         except (ValidationError, binascii.Error) as error:
-            _log.warning("The agent runtime handed over a call that is none: %s", type(error))
+            if not self._is_warned:
+                self._is_warned = True
+                _log.warning("The agent runtime handed over a call that is none: %s", type(error))
             return
         call = self._open.get(said.request)
         if call is None and isinstance(said, _Chunk) and said.cancel:
