@@ -5,6 +5,7 @@ import contextlib
 import functools
 import os
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -30,6 +31,7 @@ from airboss.entry.places import find_repo_root
 from airboss.harness.binding import Bindings
 from airboss.harness.holders import holder_of
 from airboss.harness.homes import Homes
+from airboss.harness.lent_account import CopilotService
 from airboss.harness.models import Catalog, copilot_offers
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.server_grants import ServerGrants
@@ -141,13 +143,14 @@ async def opened_services(
         stack.push_async_callback(sign_ins.close)
         places = Places(folder.path)
         await asyncio.to_thread(places.start)
-        proxy = ProviderProxy()
+        proxy = ProviderProxy(copilot=CopilotService.of(environ))
         stack.push_async_callback(proxy.close)
         tracing = await open_tracing(settings, environ, log, redactor, version("airboss"))
         if tracing is not None:
             stack.push_async_callback(tracing.close)
         homes = Homes(folder, lambda: accounts.cli_is_signed_in is False, settings.runtime_url)
         plan = runtime_plan(settings, folder, environ, secrets, tracing, redactor.learn)
+        plan = replace(plan, request_handler=proxy.answer_handed)
         pool = runtime_pool(settings, plan, homes, accounts)
         stack.push_async_callback(pool.stop)
         home = Path.home()

@@ -260,7 +260,7 @@ class Runtime:
         pid = pid if cage is None else cage.pid
         for number in {child.pid, pid}:
             give_back_descriptor_limit(number)
-        wire = SdkWire(asyncio.get_running_loop())
+        wire = SdkWire(asyncio.get_running_loop(), plan.request_handler)
         wire.attach(client)
         self.starts += 1
         return RuntimeProcess(client, child, wire, mark, located, pid, plan.places, cage=cage)
@@ -291,7 +291,8 @@ class Runtime:
         environ |= dict.fromkeys(_TEMPORARY, str(temporary))
         token = new_token() if plan.is_shared else None
         return ClientPlan(
-            *(program, note, plan.home, environ, plan.signed_in_user, plan.spans, token)
+            *(program, note, plan.home, environ, plan.signed_in_user, plan.spans, token),
+            request_handler=plan.request_handler,
         )
 
     async def _keep(self, process: RuntimeProcess) -> None:
