@@ -12,7 +12,6 @@ from airboss.harness.patterns import (
     LONGEST_COMMAND,
     MOST_WORDS,
     fits,
-    host_fits,
     host_of,
     literal,
     pieces,
@@ -22,6 +21,7 @@ from airboss.harness.spellings import Spellings
 from airboss.harness.wildcards import are_harmless
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
+from airboss.net.host_names import host_fits
 from airboss.runtime.permission import PermissionRequest
 
 # What can be allowed. A kind that a newer runtime adds is not, until it is understood.

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from airboss.errors import Conflict, Invalid, NotFound, TooMuch
-from airboss.harness.patterns import fixed_part, host_name, literal, plain
+from airboss.harness.patterns import fixed_part, literal, plain
 from airboss.harness.rules import UNDERSTOOD, WITH_PATHS, WITH_TOOL
 from airboss.log.writer import now_ms
 from airboss.model.audit_events import RulesChanged
 from airboss.model.ids import RuleId, new_rule_id
 from airboss.model.redaction import Redactor
 from airboss.model.rules import LONGEST_WORDS, KeptRule, Rule
+from airboss.net.host_names import host_name
 from airboss.service.audit import Audit, actor
 from airboss.store.rules import RuleStore
 
