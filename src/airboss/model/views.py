@@ -3,6 +3,18 @@
 from typing import ClassVar, Literal, TypeAlias
 
 from airboss.model.account_events import AccountChanged
+from airboss.model.cage_events import (
+    CageClosed,
+    CageLimit,
+    CageOpened,
+    EgressClosed,
+    EgressOpened,
+    EgressRefused,
+    HostTraffic,
+    SessionCage,
+    cage_after,
+    traffic_after,
+)
 from airboss.model.context_events import (
     CompactionEnded,
     CompactionStarted,
@@ -153,6 +165,9 @@ class SessionView(Frozen):
     own_agent: Literal[True] | None = None
     # Of the settings' accounts of Copilot, the one that it uses.
     account: str | None = None
+    # Where it has or had one.
+    cage: SessionCage | None = None
+    egress: tuple[HostTraffic, ...] | None = None
 
     @property
     def runtime_number(self) -> int:
@@ -320,6 +335,10 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"mcp_servers": with_change(view.mcp_servers, event)}
         case ContextMeasured() | CompactionStarted() | CompactionEnded():
             return _measured(view, event)
+        case CageOpened() | CageClosed() | CageLimit():
+            return {"cage": cage_after(view.cage, event)}
+        case EgressOpened() | EgressClosed() | EgressRefused():
+            return {"egress": traffic_after(view.egress, event)}
         case _:
             return {}
 

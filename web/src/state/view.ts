@@ -10,6 +10,7 @@ import type {
   SessionView,
   WaitingCall,
 } from "../api/types.gen";
+import { cageAfter, trafficAfter } from "./cage";
 import { canonical } from "./digest";
 import { titleOf } from "./text";
 import type { Event, Recorded } from "./types";
@@ -58,6 +59,8 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     plan_approved: null,
     agent: event.setup?.agent ?? null,
     account: null,
+    cage: null,
+    egress: null,
   };
 }
 
@@ -289,6 +292,14 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
             ? { ...view.context, tokens: event.after }
             : (view.context ?? null),
       };
+    case "cage.opened":
+    case "cage.closed":
+    case "cage.limit":
+      return { cage: cageAfter(view.cage ?? null, event) };
+    case "egress.opened":
+    case "egress.closed":
+    case "egress.refused":
+      return { egress: trafficAfter(view.egress ?? [], event) };
     default: // a newer server may say more than we know
       return {};
   }
