@@ -1,11 +1,10 @@
 """What goes out is counted, and told once where it belongs together."""
 
-import asyncio
-
 import pytest
 
 from airboss.model.cage_events import EgressClosed, EgressEvent, EgressOpened, EgressRefused
 from airboss.runtime.cage.traffic import Traffic
+from tests.runtime.cage.outside import until
 
 pytestmark = pytest.mark.anyio
 
@@ -21,9 +20,7 @@ async def test_connections_at_the_same_time_are_told_as_one() -> None:
     again = traffic.begin("a.example", 443, "1.1.1.1", "profile")
     traffic.end(again)
     assert told == [EgressOpened(host="a.example", port=443, address="1.1.1.1", by="profile")]
-    async with asyncio.timeout(5):
-        while len(told) < 2:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(told) == 2)
     closed = told[1]
     assert isinstance(closed, EgressClosed)
     assert (closed.connections, closed.sent, closed.received) == (6, 10, 15)
@@ -35,9 +32,7 @@ async def test_the_same_refusal_is_told_once_and_then_counted() -> None:
     for _ in range(10):
         traffic.refuse("a.example", 443, "No.")
     assert told == [EgressRefused(host="a.example", port=443, why="No.")]
-    async with asyncio.timeout(5):
-        while len(told) < 2:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(told) == 2)
     assert told[1] == EgressRefused(host="a.example", port=443, why="No.", count=9)
     traffic.close()
 

@@ -28,6 +28,9 @@ from airboss.runtime.cage.traffic import Hear, Traffic
 from airboss.runtime.cage.tunnel import Stream, Tunnel, TunnelOver
 
 _MOST_PINNED: Final = 1000
+# What a client that was refused still says is heard, up to here.
+_MOST_UNREAD: Final = 1_000_000
+_UNREAD_SECONDS: Final = 1.0
 _TLS_PORT: Final = 443
 _WAY: Final = "Ask a person to name it in the profile of this cage."
 _NOT_LISTED: Final = "It is not among the hosts of this cage."
@@ -85,6 +88,10 @@ class WayOut:
         self.hosts = host_list(self.terms.hosts)
         self.traffic = Traffic(self.hear)
 
+    @property
+    def connections(self) -> int:
+        return len(self._serving)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection of what is inside, to its end."""
         task = asyncio.current_task()
@@ -92,11 +99,15 @@ class WayOut:
         if task is not None and not is_full:
             self._serving.add(task)
         try:
+            inside = Stream(reader, writer, self.bounds.idle_seconds)
             with contextlib.suppress(OSError, TunnelOver):
                 if is_full:
-                    await _say(writer, 503, "Too many connections at once. Try again later.")
+                    await _say(inside, 503, "Too many connections at once. Try again later.")
                 else:
-                    await self._serve(Stream(reader, writer, self.bounds.idle_seconds))
+                    await self._serve(inside)
+        except asyncio.CancelledError:
+            if not self._is_closed:  # nobody waits for it but `close`
+                raise
         finally:
             if task is not None:
                 self._serving.discard(task)
@@ -120,11 +131,11 @@ class WayOut:
             address, outside = await self._connected(head)
         except HeadInvalid as invalid:
             self.traffic.refuse("?", None, "A request could not be read.")
-            await _say(inside.writer, 400, str(invalid))
+            await _say(inside, 400, str(invalid))
         except _Refused as refused:
             if refused.is_told and head is not None:
                 self.traffic.refuse(head.host, head.port, refused.why)
-            await _say(inside.writer, refused.status, refused.why, head)
+            await _say(inside, refused.status, refused.why, head)
         else:
             count = self.traffic.begin(head.host, head.port, address, by)
             tunnel = Tunnel(inside, outside, count, self.bounds.half_closed_seconds)
@@ -245,9 +256,7 @@ def _not_public(blocked: AddressBlocked) -> str:
     return "It is where a cloud keeps its machines' keys."
 
 
-async def _say(
-    writer: asyncio.StreamWriter, status: int, why: str, head: RequestHead | None = None
-) -> None:
+async def _say(inside: Stream, status: int, why: str, head: RequestHead | None = None) -> None:
     """In the first line too: of a refused tunnel, many clients show nothing else."""
     about = f"{head.host}:{head.port}: {why}" if head else why
     way = f" {_WAY}" if why == _NOT_LISTED else ""
@@ -260,6 +269,11 @@ async def _say(
         f"Content-Length: {len(body)}",
         "Connection: close",
     )
-    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("ascii") + body)
-    async with asyncio.timeout(5):
-        await writer.drain()
+    await inside.write(("\r\n".join(lines) + "\r\n\r\n").encode("ascii") + body)
+    inside.end()
+    # Closed with something unread, it would be cut off before it has heard this.
+    left = _MOST_UNREAD
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_UNREAD_SECONDS):
+            while left > 0 and (piece := await inside.read()):
+                left -= len(piece)
