@@ -61,6 +61,7 @@ from airboss.model.inbox_events import (
     InboxItem,
     ItemSettled,
     LimitReached,
+    goes_on_meanwhile,
     granted_by,
 )
 from airboss.model.limits import Granted, UsageLimits
@@ -289,7 +290,8 @@ def _changes(  # noqa: C901 - one arm a kind
         case TurnUsage():
             return {"usage": view.usage + event.usage}
         case AskedOfPerson():
-            return {"items": (*view.items, item_of(view, at, event)), "asking": event.prompt}
+            asking = view.asking if goes_on_meanwhile(event) else event.prompt
+            return {"items": (*view.items, item_of(view, at, event)), "asking": asking}
         case PermissionDecided() if view.asking:
             return {"asking": None}
         case ToolEnded():

@@ -126,6 +126,10 @@ export function itemOf(
   };
 }
 
+/** Whether the agent goes on while a person is asked: about a host that its cage does not name. */
+export const goesOnMeanwhile = (asked: Asked): boolean =>
+  asked.kind === "approval.asked" && asked.wish === "host";
+
 function grantedBy(view: SessionView, settled: ItemSettled): Granted[] {
   if (settled.outcome !== "go-on") return [];
   return view.items.flatMap(({ id, asked }) => {
@@ -211,7 +215,10 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "plan.asked":
     case "switch.asked":
     case "sign-in.asked":
-      return { items: [...view.items, itemOf(view, at, event)], asking: event.prompt ?? null };
+      return {
+        items: [...view.items, itemOf(view, at, event)],
+        asking: (goesOnMeanwhile(event) ? view.asking : event.prompt) ?? null,
+      };
     case "permission.decided":
       return view.asking ? { asking: null } : {};
     case "tool.ended":

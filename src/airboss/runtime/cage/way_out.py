@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from airboss.cage_settings import CageProfile
+from airboss.errors import AirbossError
 from airboss.net.egress import AddressBlocked, Egress, NameNotFound
 from airboss.net.host_lists import WEB_PORTS, HostList, host_list
 from airboss.net.package_hosts import PackageHosts, PackageHostsUnknown
@@ -31,6 +32,7 @@ _MOST_PINNED: Final = 1000
 # What a client that was refused still says is heard, up to here.
 _MOST_UNREAD: Final = 1_000_000
 _UNREAD_SECONDS: Final = 1.0
+_LONGEST_PHRASE: Final = 200
 _TLS_PORT: Final = 443
 _WAY: Final = "Ask a person to name it in the profile of this cage."
 _NOT_LISTED: Final = "It is not among the hosts of this cage."
@@ -166,7 +168,10 @@ class WayOut:
         listed = await self._is_listed(head.host, head.port)
         if not listed and head.port not in WEB_PORTS:
             raise _Refused(f"Port {head.port} of it is not among the hosts of this cage.")
-        answer = await self.permission(HostRequest(head.host, head.port, listed))
+        try:
+            answer = await self.permission(HostRequest(head.host, head.port, listed))
+        except (AirbossError, TimeoutError) as error:
+            raise _Refused("Nobody could decide about it. Try again later.", 503) from error
         if answer.allowed is None:
             raise _Refused(_IS_ASKED, is_told=False)
         if not answer.allowed:
@@ -261,7 +266,7 @@ async def _say(inside: Stream, status: int, why: str, head: RequestHead | None =
     about = f"{head.host}:{head.port}: {why}" if head else why
     way = f" {_WAY}" if why == _NOT_LISTED else ""
     body = f"Airboss: {about}{way}\n".encode()
-    phrase = why.encode("ascii", "replace").decode("ascii")
+    phrase = " ".join(why.split())[:_LONGEST_PHRASE].encode("ascii", "replace").decode("ascii")
     lines = (
         f"HTTP/1.1 {status} {phrase}",
         "X-Airboss-Cage: refused",
