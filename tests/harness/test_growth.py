@@ -21,7 +21,6 @@ from airboss.harness.guesses import guessed_hosts, guessed_paths, has_unknown_pa
 from airboss.harness.patterns import (
     LONGEST_COMMAND,
     fits,
-    host_name,
     host_of,
 )
 from airboss.harness.rules import first, holds, suggest
@@ -30,6 +29,7 @@ from airboss.harness.wildcards import are_harmless
 from airboss.model.ids import RuleId
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
+from airboss.net.host_names import host_name
 from airboss.runtime.hooks import ToolOutcome
 from airboss.runtime.permission import PermissionRequest, permission_request
 from tests.trials import share, trial

@@ -100,6 +100,7 @@ def test_what_wants_more_than_the_deed_and_what_nobody_knows_is_high() -> None:
 
 def test_other_kinds_say_where_it_goes() -> None:
     assert "x.example" in risk_of(request("url", url="https://x.example/a"), CWD).sentence
+    assert "send x.example" in risk_of(request("host", url="https://x.example/"), CWD).sentence
     tool = request("mcp", serverName="tracker", readOnly=True, toolName="get")
     assert risk_of(tool, CWD).severity == "low"
 

@@ -78,6 +78,13 @@ def test_hosts_and_tools_have_options_of_their_own(tmp_path: Path) -> None:
         ("domain", "*.x.example"),
         ("session", "*"),
     ]
+    caged = options(asked("host", url="https://api.x.example/"), tmp_path)
+    assert [(name, one.rule.host, one.until) for name, one in caged.items()] == [
+        ("exact", "api.x.example", None),
+        ("session", "api.x.example", "session"),
+        ("domain", "*.x.example", None),
+    ]
+    assert {one.rule.wish for one in caged.values()} == {"host"}
     tool = options(asked("mcp", serverName="tracker", toolName="get"), tmp_path)
     assert [(name, one.rule.tool, one.until) for name, one in tool.items()] == [
         ("exact", "tracker/get", None),

@@ -27,6 +27,15 @@ from airboss.model.audit_events import (
     TokenFacts,
     TrustChanged,
 )
+from airboss.model.cage_events import (
+    CageClosed,
+    CageLimit,
+    CageLimits,
+    CageOpened,
+    EgressClosed,
+    EgressOpened,
+    EgressRefused,
+)
 from airboss.model.context_events import (
     CompactionEnded,
     CompactionStarted,
@@ -238,6 +247,17 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ToolWaiting(block="t", item=ITEM, title="Change it?", session=SESSION, session_title="One"),
     ToolGoing(block="t"),
     AccountChanged.model_validate({"from": "work", "to": "team", "why": "its quota is used up"}),
+    CageOpened(
+        strength="strong",
+        profile="default",
+        walls=("namespaces", "seccomp"),
+        limits=CageLimits(memory_mb=4096, processes=512, file_mb=2048),
+    ),
+    CageClosed(how="The session was closed.", peak_memory_mb=96),
+    CageLimit(what="memory", text="It wanted more than 4096 MB."),
+    EgressOpened(host="example.org", port=443, address="1.1.1.1", by="profile"),
+    EgressClosed(host="example.org", port=443, connections=2, sent=10, received=20, seconds=0.5),
+    EgressRefused(host="other.example", port=443, why="It is not in the list.", count=3),
     ServerStarted(
         by=Actor(via="server"),
         version="1",

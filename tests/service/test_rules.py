@@ -118,6 +118,8 @@ async def test_a_secret_is_not_kept_in_a_rule(tmp_path: Path) -> None:
         ({"wish": "url", "host": "*.*"}, "host: should be a name"),
         ({"wish": "url", "host": "https://a.com"}, "host: should be a name"),
         ({"wish": "url", "host": "127.1"}, "host: should be a name"),
+        ({"wish": "host", "path": "/x"}, "host has no path"),
+        ({"wish": "host", "host": "a.com:8443"}, "host: should be a name"),
         ({"wish": "read", "folder": "x"}, "folder: should be an absolute path"),
     ],
 )
@@ -126,6 +128,11 @@ def test_a_rule_that_would_allow_too_much_or_nothing_is_refused(
 ) -> None:
     with pytest.raises(Invalid, match=why):
         settle(Rule(verdict="allow", **words))
+
+
+def test_a_rule_may_allow_hosts_to_cages() -> None:
+    rule = settle(Rule(verdict="allow", wish="host", host="*.Example.ORG."))
+    assert rule.host == "*.example.org"
 
 
 def test_a_rule_that_denies_may_name_anything_that_there_is() -> None:

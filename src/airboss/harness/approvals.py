@@ -33,6 +33,7 @@ _TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "write": ("fileName", "diff", "newFileContents"),
     "read": ("path",),
     "url": ("url",),
+    "host": ("host",),
 }
 ONCE: Final[tuple[Choice, ...]] = ("allow-once", "deny")
 _CLOSED: Final = "The session is closed, so nobody can decide."
@@ -159,6 +160,7 @@ _TITLES: Final[Mapping[str, Callable[[PermissionRequest], str]]] = {
     "write": _of_change,
     "read": _of_path("Read"),
     "url": _of_address,
+    "host": lambda request: f"Connect to {request.about}?",
     "mcp": _of_tool,
     "custom-tool": _of_tool,
     "hook": _of_tool,

@@ -11,6 +11,7 @@ from airboss.harness.auto_switch import SwitchDecisions
 from airboss.harness.compaction import Compacting
 from airboss.harness.gate import Gate
 from airboss.harness.hook_facts import close_hooks, gate_checks, leave_hooks, session_hooks
+from airboss.harness.host_items import HostItems
 from airboss.harness.incarnation import Incarnation
 from airboss.harness.limit_guard import LimitGuard
 from airboss.harness.loops import Loops
@@ -76,6 +77,8 @@ class Conversation:
         self.pending = PendingItems(
             state, terms.rule, terms.rules, terms.find_earlier, terms.approval_seconds
         )
+        # Where it has a cage, whose way out asks here.
+        self.hosts = HostItems(state, terms.rules, lambda: self._terms.now.rule)
         self.prompts = Prompts(state, terms.images)
         self._guard = LimitGuard(state, self.pending, terms.route.multiplier)
         self._events = TurnEvents(state, self.prompts, self.pending, self._guard, self._background)
@@ -272,6 +275,7 @@ class Conversation:
         self._opening.give_back()
         self._lost = reason
         self.pending.leave()
+        self.hosts.end()
         said = TurnReport("interrupted", Failure("RuntimeLost", reason))
         if self._state.turn:
             self._state.turn.cut_short("interrupted", said)
@@ -356,6 +360,7 @@ class Conversation:
 
     async def close(self, who: str, reason: str, *, waits: bool) -> None:
         self.pending.cancel()
+        self.hosts.end()
         await self._end("aborted", TurnReport("dropped", Failure("SessionClosed", _CLOSED)))
         dropped = [PromptDropped(prompt=prompt, reason=_CLOSED) for prompt in self._state.queue]
         await self._state.record(*dropped, SessionClosed(reason=reason, who=who), waits=waits)
@@ -364,6 +369,7 @@ class Conversation:
     async def interrupt(self, reason: str) -> None:
         """The server stops: the session can be resumed by the next one."""
         self.pending.leave()
+        self.hosts.end()
         await self._end("interrupted", TurnReport("interrupted", Failure("ServerStopped", reason)))
         await self._state.writer.commit(SessionInterrupted(reason=reason))
         self._state.writer.release()

@@ -12,7 +12,8 @@ from fnmatch import fnmatchcase
 from urllib.parse import unquote
 
 from airboss.harness.command_words import Word, texts, words
-from airboss.harness.patterns import MOST_WORDS, host_name, host_of
+from airboss.harness.patterns import MOST_WORDS, host_of
+from airboss.net.host_names import host_name
 
 # What may stand around a file inside a word: `--file=x`, `>x`, `@x`, `sh -c 'cat x'`.
 _INSIDE = re.compile(r"[=<>;&|()`,:@{}'\"\s]")

@@ -1,12 +1,13 @@
 """What the words of a rule stand for: texts with `*` and `?`, parts of a command, hosts."""
 
 import fnmatch
-import ipaddress
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
+
+from airboss.net.host_names import host_name, plain_address
 
 # `\*`, `\?` and `\\` are the letters themselves; any other backslash is one.
 _PARTS = re.compile(r"\\[*?\\]|.", re.DOTALL)
@@ -18,11 +19,6 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 MOST_WORDS = 1000
 # What the kernel takes as one argument, so as one command; what is longer is unclear.
 LONGEST_COMMAND = 128 * 1024
-# The longest name that the network knows; what is longer is none.
-_LONGEST_HOST = 255
-_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-# One way of writing these leads to one host, another to another.
-_AMBIGUOUS = re.compile("[ßẞς\u200c\u200d]")
 # What browsers drop, or take for a slash; in an honest address they are written as %20 and so on.
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 
@@ -127,38 +123,5 @@ def host_of(url: str) -> str | None:
     if parts.scheme not in ("http", "https") or not host or _ODD.search(url):
         return None
     if parts.netloc.rpartition("@")[2].startswith("["):
-        return _address(host)
+        return plain_address(host)
     return host_name(host)
-
-
-def host_name(host: str) -> str | None:
-    """A name as the network knows it: in small letters, IDNA, without the last dot."""
-    if len(host) > _LONGEST_HOST or _AMBIGUOUS.search(host):
-        return None
-    try:
-        name = host.encode("idna").decode("ascii").lower().removesuffix(".")
-    except UnicodeError:
-        return None
-    labels = name.split(".")
-    if not all(_LABEL.fullmatch(label) for label in labels):
-        return _address(name) if ":" in name else None
-    # 2130706433 and 0x7f.1 are 127.0.0.1 to a browser.
-    if labels[-1].isdigit() or labels[-1].startswith("0x"):
-        return _address(name)
-    return name
-
-
-def _address(host: str) -> str | None:
-    try:
-        return str(ipaddress.ip_address(host))
-    except ValueError:
-        return None
-
-
-def host_fits(pattern: str, host: str) -> bool:
-    """`*.example.com` is every host below example.com; `*` is every host."""
-    if pattern == "*":
-        return True
-    if pattern.startswith("*."):
-        return host.endswith(pattern[1:]) and host != pattern[1:]
-    return host == pattern

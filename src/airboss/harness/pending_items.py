@@ -365,7 +365,7 @@ class PendingItems:
         """A person's word; of several the first counts, and it is on disk when this answers."""
         # Also in the moment before the resumed agent asks for it again.
         kept = {waiting.asked.item: waiting for waiting in self._kept.values()}
-        waiting = self._state.waiting.get(settled.item) or kept.get(settled.item)
+        waiting = (kept | self._state.beside | self._state.waiting).get(settled.item)
         if waiting is None or waiting.is_taken:
             raise Conflict(NOT_WAITED_FOR)
         waiting.is_taken = True

@@ -162,6 +162,9 @@ def risk_of(request: PermissionRequest, cwd: Path) -> Risk:
         case "url":
             host = host_of(request.url or "") or "an address"
             return Risk("medium", f"Fetches from {host}. What is in the URL is sent there.")
+        case "host":
+            host = host_of(request.url or "") or "a host"
+            return Risk("medium", f"Programs in the cage can send {host} whatever they can read.")
         case "mcp" | "custom-tool" | "hook":
             return _of_tool(request)
         case "memory":

@@ -14,7 +14,7 @@ from typing import Final
 from airboss.harness.command_words import texts
 from airboss.harness.patterns import host_of, literal, pieces
 from airboss.harness.permissions import PolicyRule
-from airboss.harness.rules import holds
+from airboss.harness.rules import HOST, holds
 from airboss.model.inbox_events import AlwaysOption
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
@@ -68,6 +68,7 @@ def _exact(request: PermissionRequest, rule: Rule) -> AlwaysOption:
         "write": "Changes of this file only",
         "read": "Reading this file only",
         "url": "This host",
+        HOST: "This host, from every cage",
     }
     return AlwaysOption(id="exact", title=titles.get(request.kind, "This tool"), rule=rule)
 
@@ -80,6 +81,8 @@ def _wider(request: PermissionRequest, exact: Rule, folder: str) -> Iterator[Alw
             yield from _of_files(request.kind, exact, folder)
         case "url":
             yield from _of_host(request)
+        case "host":
+            yield from _of_caged_host(exact)
         case _:
             yield from _of_tool(exact)
 
@@ -163,6 +166,21 @@ def _of_host(request: PermissionRequest) -> Iterator[AlwaysOption]:
         example="https://example.com/",
         note="What is in the URL is sent there",
     )
+
+
+def _of_caged_host(exact: Rule) -> Iterator[AlwaysOption]:
+    """Never every host: that would leave of the cage's network nothing but its name."""
+    parent = (exact.host or "").partition(".")[2]
+    yield AlwaysOption(
+        id="session", title="This host, until this session ends", rule=exact, until="session"
+    )
+    if "." in parent:
+        yield AlwaysOption(
+            id="domain",
+            title=f"Every host below {parent}, from every cage",
+            rule=Rule(verdict="allow", wish=HOST, host=f"*.{parent}"),
+            example=f"https://other.{parent}/",
+        )
 
 
 def _of_tool(exact: Rule) -> Iterator[AlwaysOption]:

@@ -12,7 +12,6 @@ from airboss.harness.patterns import (
     LONGEST_COMMAND,
     MOST_WORDS,
     fits,
-    host_fits,
     host_of,
     literal,
     pieces,
@@ -22,12 +21,17 @@ from airboss.harness.spellings import Spellings
 from airboss.harness.wildcards import are_harmless
 from airboss.model.redaction import Redactor
 from airboss.model.rules import KeptRule, Rule
+from airboss.net.host_names import host_fits
 from airboss.runtime.permission import PermissionRequest
 
 # What can be allowed. A kind that a newer runtime adds is not, until it is understood.
 UNDERSTOOD: Final = frozenset(
     {"shell", "write", "read", "url", "mcp", "custom-tool", "hook", "memory", "workflow"}
 )
+# A host that a program in a cage wants to reach: asked by the cage, never by the runtime.
+HOST: Final = "host"
+# What a rule may allow.
+ALLOWABLE: Final = UNDERSTOOD | {HOST}
 # Which kinds have what a rule may name; where one lacks it nevertheless, the request is unclear.
 WITH_PATHS: Final = frozenset({"read", "write"})
 WITH_TOOL: Final = frozenset({"mcp", "custom-tool", "hook"})
@@ -88,8 +92,8 @@ def _narrowest(request: PermissionRequest, asked: "_Asked") -> Rule | None:
             return Rule(verdict="allow", wish="shell", command=command, folder=folder)
         case "read" | "write" if len(asked.real_paths) == 1 and (path := asked.real_paths[0]):
             return Rule(verdict="allow", wish=request.kind, path=literal(path))
-        case "url" if len(asked.hosts) == 1 and (host := asked.hosts[0]):
-            return Rule(verdict="allow", wish="url", host=host)
+        case "url" | "host" if len(asked.hosts) == 1 and (host := asked.hosts[0]):
+            return Rule(verdict="allow", wish=request.kind, host=host)
         case "mcp" | "custom-tool" if asked.tool:
             return Rule(verdict="allow", wish=request.kind, tool=literal(asked.tool))
         case _:
@@ -105,7 +109,7 @@ def _holds(rule: Rule, asked: "_Asked") -> bool:
 def _allows(rule: Rule, asked: "_Asked") -> bool:
     """Everything that it names is there and fits, beyond doubt."""
     kind = asked.request.kind
-    if kind not in UNDERSTOOD or asked.wants_more or not _is_named(rule, kind):
+    if kind not in ALLOWABLE or asked.wants_more or not _is_named(rule, kind):
         return False
     if kind == "shell" and (rule.path or rule.host):
         return False  # nobody knows which files and hosts a command touches

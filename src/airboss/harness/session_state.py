@@ -174,6 +174,8 @@ class SessionState:
         self.turn: Turn | None = None
         self.last_turn: Turn | None = None
         self.waiting: dict[ItemId, WaitingItem] = {}
+        # What people are asked while the agent goes on.
+        self.beside: dict[ItemId, WaitingItem] = {}
         self._behind: dict[str, str] = {}
         # The time at work: it stands still while people are waited for.
         self.watch = Stopwatch()

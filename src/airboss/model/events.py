@@ -7,6 +7,7 @@ from pydantic import Field, TypeAdapter
 
 from airboss.model.account_events import AccountEvent
 from airboss.model.audit_events import AuditEvent
+from airboss.model.cage_events import CageEvent, EgressEvent
 from airboss.model.context_events import AsideAnswered as AsideAnswered
 from airboss.model.context_events import ContextEvent
 from airboss.model.gate_events import GateEvent, WaitEvent
@@ -307,6 +308,8 @@ Event: TypeAlias = Annotated[
     | HookEvent
     | WaitEvent
     | AccountEvent
+    | CageEvent
+    | EgressEvent
     | AuditEvent,
     Field(discriminator="kind"),
 ]

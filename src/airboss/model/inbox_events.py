@@ -202,6 +202,12 @@ ASKED_KINDS: Final = (
 )
 
 
+def goes_on_meanwhile(asked: AskedOfPerson) -> bool:
+    """Whether the agent goes on while a person is asked: about a host that a program in its cage
+    wants to reach."""
+    return isinstance(asked, ApprovalAsked) and asked.wish == "host"
+
+
 def granted_by(asked: LimitReached) -> Granted:
     """What a yes comes to."""
     upto = None if asked.more is None else max(asked.allowed, asked.used) + asked.more

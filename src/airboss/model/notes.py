@@ -4,6 +4,7 @@ from typing import Final
 
 from airboss.model.account_events import AccountChanged
 from airboss.model.blocks import Tone
+from airboss.model.cage_events import CageLimit, EgressRefused
 from airboss.model.context_events import CompactionEnded, SessionChanged
 from airboss.model.events import (
     AsideAnswered,
@@ -71,6 +72,10 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return "info", f"Skill {event.name}", event.description
         case HookRan():
             return _ran(event)
+        case CageLimit():
+            return "error", "The cage reached a limit", event.text
+        case EgressRefused():
+            return "warning", f"Not connected: {event.host}", event.why
         case ToolVetoed():
             return "warning", f"Blocked: {event.tool}", event.reason
         # A person's no stands in what the person was asked.

@@ -3,6 +3,18 @@
 from typing import ClassVar, Literal, TypeAlias
 
 from airboss.model.account_events import AccountChanged
+from airboss.model.cage_events import (
+    CageClosed,
+    CageLimit,
+    CageOpened,
+    EgressClosed,
+    EgressOpened,
+    EgressRefused,
+    HostTraffic,
+    SessionCage,
+    cage_after,
+    traffic_after,
+)
 from airboss.model.context_events import (
     CompactionEnded,
     CompactionStarted,
@@ -49,6 +61,7 @@ from airboss.model.inbox_events import (
     InboxItem,
     ItemSettled,
     LimitReached,
+    goes_on_meanwhile,
     granted_by,
 )
 from airboss.model.limits import Granted, UsageLimits
@@ -155,6 +168,9 @@ class SessionView(Frozen):
     instead_of: str | None = None
     # Of the settings' accounts of Copilot, the one that it uses.
     account: str | None = None
+    # Where it has or had one.
+    cage: SessionCage | None = None
+    egress: tuple[HostTraffic, ...] | None = None
 
     @property
     def runtime_number(self) -> int:
@@ -277,7 +293,8 @@ def _changes(  # noqa: C901 - one arm a kind
         case TurnUsage():
             return {"usage": view.usage + event.usage}
         case AskedOfPerson():
-            return {"items": (*view.items, item_of(view, at, event)), "asking": event.prompt}
+            asking = view.asking if goes_on_meanwhile(event) else event.prompt
+            return {"items": (*view.items, item_of(view, at, event)), "asking": asking}
         case PermissionDecided() if view.asking:
             return {"asking": None}
         case ToolEnded():
@@ -323,6 +340,10 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"mcp_servers": with_change(view.mcp_servers, event)}
         case ContextMeasured() | CompactionStarted() | CompactionEnded():
             return _measured(view, event)
+        case CageOpened() | CageClosed() | CageLimit():
+            return {"cage": cage_after(view.cage, event)}
+        case EgressOpened() | EgressClosed() | EgressRefused():
+            return {"egress": traffic_after(view.egress, event)}
         case _:
             return {}
 

@@ -50,9 +50,7 @@ class Egress:
     async def addresses(self, host: str, port: int) -> list[str]:
         """Where to connect to for a name or an address, those of IPv4 first."""
         name = host.strip("[]")
-        self._check_name(name)
-        if _is_address(name):  # there is nothing to look up, which would take a thread
-            self._check_address(name, name)
+        if self.check(name):  # there is nothing to look up, which would take a thread
             return [name]
         loop = asyncio.get_running_loop()
         try:
@@ -64,6 +62,14 @@ class Egress:
         for address in known:  # one bad answer is enough
             self._check_address(name, address)
         return known[:_MOST_ADDRESSES]
+
+    def check(self, name: str) -> bool:
+        """What can be said before a name is looked up. Whether it is an address."""
+        self._check_name(name)
+        is_address = _is_address(name)
+        if is_address:
+            self._check_address(name, name)
+        return is_address
 
     def _check_name(self, name: str) -> None:
         if is_metadata_name(name):

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from airboss.errors import Conflict, Invalid, NotFound, TooMuch
-from airboss.harness.patterns import fixed_part, host_name, literal, plain
-from airboss.harness.rules import UNDERSTOOD, WITH_PATHS, WITH_TOOL
+from airboss.harness.patterns import fixed_part, literal, plain
+from airboss.harness.rules import ALLOWABLE, HOST, WITH_PATHS, WITH_TOOL
 from airboss.log.writer import now_ms
 from airboss.model.audit_events import RulesChanged
 from airboss.model.ids import RuleId, new_rule_id
 from airboss.model.redaction import Redactor
 from airboss.model.rules import LONGEST_WORDS, KeptRule, Rule
+from airboss.net.host_names import host_name
 from airboss.service.audit import Audit, actor
 from airboss.store.rules import RuleStore
 
@@ -22,7 +23,7 @@ _log = logging.getLogger("airboss.rules")
 
 MOST_RULES: Final = 1000
 # What can be denied or asked about, though nothing of it can be allowed by a rule.
-_KINDS: Final = UNDERSTOOD | {
+_KINDS: Final = ALLOWABLE | {
     "extension-management",
     "extension-permission-access",
     "extension-env-access",
@@ -32,7 +33,7 @@ _HAVE: Final = {
     "tool": WITH_TOOL,
     "command": frozenset({"shell"}),
     "path": WITH_PATHS | {"shell"},
-    "host": frozenset({"url", "shell"}),
+    "host": frozenset({"url", "shell", HOST}),
 }
 
 
@@ -140,7 +141,7 @@ def _is_usable(text: str) -> bool:
 
 
 def _check_kind(rule: Rule) -> None:
-    kinds = UNDERSTOOD if rule.verdict == "allow" else _KINDS
+    kinds = ALLOWABLE if rule.verdict == "allow" else _KINDS
     if rule.wish is not None and rule.wish not in kinds:
         raise Invalid(f"There is no kind of request {rule.wish}. Use {', '.join(sorted(kinds))}.")
     if rule.verdict != "allow":

@@ -37,6 +37,8 @@ _LEFT_OUT: Final = (
     *("session.ready", "session.resumed", "session.interrupted", "session.closed"),
     *("session.idle", "session.pinned", "session.forked", "turn.usage", "tool.waiting"),
     *("tool.going", "compaction.started", "context.measured", "mcp.changed"),
+    *("cage.opened", "cage.closed", "cage.limit"),
+    *("egress.opened", "egress.closed", "egress.refused"),
 )
 
 

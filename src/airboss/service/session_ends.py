@@ -29,7 +29,7 @@ from airboss.model.events import (
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import ItemId, SessionId
 from airboss.model.inbox import InboxView
-from airboss.model.inbox_events import InboxArrived, InboxItem, ItemSettled
+from airboss.model.inbox_events import InboxArrived, InboxItem, ItemSettled, goes_on_meanwhile
 from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
@@ -84,7 +84,8 @@ async def _interrupt(log: EventLog, inbox: Writer, view: SessionView) -> str | N
     writer = await log.writer(view.id)
     asks = view.items or view.asking or view.state == "opening"
     pending = await unanswered_items_of(log, view) if asks else NOTHING_PENDING
-    stay = view.items if view.task else pending.waiting
+    of_task = [item for item in view.items if not goes_on_meanwhile(item.asked)]
+    stay = of_task if view.task else pending.waiting
     effects = await effects_of_turn(log, view.id, view.turn) if view.turn else ()
     ends = interrupting(view, writer.left_open, stay, effects)
     if pending.who:

@@ -156,6 +156,36 @@ export type BrowserSignedOut = {
   "why": "asked" | "replaced" | "token-gone" | "time";
 };
 
+/** The cage is gone, with everything that was started in it. */
+export type CageClosed = {
+  "kind": "cage.closed";
+  "how": string;
+  "peak_memory_mb"?: number | null;
+};
+
+/** What is inside wanted more than its profile allows, and the cage ended. */
+export type CageLimit = {
+  "kind": "cage.limit";
+  "what": string;
+  "text": string;
+};
+
+/** How much what is inside may use, all together; of a file: each. */
+export type CageLimits = {
+  "memory_mb": number;
+  "processes": number;
+  "file_mb": number;
+};
+
+/** The session's agent works behind walls from here on. */
+export type CageOpened = {
+  "kind": "cage.opened";
+  "strength": "strong" | "narrow";
+  "profile": string;
+  "walls": readonly (string)[];
+  "limits": CageLimits;
+};
+
 /** What a request that waits is to say, or its place: 0 comes next. */
 export type ChangePrompt = {
   "text"?: string | null;
@@ -504,6 +534,35 @@ export type DraftedJob = {
   "requireUserInput": boolean;
 };
 
+/** The last connection to a host has ended; all of them are in the counts. `sent` is what left the cage, in bytes. */
+export type EgressClosed = {
+  "kind": "egress.closed";
+  "host": string;
+  "port": number;
+  "connections": number;
+  "sent": number;
+  "received": number;
+  "seconds": number;
+};
+
+/** A host is connected to. Told once for all connections that are open at the same time. */
+export type EgressOpened = {
+  "kind": "egress.opened";
+  "host": string;
+  "port": number;
+  "address": string;
+  "by": string;
+};
+
+/** A host was not connected to. The same, refused again soon after, is told in one count. */
+export type EgressRefused = {
+  "kind": "egress.refused";
+  "host": string;
+  "port"?: number | null;
+  "why": string;
+  "count": number;
+};
+
 /** An entry to begin from. `script` plays it on the rehearsal model. */
 export type EntryExample = {
   "name": string;
@@ -611,7 +670,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | CageOpened | CageClosed | CageLimit | EgressOpened | EgressClosed | EgressRefused | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -755,6 +814,18 @@ export type HookSetup = {
   "place": string;
   "files": Record<string, string>;
   "needs_trust": boolean;
+};
+
+/** What went to a host and came from it, as far as it is counted, and how often it was refused with the reason of the last time. */
+export type HostTraffic = {
+  "host": string;
+  "port"?: number | null;
+  "is_open": boolean;
+  "connections": number;
+  "sent": number;
+  "received": number;
+  "refused": number;
+  "why"?: string | null;
 };
 
 /** Something waits for a person. */
@@ -1332,7 +1403,7 @@ export type RecordedAct = {
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | CageOpened | CageClosed | CageLimit | EgressOpened | EgressClosed | EgressRefused | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
 };
 
 /** It is being played; ask for it by its id. */
@@ -1766,6 +1837,16 @@ export type SessionBinding = {
   "fits"?: boolean | null;
 };
 
+/** The cage of a session as it is now, or as it last was. */
+export type SessionCage = {
+  "strength": "strong" | "narrow";
+  "profile": string;
+  "walls": readonly (string)[];
+  "limits": CageLimits;
+  "is_open": boolean;
+  "limit"?: string | null;
+};
+
 /** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. With `instead_of` the model was at its rate limit: the turn goes on with another one now, and the session returns to it by itself. */
 export type SessionChanged = {
   "kind": "session.changed";
@@ -1944,6 +2025,8 @@ export type SessionView = {
   "own_agent"?: true | null;
   "instead_of"?: string | null;
   "account"?: string | null;
+  "cage"?: SessionCage | null;
+  "egress"?: readonly (HostTraffic)[] | null;
 };
 
 /** One setting: what it means, what it is, and who says so. */

@@ -5,6 +5,7 @@ import { get } from "../api/client";
 import type { EventPage, InboxItem, SessionView } from "../api/types.gen";
 import { type Origin, useOrigin } from "../parts/origin";
 import { runAddress } from "../start/rows";
+import { goesOnMeanwhile } from "../state/view";
 import { visible, visibleProse } from "../words";
 
 /** “Job · Ship a change”, “Session · Why does it fail?”. */
@@ -47,7 +48,7 @@ export function About({ item }: { item: InboxItem }) {
         {item.run != null && (
           <>
             <dt>Run</dt>
-            <dd>parked, takes no slot</dd>
+            <dd>{goesOnMeanwhile(item.asked) ? "goes on meanwhile" : "parked, takes no slot"}</dd>
           </>
         )}
       </dl>

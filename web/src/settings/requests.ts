@@ -8,6 +8,7 @@ export const REQUESTS = {
   write: "path",
   read: "path",
   url: "host",
+  host: "host",
   mcp: "tool",
   "custom-tool": "tool",
 } as const;

@@ -114,6 +114,10 @@ export function noteOf(event: Event): Note | null {
       return told("info", `Skill ${event.name}`, event.description ?? "");
     case "hook.ran":
       return ran(event);
+    case "cage.limit":
+      return told("error", "The cage reached a limit", event.text);
+    case "egress.refused":
+      return told("warning", `Not connected: ${event.host}`, event.why);
     case "tool.vetoed":
       return told("warning", `Blocked: ${event.tool}`, event.reason);
     case "permission.decided":

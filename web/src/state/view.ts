@@ -10,6 +10,7 @@ import type {
   SessionView,
   WaitingCall,
 } from "../api/types.gen";
+import { cageAfter, trafficAfter } from "./cage";
 import { canonical } from "./digest";
 import { titleOf } from "./text";
 import type { Event, Recorded } from "./types";
@@ -58,6 +59,8 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     plan_approved: null,
     agent: event.setup?.agent ?? null,
     account: null,
+    cage: null,
+    egress: null,
   };
 }
 
@@ -122,6 +125,10 @@ export function itemOf(
     run: view.run ?? null,
   };
 }
+
+/** Whether the agent goes on while a person is asked: about a host that its cage does not name. */
+export const goesOnMeanwhile = (asked: Asked): boolean =>
+  asked.kind === "approval.asked" && asked.wish === "host";
 
 function grantedBy(view: SessionView, settled: ItemSettled): Granted[] {
   if (settled.outcome !== "go-on") return [];
@@ -208,7 +215,10 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "plan.asked":
     case "switch.asked":
     case "sign-in.asked":
-      return { items: [...view.items, itemOf(view, at, event)], asking: event.prompt ?? null };
+      return {
+        items: [...view.items, itemOf(view, at, event)],
+        asking: (goesOnMeanwhile(event) ? view.asking : event.prompt) ?? null,
+      };
     case "permission.decided":
       return view.asking ? { asking: null } : {};
     case "tool.ended":
@@ -290,6 +300,14 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
             ? { ...view.context, tokens: event.after }
             : (view.context ?? null),
       };
+    case "cage.opened":
+    case "cage.closed":
+    case "cage.limit":
+      return { cage: cageAfter(view.cage ?? null, event) };
+    case "egress.opened":
+    case "egress.closed":
+    case "egress.refused":
+      return { egress: trafficAfter(view.egress ?? [], event) };
     default: // a newer server may say more than we know
       return {};
   }

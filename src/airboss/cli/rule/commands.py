@@ -41,7 +41,7 @@ def rule_add(
             "--kind",
             "--wish",
             metavar="KIND",
-            help="Kind of request: shell, write, read, url, mcp, …",
+            help="Kind of request: shell, write, read, url, host, mcp, …",
         ),
     ] = None,
     tool: Annotated[

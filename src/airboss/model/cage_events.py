@@ -1,0 +1,171 @@
+"""What is told of a session's cage and of its way out, and what it comes to."""
+
+from typing import Final, Literal, TypeAlias
+
+from airboss.model.words import Frozen, Words
+
+# With namespaces; or with Landlock only, and then without any network.
+CageStrength: TypeAlias = Literal["strong", "narrow"]
+
+# A view has so many hosts; what is told of others is added up under one name.
+MOST_HOSTS: Final = 100
+OTHER_HOSTS: Final = "other hosts"
+
+
+class CageLimits(Frozen):
+    """How much what is inside may use, all together; of a file: each."""
+
+    memory_mb: int
+    processes: int
+    file_mb: int
+
+
+class CageOpened(Frozen):
+    """The session's agent works behind walls from here on."""
+
+    kind: Literal["cage.opened"] = "cage.opened"
+    strength: CageStrength
+    profile: Words
+    # What the kernel enforces, each in a word or two.
+    walls: tuple[Words, ...]
+    limits: CageLimits
+
+
+class CageClosed(Frozen):
+    """The cage is gone, with everything that was started in it."""
+
+    kind: Literal["cage.closed"] = "cage.closed"
+    how: Words
+    peak_memory_mb: int | None = None
+
+
+class CageLimit(Frozen):
+    """What is inside wanted more than its profile allows, and the cage ended."""
+
+    kind: Literal["cage.limit"] = "cage.limit"
+    # `memory`, `processes` or `disk`.
+    what: Words
+    text: Words
+
+
+class EgressOpened(Frozen):
+    """A host is connected to. Told once for all connections that are open at the same time."""
+
+    kind: Literal["egress.opened"] = "egress.opened"
+    host: Words
+    port: int
+    # Where its name led; nothing else is connected to under it.
+    address: Words
+    # Who allowed it: `profile`, `rule …` or `person …`.
+    by: Words
+
+
+class EgressClosed(Frozen):
+    """The last connection to a host has ended; all of them are in the counts. `sent` is what left
+    the cage, in bytes."""
+
+    kind: Literal["egress.closed"] = "egress.closed"
+    host: Words
+    port: int
+    connections: int
+    sent: int
+    received: int
+    seconds: float
+
+
+class EgressRefused(Frozen):
+    """A host was not connected to. The same, refused again soon after, is told in one count."""
+
+    kind: Literal["egress.refused"] = "egress.refused"
+    host: Words
+    port: int | None = None
+    why: Words
+    count: int = 1
+
+
+class SessionCage(Frozen):
+    """The cage of a session as it is now, or as it last was."""
+
+    strength: CageStrength
+    profile: Words
+    walls: tuple[Words, ...]
+    limits: CageLimits
+    is_open: bool = True
+    # What was reached, where that ended it.
+    limit: Words | None = None
+
+
+class HostTraffic(Frozen):
+    """What went to a host and came from it, as far as it is counted, and how often it was refused
+    with the reason of the last time."""
+
+    host: Words
+    port: int | None = None
+    is_open: bool = False
+    connections: int = 0
+    sent: int = 0
+    received: int = 0
+    refused: int = 0
+    why: Words | None = None
+
+
+CageEvent: TypeAlias = CageOpened | CageClosed | CageLimit
+EgressEvent: TypeAlias = EgressOpened | EgressClosed | EgressRefused
+
+
+def cage_after(cage: SessionCage | None, event: CageEvent) -> SessionCage | None:
+    match event:
+        case CageOpened():
+            return SessionCage(
+                strength=event.strength,
+                profile=event.profile,
+                walls=event.walls,
+                limits=event.limits,
+            )
+        case CageClosed():
+            return cage and cage.model_copy(update={"is_open": False})
+        case CageLimit():
+            return cage and cage.model_copy(update={"limit": event.what})
+
+
+def traffic_after(
+    traffic: tuple[HostTraffic, ...] | None, event: EgressEvent
+) -> tuple[HostTraffic, ...]:
+    """In the order in which hosts were first named."""
+    known = traffic or ()
+    found = _place(known, event.host, event.port)
+    if found is None and len(known) >= MOST_HOSTS:
+        found = _place(known, OTHER_HOSTS, None)
+    if found is None:
+        is_one_more = len(known) < MOST_HOSTS
+        new = (
+            HostTraffic(host=event.host, port=event.port)
+            if is_one_more
+            else HostTraffic(host=OTHER_HOSTS)
+        )
+        return (*known, _counted(new, event))
+    return (*known[:found], _counted(known[found], event), *known[found + 1 :])
+
+
+def _place(known: tuple[HostTraffic, ...], host: str, port: int | None) -> int | None:
+    places = (at for at, one in enumerate(known) if one.host == host and one.port == port)
+    return next(places, None)
+
+
+def _counted(known: HostTraffic, event: EgressEvent) -> HostTraffic:
+    match event:
+        case EgressOpened():
+            return known.model_copy(update={"is_open": True})
+        case EgressClosed():
+            return known.model_copy(
+                update={
+                    "is_open": False,
+                    "connections": known.connections + event.connections,
+                    "sent": known.sent + event.sent,
+                    "received": known.received + event.received,
+                }
+            )
+        case EgressRefused():
+            return known.model_copy(
+                update={"refused": known.refused + event.count, "why": event.why}
+            )
