@@ -8,8 +8,10 @@ from typing import Final
 
 from airboss.errors import Invalid
 from airboss.harness.accounts import Grant
+from airboss.keys import NAME_RULE
+from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.pool_key import PoolKey
-from airboss.session_keys import DEFAULT_IDENTITY, NAME_RULE
+from airboss.session_keys import DEFAULT_IDENTITY
 from airboss.store.folder import DataFolder
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -40,8 +42,11 @@ class Homes:
             return f"runtime at {self.outside}"
         return str(home_of(self.folder, identity))
 
-    def key(self, identity: str, grant: Grant | None) -> PoolKey:
-        """Of the process for this identity and this account; without one, for providers."""
+    def key(self, identity: str, grant: Grant | None, cage: CagePlan | None = None) -> PoolKey:
+        """Of the process for this identity and this account; without one, for providers. In a cage
+        there is neither: what lets one in is put in outside."""
+        if cage is not None:
+            return PoolKey(identity, home_of(self.folder, identity), "byok", cage=cage)
         if self.outside is not None:
             self.must_be_one(identity)
             return PoolKey(identity, home_of(self.folder, identity), "cli")

@@ -123,7 +123,7 @@ class SessionOpening:
             vision=terms.route.vision,
             github_token=grant and grant.token,
             renew_token=grant and grant.renewed,
-            place=terms.homes.key(terms.setup.identity, grant),
+            place=terms.homes.key(terms.setup.identity, grant, terms.cage),
             tools=TOOLS,
             decide=ears.decide,
             answer=ears.answer,

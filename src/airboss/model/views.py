@@ -153,6 +153,8 @@ class SessionView(Frozen):
     own_agent: Literal[True] | None = None
     # Of the settings' accounts of Copilot, the one that it uses.
     account: str | None = None
+    # The profile of the cage that it works in.
+    cage: str | None = None
 
     @property
     def runtime_number(self) -> int:
@@ -341,6 +343,7 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
             McpServer(name=name) for name in (event.setup.mcp_servers if event.setup else ())
         ),
         agent=event.setup.agent if event.setup else None,
+        cage=event.setup.cage.profile if event.setup and event.setup.cage else None,
         created_at=at,
         updated_at=at,
         seq=seq,

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from airboss.runtime.cage.plan import CagePlan
+
 # Whose models a process is for: those of whoever the CLI is signed in as, those of a token that
 # comes with each session, or those of providers of one's own.
 Mode: TypeAlias = Literal["cli", "token", "byok"]
@@ -20,4 +22,4 @@ class PoolKey:
     profile: str | None = None
     version: str | None = None
     # Of a process that is shut in: such are bounded elsewhere.
-    cage: str | None = None
+    cage: CagePlan | None = None

@@ -156,6 +156,39 @@ export type BrowserSignedOut = {
   "why": "asked" | "replaced" | "token-gone" | "time";
 };
 
+/** A profile of the settings by its name, and what is to be otherwise than in it. Who may not widen what the server allows can only take away. */
+export type CageKeys = {
+  "profile"?: string | null;
+  "read"?: readonly (string)[] | null;
+  "write"?: readonly (string)[] | null;
+  "hosts"?: readonly (string)[] | null;
+  "unknownHosts"?: "refuse" | "ask" | null;
+  "variables"?: readonly (string)[] | null;
+  "memoryMb"?: number | null;
+  "processes"?: number | null;
+  "fileMb"?: number | null;
+  "debuggers"?: boolean | null;
+};
+
+/** `[cages.NAME]` of the settings. What is inside may do everything there; nothing leaves. */
+export type CageProfile = {
+  "read": readonly (string)[];
+  "write": readonly (string)[];
+  "hosts": readonly (string)[];
+  "unknown_hosts": "refuse" | "ask";
+  "variables": readonly (string)[];
+  "memory_mb": number;
+  "processes": number;
+  "file_mb": number;
+  "debuggers": boolean;
+};
+
+/** The cage that a session works in: the profile by its name, and what of it holds. */
+export type CageSetup = {
+  "profile": string;
+  "terms": CageProfile;
+};
+
 /** What a request that waits is to say, or its place: 0 comes next. */
 export type ChangePrompt = {
   "text"?: string | null;
@@ -174,7 +207,7 @@ export type ChangeSession = {
   "pinned"?: boolean | null;
   "model"?: string | null;
   "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
-  "permissions"?: "ask" | "approve-all" | "read-only" | "deny-all" | null;
+  "permissions"?: "ask" | "caged" | "approve-all" | "read-only" | "deny-all" | null;
   "agent"?: string | null;
 };
 
@@ -671,9 +704,10 @@ export type FinishedSignIn = {
   "server": string;
 };
 
-/** The request before which the copy ends; without one, all of the session is copied. */
+/** The request before which the copy ends; without one, all of the session is copied. With other permissions the copy enters a cage (`caged`), or leaves it (all others). */
 export type ForkSession = {
   "before"?: string | null;
+  "permissions"?: "ask" | "caged" | "approve-all" | "read-only" | "deny-all" | null;
 };
 
 /** How much the session may use. What is left out has no limit. */
@@ -1461,6 +1495,7 @@ export type RunAccepted = {
   "short_title": string;
   "input_start": string;
   "trace"?: string | null;
+  "cage"?: string | null;
 };
 
 /** Some of the files that a run changed, each with its diff; go on with `first=next`. */
@@ -1500,6 +1535,7 @@ export type RunDetail = {
   "short_title": string;
   "input_start": string;
   "tags": readonly (string)[];
+  "cage"?: string | null;
   "time": number;
 };
 
@@ -1614,6 +1650,7 @@ export type RunView = {
   "short_title": string;
   "input_start": string;
   "tags": readonly (string)[];
+  "cage"?: string | null;
   "time": number;
 };
 
@@ -1833,6 +1870,7 @@ export type SessionOpened = {
   "limits": UsageLimits;
   "approval_seconds"?: number | null;
   "setup"?: Setup | null;
+  "uncaged"?: string | null;
 };
 
 /** Somebody wants to find the session at the top of lists, or no longer. */
@@ -1937,6 +1975,7 @@ export type SessionView = {
   "agent"?: string | null;
   "own_agent"?: true | null;
   "account"?: string | null;
+  "cage"?: string | null;
 };
 
 /** One setting: what it means, what it is, and who says so. */
@@ -1990,6 +2029,7 @@ export type Setup = {
   "skills_need_trust": boolean;
   "account"?: string | null;
   "identity": string;
+  "cage"?: CageSetup | null;
   "mcp_servers": Record<string, ServerSetup>;
   "hooks": readonly (HookSetup)[];
 };
@@ -2088,6 +2128,7 @@ export type StartRun = {
   "job": string;
   "input": string;
   "cwd"?: string | null;
+  "cage"?: string | null;
 };
 
 /** All may be left out: the default model, in the repository's root, without limits, and with what the settings say about sessions. What would go beyond that needs the role `own`. */
@@ -2104,10 +2145,12 @@ export type StartSession = {
   "skills"?: readonly (string)[] | null;
   "account"?: string | null;
   "identity"?: string | null;
+  "cage"?: CageKeys | null;
   "mcpServers"?: Record<string, unknown> | null;
   "hooks"?: Record<string, readonly (HookKeys)[]> | null;
   "model"?: string | null;
   "cwd"?: string | null;
+  "permissions"?: "ask" | "caged" | "approve-all" | "read-only" | "deny-all" | null;
   "limits"?: GivenLimits | null;
 };
 
@@ -2118,6 +2161,7 @@ export type StartTask = {
   "session"?: string | null;
   "model"?: string | null;
   "cwd"?: string | null;
+  "cage"?: string | null;
   "skip_availability": boolean;
 };
 

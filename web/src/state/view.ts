@@ -58,6 +58,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     plan_approved: null,
     agent: event.setup?.agent ?? null,
     account: null,
+    cage: event.setup?.cage?.profile ?? null,
   };
 }
 

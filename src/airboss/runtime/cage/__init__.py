@@ -1,0 +1,1 @@
+"""Cages: one runtime with all that it starts, behind walls."""
