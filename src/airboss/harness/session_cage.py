@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _HIDDEN: Final = "It is the name of a secret, which no shell in a cage may see. Leave it out."
 
+
 @dataclass(frozen=True)
 class SessionCage:
     """All that is said about it, in order."""
