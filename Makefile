@@ -29,12 +29,12 @@ DOCS := src/airboss/static/docs/index.html
 DOC_SOURCES := $(shell find docs scripts/docs $(wildcard examples) -type f -not -path '*/__pycache__/*') $(wildcard *.md) \
 	bench/RESULTS.md $(addprefix web/src/,tokens.css theme.js mark.svg)
 
-.PHONY: help setup python web docs runtime run test check bench chaos trials pictures generate lock browser clients wheel release clean
+.PHONY: help setup python web docs runtime run test check bench chaos trials pictures generate lock browser bubblewrap clients wheel release clean
 
 help: ## list all commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
-setup: python web docs runtime ## install everything and build the pages; safe to repeat
+setup: python web docs runtime bubblewrap ## install everything and build the pages; safe to repeat
 
 run: setup ## start the server on PORT (8888); pass more options in ARGS
 	@exec $(BIN)/airboss serve --port $(PORT) $(ARGS)
@@ -99,6 +99,8 @@ web: $(PAGES) ## build the front-end pages
 docs: $(DOCS) ## build the documentation for /docs; fails on broken links
 runtime: $(PYTHON_READY) ## install the agent runtime
 	@$(STAGE) "Agent runtime" $(BIN)/airboss setup
+bubblewrap:
+	@$(STAGE) "Bubblewrap for cages" bash scripts/bubblewrap.sh
 browser:
 	@$(STAGE) "Chromium for the browser tests" bash scripts/chromium.sh
 clients: $(CLIENTS_READY)

@@ -141,6 +141,12 @@ class RuntimesBusy(RuntimeUnavailable):
     code = "runtimes_busy"
 
 
+class CageUnavailable(RuntimeUnavailable):
+    """The cage that was asked for cannot be built here. Nothing runs without it instead."""
+
+    code = "cage_unavailable"
+
+
 class SessionGone(AirbossError):
     """The runtime has no record of the session any more, so it cannot be resumed."""
 

@@ -11,9 +11,11 @@ from typing import Any
 import psutil
 import pytest
 
+from airboss.cage_settings import CageProfile
 from airboss.errors import RuntimesBusy, RuntimeUnavailable
 from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
+from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.pool import Pool
 from airboss.runtime.pool_key import PoolKey
 from airboss.runtime.session import RuntimeSession
@@ -103,7 +105,8 @@ async def test_there_are_only_so_many_and_the_idlest_goes_first(berth: Berth) ->
         await berth.start(two)
     with pytest.raises(RuntimesBusy):
         berth.pool.must_have_room(two)
-    caged = berth.key("two", cage="strict")
+    plan = CagePlan("strong", "default", CageProfile(), berth.flight.folder, "k")
+    caged = berth.key("two", cage=plan)
     await berth.start(caged)  # such are not counted
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         waiting = group.create_task(berth.pool.room())

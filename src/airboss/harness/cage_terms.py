@@ -14,7 +14,7 @@ from airboss.runtime.cage.ability import Ability
 from airboss.runtime.cage.plan import CageKind
 from airboss.settings import Policy
 
-_OFF: Final = Ability("none", 'Cages are turned off (cage = "off" in the settings).')
+_OFF: Final = Ability("none", 'Cages are turned off (cage = "off" in the settings).', "")
 _NOT_ENOUGH: Final = (
     "Only a narrow cage holds here, without any network. Set cage_narrow = true in the settings to "
     "use it."

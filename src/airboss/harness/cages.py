@@ -1,8 +1,6 @@
 """The cages of one server: which sessions work in one, and which one that is."""
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +17,14 @@ from airboss.harness.cage_terms import (
 from airboss.model.cage_bounds import ServerCages
 from airboss.model.setup import CageSetup, Setup
 from airboss.runtime.cage.ability import Ability, ability
-from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.cage.plan import CagePlan, cage_key
 from airboss.settings import Policy, Settings
 
 _OUTSIDE_RUNTIME = Ability(
     "none",
     "This server uses an agent runtime that somebody else started (runtime_url), and nobody can "
     "shut that in.",
+    "Remove runtime_url from the settings.",
 )
 _ENTER = (
     "A session enters a cage only as a copy of itself. Fork it with permissions caged "
@@ -77,7 +76,7 @@ class Cages:
     async def _ability(self, policy: Policy, cage: CageSetup | None) -> Ability:
         """Not looked for where nobody wants one."""
         if policy != "caged" and cage is None and self.said.use != "always":
-            return Ability("none")
+            return Ability("none", "", "")
         return await asyncio.to_thread(self.ability)
 
 
@@ -88,12 +87,6 @@ def must_stay(setup: Setup, policy: Policy | None) -> None:
         raise Conflict(_ENTER)
     if policy == "approve-all" and setup.cage is not None:
         raise Conflict(_LEAVE)
-
-
-def cage_key(identity: str, cwd: Path, profile: str, owner: str) -> str:
-    """The name of the folder with its state."""
-    text = json.dumps([identity, str(cwd), profile, owner])
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def cages_of(settings: Settings) -> Cages:

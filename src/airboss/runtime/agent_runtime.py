@@ -7,11 +7,9 @@ told within 2 s, and what its agents left running is swept before the next one s
 import asyncio
 import contextlib
 import logging
-import os
 import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,6 +17,8 @@ from airboss.background import Background
 from airboss.errors import RuntimeUnavailable
 from airboss.model.ids import new_id
 from airboss.model.traces import asked_in
+from airboss.runtime.cage.launch import CagedLaunch, RunningCage, caged_launch
+from airboss.runtime.client_end import DEATH_SECONDS, abandon, let_go
 from airboss.runtime.connection import (
     SHARED_SUFFIX,
     ClientPlan,
@@ -34,19 +34,13 @@ from airboss.runtime.environment import agents_environment
 from airboss.runtime.launcher import unreadable
 from airboss.runtime.locate import Located, fallback, locate
 from airboss.runtime.pids import note_in, runtime_under
+from airboss.runtime.runtime_plan import RuntimePlan
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk import load_sdk
-from airboss.runtime.sdk_internals import (
-    close_pipes,
-    join_readers,
-    process_of,
-    tell_traces,
-)
+from airboss.runtime.sdk_internals import process_of, tell_traces
 from airboss.runtime.sdk_wire import SdkWire
-from airboss.runtime.span_target import SpanTarget
 from airboss.runtime.sweep import CHILDREN, sweep_life
 from airboss.runtime.watchdog import watch
-from airboss.store.places import Places
 
 if TYPE_CHECKING:
     from copilot import CopilotClient
@@ -58,49 +52,7 @@ _NOTICED_SECONDS = 0.3
 _START_SECONDS = 20.0
 _SHUTDOWN_SECONDS = 0.8
 _EXIT_SECONDS = 0.5
-_DEATH_SECONDS = 2.0
 _TEMPORARY = ("TMPDIR", "TMP", "TEMP")
-
-
-@dataclass(frozen=True)
-class RuntimePlan:
-    """How a runtime is started: where it keeps its files, whose it is, and what it may not see."""
-
-    home: Path
-    owner: str
-    path: Path | None = None
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    secrets: tuple[str, ...] = ()
-    secret_names: tuple[str, ...] = ()
-    signed_in_user: bool = False
-    # Where it sends its own spans: an address on this machine.
-    spans: SpanTarget | None = None
-    # Where all else lies; without it beside the home.
-    data: Path | None = None
-    # Somebody else's, which is used in the place of one that we start.
-    outside: OutsideRuntime | None = None
-    # Whether other programs may use it too.
-    is_shared: bool = False
-    # Told what must never be shown.
-    learn: Callable[[str], None] = lambda _: None
-
-    @property
-    def _folder(self) -> Path:
-        return self.home.parent if self.data is None else self.data
-
-    @property
-    def notes(self) -> Path:
-        """Where it is written down which processes run, in the data folder."""
-        return self._folder / "runtimes"
-
-    @property
-    def launchers(self) -> Path:
-        """Where the copy of the runtime's program lies that agents cannot read."""
-        return self._folder / "launcher"
-
-    @property
-    def places(self) -> Places:
-        return Places(self._folder)
 
 
 @dataclass(frozen=True)
@@ -183,6 +135,9 @@ class Runtime:
             self._process = process = await self._begin()
             process.on_change = self.on_change
             self._background.start(self._keep(process), "watchdog")
+            if process.cage is not None:
+                self.plan.hear_cage(process.cage.news("opened"))
+                self._background.start(self._bound(process, process.cage), "limits")
             return process
 
     async def on_process(self, work: Callable[[RuntimeProcess], Awaitable[Answer]]) -> Answer:
@@ -244,10 +199,10 @@ class Runtime:
                 with contextlib.suppress(RuntimeUnavailable):
                     shutdown = process.client.rpc.runtime.shutdown(timeout=_SHUTDOWN_SECONDS)
                     await process.ask(shutdown, _SHUTDOWN_SECONDS)
-                await asyncio.to_thread(_let_go, process.child, _EXIT_SECONDS)
+                await asyncio.to_thread(let_go, process.child, _EXIT_SECONDS)
             process.end("The server is stopping.")
         # Not cancelled where it takes longer: it sweeps, until the loop ends.
-        await self._background.wait(_DEATH_SECONDS)
+        await self._background.wait(DEATH_SECONDS)
 
     async def _begin(self) -> RuntimeProcess:
         plan = self.plan
@@ -274,6 +229,57 @@ class Runtime:
 
     async def _start(self, located: Located) -> RuntimeProcess:
         plan, mark = self.plan, new_id("rtl")
+        note = note_in(plan.notes, mark)
+        temporary = await asyncio.to_thread(plan.places.begin, mark)
+        program = await asyncio.to_thread(unreadable, located, plan.launchers)
+        launch = await self._caged(located, program, note, mark)
+        wanted = self._free(program, note, mark, temporary) if launch is None else launch.client
+        token = wanted.shared_token
+        client = own_client(wanted)
+        cage: RunningCage | None = None
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await client.start()
+            if token is not None:
+                plan.learn(token)
+                await asyncio.to_thread(write_shared, client, token, _shared(note), plan.home)
+            child = _child_of(client)
+            pid = await asyncio.to_thread(runtime_under, child, note)
+            if launch is not None:
+                cage = await launch.entered(child.pid, pid)
+        except BaseException as error:
+            await abandon(client)
+            if launch is not None:
+                await launch.life.close()
+            await asyncio.to_thread(plan.places.end, mark)
+            if not isinstance(error, Exception):
+                raise
+            raise RuntimeUnavailable(_why_not(located, error)) from error
+        CHILDREN.known.add(child.pid)
+        pid = pid if cage is None else cage.pid
+        for number in {child.pid, pid}:
+            give_back_descriptor_limit(number)
+        wire = SdkWire(asyncio.get_running_loop())
+        wire.attach(client)
+        self.starts += 1
+        return RuntimeProcess(client, child, wire, mark, located, pid, plan.places, cage=cage)
+
+    async def _caged(
+        self, located: Located, program: Path, note: Path, mark: str
+    ) -> CagedLaunch | None:
+        """How one is started that is in a cage."""
+        plan = self.plan
+        if plan.cage is None:
+            return None
+        try:
+            return await caged_launch(plan, plan.cage, located, program, note, mark)
+        except BaseException:
+            await asyncio.to_thread(plan.places.end, mark)
+            raise
+
+    def _free(self, program: Path, note: Path, mark: str, temporary: Path) -> ClientPlan:
+        """How one is started that is in no cage."""
+        plan = self.plan
         environ = agents_environment(
             plan.environ,
             owner=plan.owner,
@@ -281,38 +287,11 @@ class Runtime:
             secrets=plan.secrets,
             secret_names=plan.secret_names,
         )
-        note = note_in(plan.notes, mark)
-        temporary = await asyncio.to_thread(plan.places.begin, mark)
         environ |= dict.fromkeys(_TEMPORARY, str(temporary))
-        program = await asyncio.to_thread(unreadable, located, plan.launchers)
         token = new_token() if plan.is_shared else None
-        wanted = ClientPlan(
+        return ClientPlan(
             *(program, note, plan.home, environ, plan.signed_in_user, plan.spans, token)
         )
-        client = own_client(wanted)
-        try:
-            async with asyncio.timeout(_START_SECONDS):
-                await client.start()
-            if token is not None:
-                plan.learn(token)
-                await asyncio.to_thread(write_shared, client, token, _shared(note), plan.home)
-        except BaseException as error:
-            await _abandon(client)
-            await asyncio.to_thread(plan.places.end, mark)
-            if not isinstance(error, Exception):
-                raise
-            raise RuntimeUnavailable(_why_not(located, error)) from error
-        child = process_of(client)
-        if child is None:
-            raise RuntimeUnavailable("The SDK does not say which process it started.")
-        CHILDREN.known.add(child.pid)
-        pid = await asyncio.to_thread(runtime_under, child, note)
-        for number in {child.pid, pid}:
-            give_back_descriptor_limit(number)
-        wire = SdkWire(asyncio.get_running_loop())
-        wire.attach(client)
-        self.starts += 1
-        return RuntimeProcess(client, child, wire, mark, located, pid, plan.places)
 
     async def _keep(self, process: RuntimeProcess) -> None:
         """Watch `process` to its end, tell it, and clear up. The next one waits for this."""
@@ -321,9 +300,12 @@ class Runtime:
         finally:
             process.end("The server is stopping.")
             try:
-                await _abandon(process.client)
+                await abandon(process.client)
                 await sweep_life(process.mark, process.sessions)
                 await process.settle()
+                if process.cage is not None:
+                    await process.cage.life.close()
+                    self.plan.hear_cage(process.cage.news("closed"))
             finally:
                 note = note_in(self.plan.notes, process.mark)
                 for written in (note, _shared(note)):
@@ -333,6 +315,18 @@ class Runtime:
                     CHILDREN.known.discard(process.child.pid)
                 process.cleaned_up.set()
                 self.on_change()
+
+    async def _bound(self, process: RuntimeProcess, cage: RunningCage) -> None:
+        """End a cage that goes over its limits. It is over with the process."""
+        watching = self._background.call(cage.until_over(), "watch")
+        try:
+            await asyncio.wait({watching, process.ended}, return_when=asyncio.FIRST_COMPLETED)
+            if watching.done():
+                limit, words = watching.result()
+                self.plan.hear_cage(cage.news("limit", limit))
+                process.end(words)
+        finally:
+            watching.cancel()
 
 
 def _prepare(plan: RuntimePlan) -> Located:
@@ -345,6 +339,13 @@ def _prepare(plan: RuntimePlan) -> Located:
     return located
 
 
+def _child_of(client: "CopilotClient") -> "subprocess.Popen[bytes]":
+    child = process_of(client)
+    if child is None:
+        raise RuntimeUnavailable("The SDK does not say which process it started.")
+    return child
+
+
 def _load_sdk() -> None:
     load_sdk()
     tell_traces(asked_in)
@@ -354,36 +355,6 @@ def _load_sdk() -> None:
 
 def _shared(note: Path) -> Path:
     return note.with_suffix(SHARED_SUFFIX)
-
-
-async def _abandon(client: "CopilotClient") -> None:
-    """Kill the client's process, wait for its end, and close what the SDK leaves open."""
-    process = process_of(client)
-    if process is not None:
-        await asyncio.to_thread(_end, process, client)
-    with contextlib.suppress(Exception):
-        await asyncio.wait_for(client.force_stop(), _DEATH_SECONDS)
-    if process is not None:
-        close_pipes(process)
-
-
-def _let_go(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """It ends by itself when nobody speaks to it any more."""
-    with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
-        if process.stdin is not None:
-            process.stdin.close()
-        process.wait(seconds)
-
-
-def _end(process: "subprocess.Popen[bytes]", client: "CopilotClient") -> None:
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        if sys.platform == "linux":  # a supervisor takes all below it along
-            process.terminate()
-            process.wait(_DEATH_SECONDS / 2)
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        process.kill()
-        process.wait(_DEATH_SECONDS)
-        join_readers(client, _DEATH_SECONDS / 4)
 
 
 def _why_not(located: Located, error: Exception) -> str:

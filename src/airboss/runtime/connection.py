@@ -51,6 +51,9 @@ class ClientPlan:
     spans: SpanTarget | None
     # What lets others in, where it is shared with them.
     shared_token: str | None = field(default=None, repr=False)
+    # In a cage: where its outer process starts, and the command that becomes the program inside.
+    folder: Path | None = None
+    outer: tuple[str, ...] = ()
 
 
 def new_token() -> str:
@@ -60,14 +63,16 @@ def new_token() -> str:
 def own_client(plan: ClientPlan) -> "CopilotClient":
     from copilot import CopilotClient, RuntimeConnection
 
-    path, arguments = supervised(plan.program, plan.note) or (str(plan.program), ())
+    program, *more = plan.outer or (str(plan.program),)
+    path, arguments = supervised(Path(program), plan.note) or (program, ())
+    arguments = (*arguments, *more)
     if token := plan.shared_token:
         connection = RuntimeConnection.for_tcp(connection_token=token, path=path, args=arguments)
     else:
         connection = RuntimeConnection.for_stdio(path=path, args=arguments)
     return buffered(CopilotClient)(
         connection=connection,
-        working_directory=str(plan.home),
+        working_directory=str(plan.folder or plan.home),
         base_directory=str(plan.home),
         env=plan.environ,
         use_logged_in_user=plan.signed_in_user,

@@ -49,6 +49,10 @@ def agents_environment(
     return {**kept, **_past_proxies(kept), **_NO_PROFILE, OWNER: owner, LIFE: life}
 
 
+def is_secret_name(name: str) -> bool:
+    return name not in _HARMLESS and bool(_SECRET_NAME.search(name))
+
+
 def _past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     """Else the runtime asks a proxy for what is on this machine: our own servers for it are."""
     if not any(name.upper() in ("HTTP_PROXY", "ALL_PROXY") for name in environ):
@@ -67,7 +71,3 @@ def _is_secret(name: str, value: str, secrets: list[str]) -> bool:
     if name in _HARMLESS or name.upper() in _PROXIES:
         return False
     return is_secret_name(name) or bool(_LOGIN.match(value))
-
-
-def is_secret_name(name: str) -> bool:
-    return name not in _HARMLESS and bool(_SECRET_NAME.search(name))

@@ -55,7 +55,7 @@ def _is_program(path: Path) -> bool:
 
 def _copy_of(located: Located, folder: Path) -> Path:
     original = located.path.resolve()
-    top = _top_of(original) if located.native else original.parent
+    top = top_of(original) if located.native else original.parent
     place = folder / _key(original)
     copy = place / original.relative_to(top)
     if _is_whole(copy, original):
@@ -75,7 +75,7 @@ def _copy_of(located: Located, folder: Path) -> Path:
     return copy
 
 
-def _top_of(original: Path) -> Path:
+def top_of(original: Path) -> Path:
     """Where the folder with the runtime's files begins: they lie around `prebuilds`."""
     is_packed = original.parent.parent.name == _PREBUILDS
     return original.parents[2] if is_packed else original.parent

@@ -123,7 +123,9 @@ class Pool:
         entry = self._runtimes.get(key)
         if entry is None:
             signs_in = key.mode == "cli"
-            runtime = Runtime(replace(self.plan, home=key.home, signed_in_user=signs_in))
+            runtime = Runtime(
+                replace(self.plan, home=key.home, signed_in_user=signs_in, cage=key.cage)
+            )
             entry = self._runtimes[key] = PooledRuntime(key, runtime)
             runtime.on_change = lambda: self._look_at(entry)
         entry.users += 1

@@ -21,5 +21,5 @@ class PoolKey:
     mode: Mode
     profile: str | None = None
     version: str | None = None
-    # Of a process that is shut in: such are bounded elsewhere.
+    # The walls around the process: such are not counted with the others.
     cage: CagePlan | None = None

@@ -19,6 +19,8 @@ from airboss.store.places import Places
 if TYPE_CHECKING:
     from copilot import CopilotClient
 
+    from airboss.runtime.cage.launch import RunningCage
+
 Answer = TypeVar("Answer")
 
 ANSWER_SECONDS = 30.0
@@ -45,6 +47,7 @@ class RuntimeProcess:
         pid: int | None = None,
         places: Places | None = None,
         url: str | None = None,
+        cage: "RunningCage | None" = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.client = client
@@ -54,6 +57,8 @@ class RuntimeProcess:
         self.located = located
         self.pid = child.pid if pid is None and child is not None else pid
         self.url = url
+        # The walls around it.
+        self.cage = cage
         self._places = places
         self.ended: asyncio.Future[str] = loop.create_future()
         self.cleaned_up = asyncio.Event()
@@ -128,7 +133,8 @@ class RuntimeProcess:
             return
         if is_last and self._may_have_orphans and self.pid != self.child.pid:
             self._may_have_orphans = False
-            await sweep_orphans(self.child.pid, self.pid)
+            reaper = self.child.pid if self.cage is None else self.cage.reaper
+            await sweep_orphans(reaper, self.pid)
 
     @property
     def open_sessions(self) -> int:

@@ -26,6 +26,7 @@ _LOOK = 0.1
 _LAG = 0.2
 # However busy we or it are, this long a silence is a hang.
 _PATIENCE = 10.0
+_SIGNALS = 128
 
 
 async def watch(process: RuntimeProcess) -> str:
@@ -39,7 +40,10 @@ async def watch(process: RuntimeProcess) -> str:
                 return process.ended.result()
             child = process.child
             if exited.done() or (child is not None and child.poll() is not None):
-                return f"The agent runtime died ({_ending(await _code_of(process))})."
+                code = await _code_of(process)
+                return (
+                    f"The agent runtime died ({_ending(code, in_cage=process.cage is not None)})."
+                )
             if not await _answers(process, exited):
                 await asyncio.wait({exited}, timeout=_EXIT_LAG)
                 if not exited.done():
@@ -137,7 +141,9 @@ async def _code_of(process: RuntimeProcess) -> int | None:
     return process.child.poll() if process.child is not None else None
 
 
-def _ending(code: int | None) -> str:
+def _ending(code: int | None, *, in_cage: bool = False) -> str:
     if code is None:
         return "for an unknown reason"
+    if in_cage and code > _SIGNALS:  # said by the outer process
+        code = _SIGNALS - code
     return f"signal {-code}" if code < 0 else f"exit code {code}"

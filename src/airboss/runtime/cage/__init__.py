@@ -1,1 +1,1 @@
-"""Cages: one runtime with all that it starts, behind walls."""
+"""Walls of the kernel around one runtime, and the few doors in them."""

@@ -1,19 +1,100 @@
-"""What holds on this machine: a strong cage, a narrow one, or none."""
+"""Which cage holds on this machine: a strong one, a narrow one, or none; why, and what to do."""
 
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-HeldKind: TypeAlias = Literal["strong", "narrow", "none"]
+from airboss.runtime.cage.inside import landlock, syscalls
+
+AbilityKind: TypeAlias = Literal["strong", "narrow", "none"]
+
+_TRY_SECONDS: Final = 10
+_INSTALL: Final = "Install bubblewrap (Debian and Ubuntu: sudo apt-get install bubblewrap)."
+_ALLOW: Final = (
+    "Allow user namespaces: on Ubuntu load the AppArmor profile bwrap-userns-restrict (package "
+    "apparmor-profiles); in a container start it with --security-opt seccomp=unconfined "
+    "--security-opt apparmor=unconfined; elsewhere set sysctl user.max_user_namespaces above 0."
+)
+_ELSEWHERE: Final = "Run Airboss on Linux on x86-64 or arm64."
+_FIRST_TO_DISABLE: Final = (0, 8)
 
 
 @dataclass(frozen=True)
 class Ability:
-    """`why` says why it is no more than that, and `advice` what to do about it."""
+    """What holds here. `bwrap` is the program of a strong cage."""
 
-    kind: HeldKind
-    why: str = ""
-    advice: str = ""
+    kind: AbilityKind
+    why: str
+    advice: str
+    bwrap: str | None = None
+    # Whether it can forbid namespaces inside by itself.
+    disables_namespaces: bool = False
 
 
-def ability() -> Ability:
-    return Ability("none", "This version of Airboss cannot start a cage.", "")
+def ability(environ: Mapping[str, str] = os.environ) -> Ability:
+    """Blocking, the first time: a cage is tried. Found again when the search path changes."""
+    return _ability(environ.get("PATH", os.defpath))
+
+
+@functools.lru_cache(maxsize=4)
+def _ability(path: str) -> Ability:
+    if sys.platform != "linux":
+        return Ability("none", "A cage needs Linux.", _ELSEWHERE)
+    machine = os.uname().machine
+    if machine not in syscalls.CALLS:
+        return Ability("none", f"There is no cage for this architecture ({machine}).", _ELSEWHERE)
+    bwrap = shutil.which("bwrap", path=path)
+    if bwrap is None:
+        return _lesser("Bubblewrap (bwrap) is not installed.", _INSTALL)
+    disables = _version(bwrap) >= _FIRST_TO_DISABLE
+    failure = _tried(bwrap)
+    if failure is not None:
+        return _lesser(f"Bubblewrap cannot make namespaces here: {failure}", _ALLOW)
+    return Ability("strong", "Namespaces, seccomp and limits hold.", "", bwrap, disables)
+
+
+def _lesser(why: str, advice: str) -> Ability:
+    found = landlock.version()
+    if found >= landlock.NARROW_NEEDS:
+        return Ability("narrow", why, advice)
+    known = f"has Landlock {found}" if found else "has no Landlock"
+    return Ability(
+        "none",
+        f"{why} A narrow cage needs Landlock {landlock.NARROW_NEEDS}; this kernel {known}.",
+        advice,
+    )
+
+
+def _version(bwrap: str) -> tuple[int, ...]:
+    said = _run([bwrap, "--version"])
+    found = re.search(r"(\d+)\.(\d+)", said.stdout) if said is not None else None
+    return tuple(map(int, found.groups())) if found else (0, 0)
+
+
+def _tried(bwrap: str) -> str | None:
+    """Why the walls could not be made; none where they could."""
+    walls = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    said = _run([bwrap, *walls, "--cap-drop", "ALL", "--", "/bin/true"])
+    if said is None:
+        return "it did not end."
+    if said.returncode == 0:
+        return None
+    words = said.stderr.strip().splitlines()
+    return (words[-1] if words else f"exit code {said.returncode}").rstrip(".") + "."
+
+
+def _run(command: list[str]) -> "subprocess.CompletedProcess[str] | None":
+    try:
+        return subprocess.run(  # noqa: S603 - bubblewrap, with words of ours
+            command, capture_output=True, text=True, timeout=_TRY_SECONDS, check=False, env={}
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    except OSError as error:
+        return subprocess.CompletedProcess(command, 1, "", error.strerror or str(error))

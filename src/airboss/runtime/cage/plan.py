@@ -1,21 +1,28 @@
-"""Which cage a runtime is started in."""
+"""Which cage a runtime is started in: what sessions must have in common to share one."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from airboss.cage_settings import CageProfile
 
 CageKind: TypeAlias = Literal["strong", "narrow"]
+_KEY_LETTERS: Final = 24
 
 
 @dataclass(frozen=True)
 class CagePlan:
-    """`key` names the folder of its state: the same for all that share the cage, and for the next
-    one that goes on with it."""
+    """`key` names its folder: the next cage of the same finds there what this one left."""
 
     kind: CageKind
     profile: str
     terms: CageProfile
     cwd: Path
     key: str
+
+
+def cage_key(identity: str, folder: Path, profile: str, owner: str) -> str:
+    """`owner` is the task run or the chat session whose cage it is."""
+    said = "\0".join((identity, str(folder), profile, owner))
+    return hashlib.sha256(said.encode()).hexdigest()[:_KEY_LETTERS]

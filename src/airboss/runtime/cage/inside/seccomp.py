@@ -1,0 +1,115 @@
+"""The filter of system calls: a program for the kernel, made from the table, and put up."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+from airboss.runtime.cage.inside import syscalls
+
+ALLOW = 0x7FFF0000
+KILL = 0x80000000
+EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
+UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
+DATAGRAM = 2
+
+_LOAD, _EQUAL, _AT_LEAST, _HAS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+# Where the kernel has what a filter looks at: the number, the architecture, the arguments.
+_NUMBER, _ARCHITECTURE = 0, 4
+_FIRST, _SECOND = 16, 24
+_X32 = 0x40000000
+_NEW_NAMESPACES = 0x7E020000
+_TYPE = 0xF
+# They put words into a terminal as if somebody had typed them.
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_NO_NEW_PRIVILEGES = 38
+_SET_FILTER = 1
+
+
+def _said(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("HBBI", code, yes, no, value & 0xFFFFFFFF)
+
+
+def _refuse(error: int) -> bytes:
+    return _said(_RETURN, 0x00050000 | error)
+
+
+def _only_these_sockets(number: int, families: list[int]) -> list[bytes]:
+    """Other families than these are not there. Left with the number loaded again."""
+    tests = [_said(_EQUAL, family, yes=len(families) - at) for at, family in enumerate(families)]
+    inner = [_said(_LOAD, _FIRST), *tests, _refuse(EAFNOSUPPORT), _said(_LOAD, _NUMBER)]
+    return [_said(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _no_datagrams(number: int) -> list[bytes]:
+    """They need no `connect` to reach the socket of a service."""
+    inner = [
+        _said(_LOAD, _SECOND),
+        _said(_AND, _TYPE),
+        _said(_EQUAL, DATAGRAM, no=1),
+        _refuse(EPERM),
+        _said(_LOAD, _NUMBER),
+    ]
+    return [_said(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _apart(machine: str) -> list[bytes]:
+    """What namespaces do elsewhere: nothing that others have, and no other process."""
+    parts: list[bytes] = []
+    for number in syscalls.SHARED[machine].values():
+        parts += [_said(_EQUAL, number, no=1), _refuse(ENOSYS)]
+    for number, argument in syscalls.NAMING[machine].values():
+        inner = [
+            _said(_LOAD, _SECOND if argument else _FIRST),
+            _said(_EQUAL, 0, yes=1),
+            _refuse(EPERM),
+            _said(_LOAD, _NUMBER),
+        ]
+        parts += [_said(_EQUAL, number, no=len(inner)), *inner]
+    return parts
+
+
+def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
+    """The filter. Without `network`, which only a cage without namespaces is, there is no way to a
+    socket that somebody else has, or to another process."""
+    calls = syscalls.CALLS[machine]
+    parts = [
+        _said(_LOAD, _ARCHITECTURE),
+        _said(_EQUAL, syscalls.ARCHITECTURES[machine], yes=1),
+        _said(_RETURN, KILL),
+        _said(_LOAD, _NUMBER),
+    ]
+    if machine == "x86_64":
+        parts += [_said(_AT_LEAST, _X32, no=1), _refuse(ENOSYS)]
+    for name, number in syscalls.refused(machine, debuggers=debuggers).items():
+        error = ENOSYS if name in syscalls.UNKNOWN else EPERM
+        parts += [_said(_EQUAL, number, no=1), _refuse(error)]
+    parts += [
+        *(_said(_EQUAL, calls["clone"], no=4), _said(_LOAD, _FIRST)),
+        *(_said(_HAS, _NEW_NAMESPACES, no=1), _refuse(EPERM), _said(_LOAD, _NUMBER)),
+    ]
+    if network:
+        parts += _only_these_sockets(calls["socket"], [UNIX, INET, INET6, NETLINK])
+    else:
+        parts += [_said(_EQUAL, calls["connect"], no=1), _refuse(EPERM)]
+        parts += _only_these_sockets(calls["socket"], [UNIX])
+        parts += _no_datagrams(calls["socket"]) + _no_datagrams(calls["socketpair"])
+        parts += _apart(machine)
+    parts += [
+        *(_said(_EQUAL, calls["ioctl"], no=4), _said(_LOAD, _SECOND)),
+        *(_said(_EQUAL, _TIOCSTI, yes=1), _said(_EQUAL, _TIOCLINUX, no=1), _refuse(EPERM)),
+        _said(_RETURN, ALLOW),
+    ]
+    return b"".join(parts)
+
+
+def put_up(machine: str, *, network: bool, debuggers: bool) -> None:
+    """From now on, for this process and all that it starts."""
+    made = program(machine, network=network, debuggers=debuggers)
+    kept = ctypes.create_string_buffer(made, len(made))
+    said = struct.pack("HxxxxxxQ", len(made) // 8, ctypes.addressof(kept))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
+        raise OSError(ctypes.get_errno(), "no_new_privs")
+    if libc.syscall(syscalls.CALLS[machine]["seccomp"], _SET_FILTER, 0, said) < 0:
+        raise OSError(ctypes.get_errno(), "seccomp")

@@ -1,0 +1,185 @@
+"""One life of a cage: everything that must be there before its outer process is started.
+
+The outer process is a shell that joins the control group and becomes bubblewrap, or in a narrow
+cage the warden itself. What they have to do is in files that nobody inside can write.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from airboss.errors import CageUnavailable
+from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.doors import HAND, CageDoors, Handover
+from airboss.runtime.cage.folders import CageFolders
+from airboss.runtime.cage.git_folders import git_binds
+from airboss.runtime.cage.group import PROCESSES, CageGroup, make_group
+from airboss.runtime.cage.inside import landlock, warden
+from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.cage.profile import expanded, folder_refusal, refusals
+from airboss.runtime.cage.system import system_facts
+from airboss.runtime.cage.walls import (
+    DOORS,
+    WARDEN,
+    Bind,
+    CageLayout,
+    made_up_files,
+    narrow_rules,
+    strong_rules,
+    strong_walls,
+)
+from airboss.runtime.cage.watch import CageWatch
+
+CONFIG: Final = "config"
+_SHELL: Final = "/bin/sh"
+# The group first, so that nothing of the cage is ever outside of it.
+_JOIN: Final = (
+    'walls=$1; shift; while [ "$1" != -- ]; do echo $$ >"$1" || exit 96; shift; done; shift; '
+    'exec "$@" 9<"$walls"'
+)
+_BEGIN: Final = (
+    "import sys; sys.path.append(sys.argv.pop(1)); "
+    "from airboss.runtime.cage.inside import warden; warden.main()"
+)
+_DESCRIPTORS: Final = 8192
+
+
+@dataclass(frozen=True)
+class Caged:
+    """What runs inside, and what it needs there beside the profile's folders."""
+
+    command: tuple[str, ...] = ()
+    binds: tuple[Bind, ...] = ()
+
+
+class CageLife:
+    """From `open`, which says the command to start, to `close`, after that has ended."""
+
+    def __init__(self, plan: CagePlan, data: Path, doors: CageDoors | None = None) -> None:
+        self.plan = plan
+        self.folders = CageFolders.of(Path(os.path.realpath(data)), plan.key)
+        self._data = Path(os.path.realpath(data))
+        # A narrow one has no network, and so no doors.
+        has_doors = doors is not None and plan.kind == "strong"
+        self._doors = doors if has_doors and doors is not None else CageDoors()
+        self.has_way_out = self._doors.way_out is not None
+        self.handover: Handover | None = None
+        self.group: CageGroup | None = None
+
+    async def open(self, inside: Caged, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+        """The command that starts it; more arguments of what runs inside may come behind."""
+        found = await asyncio.to_thread(ability, environ)
+        must_hold(self.plan, found)
+        await asyncio.to_thread(self.folders.make)
+        if self.plan.kind == "strong":
+            self.handover = Handover(self.folders.doors, self._doors)
+            self.handover.open()
+        try:
+            return await asyncio.to_thread(self._build, inside, found)
+        except BaseException as error:
+            await self.close()
+            if isinstance(error, OSError):
+                words = f"{error.filename or self.folders.root}: {error.strerror or error}"
+                raise CageUnavailable(f"The cage could not be built: {words}.") from error
+            raise
+
+    def watch(self, outer: int) -> CageWatch:
+        """`outer` is the process that the command became."""
+        return CageWatch(self.plan.terms, outer, self.group, (self.folders.root, self.plan.cwd))
+
+    async def close(self) -> None:
+        if self.handover is not None:
+            await self.handover.close()
+        if self.group is not None:
+            await asyncio.to_thread(self.group.remove)
+
+    def _build(self, inside: Caged, found: Ability) -> tuple[str, ...]:
+        plan, folders = self.plan, self.folders
+        layout = self._layout(inside, found)
+        for name, text in made_up_files(layout.system.author).items():
+            (folders.etc / name).write_text(text, encoding="utf-8")
+        options = strong_walls(layout) if plan.kind == "strong" else []
+        folders.walls.write_text("".join(f"{word}\0" for word in options), encoding="utf-8")
+        (folders.doors / CONFIG).write_text(json.dumps(self._config(layout, inside)), "utf-8")
+        self.group = make_group(plan.key, plan.terms)
+        groups = self.group.folders if self.group else ()
+        join = (_SHELL, "-c", _JOIN, "cage", str(folders.walls))
+        return (*join, *(str(folder / PROCESSES) for folder in groups), "--", *self._outer(found))
+
+    def _outer(self, found: Ability) -> tuple[str, ...]:
+        python = (str(system_facts().python), "-I", "-S", "-c", _BEGIN)
+        if self.plan.kind == "strong":
+            bwrap = (found.bwrap or "bwrap", "--args", "9", "--")
+            return (*bwrap, *python, str(WARDEN), str(DOORS / CONFIG))
+        package = str(Path(warden.__file__).parents[4])
+        return (*python, package, str(self.folders.doors / CONFIG))
+
+    def _layout(self, inside: Caged, found: Ability) -> CageLayout:
+        plan, home = self.plan, Path(os.path.realpath(Path.home()))
+        wrong = refusals(plan.terms, home, self._data)
+        if why := folder_refusal(Path(os.path.realpath(plan.cwd)), home, self._data):
+            wrong = (f"The folder {plan.cwd} cannot be worked in from a cage: {why}.", *wrong)
+        if wrong:
+            raise CageUnavailable(" ".join(wrong))
+
+        def refusal(path: Path) -> str | None:
+            return folder_refusal(path, home, self._data)
+
+        return CageLayout(
+            terms=plan.terms,
+            cwd=Path(os.path.realpath(plan.cwd)),
+            folders=self.folders,
+            system=system_facts(),
+            warden=Path(warden.__file__).parent,
+            read=tuple(expanded(path, home) for path in plan.terms.read),
+            write=tuple(expanded(path, home) for path in plan.terms.write),
+            runtime=inside.binds,
+            git=git_binds(Path(os.path.realpath(plan.cwd)), refusal),
+            disables_namespaces=found.disables_namespaces,
+        )
+
+    def _config(self, layout: CageLayout, inside: Caged) -> dict[str, object]:
+        """What the warden reads."""
+        plan, is_strong = self.plan, self.plan.kind == "strong"
+        rules = strong_rules(layout) if is_strong else narrow_rules(layout, landlock.NARROW_NEEDS)
+        limits = {
+            "FSIZE": plan.terms.file_mb << 20,
+            "CORE": 0,
+            "NOFILE": _DESCRIPTORS,
+            # Without a namespace of users it would count what its user has anywhere.
+            **({"NPROC": plan.terms.processes} if is_strong else {}),
+        }
+        return {
+            "command": inside.command,
+            "cwd": str(layout.cwd),
+            "hand": str(DOORS / HAND) if is_strong else None,
+            "ports": self.handover.ports if self.handover is not None else [],
+            "network": is_strong,
+            "seccomp": True,
+            "debuggers": plan.terms.debuggers,
+            "landlock": {
+                "needs": rules.needs,
+                "read": [str(path) for path in rules.read],
+                "write": [str(path) for path in rules.write],
+                "listed": [str(path) for path in rules.listed],
+            },
+            "limits": limits,
+        }
+
+
+def must_hold(plan: CagePlan, found: Ability) -> None:
+    """Refused rather than run with less than was asked for."""
+    holds = {"strong": ("strong", "narrow"), "narrow": ("narrow",), "none": ()}[found.kind]
+    if plan.kind not in holds:
+        raise CageUnavailable(f"No {plan.kind} cage holds here. {found.why} {found.advice}".strip())
+    if plan.kind == "narrow" and sys.platform == "linux":
+        known = landlock.version()
+        if known < landlock.NARROW_NEEDS:
+            raise CageUnavailable(
+                f"A narrow cage needs Landlock {landlock.NARROW_NEEDS}; this kernel has {known}."
+            )

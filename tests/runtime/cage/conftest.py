@@ -1,0 +1,39 @@
+"""Cages are tested where one holds; without bubblewrap the tests fail and say how to get it."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from airboss.runtime.cage.ability import ability
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if sys.platform != "linux":
+        for item in items:
+            if HERE in item.path.parents:
+                item.add_marker(pytest.mark.skip(reason="only Linux has cages"))
+
+
+@pytest.fixture(scope="session")
+def strong() -> None:
+    found = ability()
+    if found.kind != "strong":
+        pytest.fail(f"No strong cage holds here. {found.why} {found.advice}")
+
+
+@pytest.fixture
+def open_to_all(tmp_path: Path) -> Path:
+    """A folder that an ordinary user reaches, and may write."""
+    folder = tmp_path / "stage"
+    folder.mkdir()
+    folder.chmod(0o777)
+    for parent in folder.parents:
+        if parent.owner() == "root" and parent.stat().st_mode & 0o077 == 0:
+            parent.chmod(0o711)
+        if parent == Path(os.environ.get("TMPDIR", "/tmp")):  # noqa: S108 - where tests write
+            break
+    return folder

@@ -1,0 +1,312 @@
+"""Files outside, read and written."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import struct
+from pathlib import Path
+
+from tests.runtime.cage.attempt_table import Scene, attempt, call, first_disk, pids
+
+
+@attempt("reading")
+def a_key_in_the_home(scene: Scene) -> object:
+    return scene.word in scene.key.read_text("utf-8")
+
+
+@attempt("reading")
+def the_list_of_the_home(scene: Scene) -> object:
+    return ".ssh" in os.listdir(scene.home)
+
+
+@attempt("reading")
+def the_database(scene: Scene) -> object:
+    return scene.word in Path(scene.data, "airboss.db").read_text("utf-8")
+
+
+@attempt("reading")
+def the_state_of_another_cage(scene: Scene) -> object:
+    return scene.word in Path(scene.data, "cages", "other", "state", "s").read_text("utf-8")
+
+
+@attempt("reading")
+def the_list_of_all_cages(scene: Scene) -> object:
+    return "other" in os.listdir(Path(scene.data, "cages"))
+
+
+@attempt("reading")
+def another_project(scene: Scene) -> object:
+    return scene.word in Path(scene.outside, "canary").read_text("utf-8")
+
+
+@attempt("reading")
+def a_link_that_lies_in_the_folder(scene: Scene) -> object:
+    return scene.word in Path(scene.work, "link").read_text("utf-8")
+
+
+@attempt("reading")
+def a_link_made_by_oneself(scene: Scene) -> object:
+    link = Path(scene.work, f"own-{os.getpid()}")
+    link.symlink_to(scene.key)
+    try:
+        return scene.word in link.read_text("utf-8")
+    finally:
+        link.unlink()
+
+
+@attempt("reading")
+def a_path_upwards(scene: Scene) -> object:
+    os.chdir(scene.work)
+    return scene.word in Path("..", Path(scene.home).name, ".ssh", "id").read_text("utf-8")
+
+
+@attempt("reading")
+def a_hard_link_to_it(scene: Scene) -> object:
+    link = Path(scene.work, f"hard-{os.getpid()}")
+    os.link(scene.key, link)
+    try:
+        return scene.word in link.read_text("utf-8")
+    finally:
+        link.unlink()
+
+
+@attempt("reading")
+def the_root_of_the_first_process(scene: Scene) -> object:
+    """Or of any other: the control finds its own."""
+    for pid in pids():
+        with contextlib.suppress(OSError):
+            if scene.word in Path(f"/proc/{pid}/root{scene.key}").read_text("utf-8"):
+                return True
+    return False
+
+
+@attempt("reading")
+def the_folder_of_another_process(scene: Scene) -> object:
+    return scene.word in Path(f"/proc/{scene.victim}/cwd/.ssh/id").read_text("utf-8")
+
+
+@attempt("reading")
+def an_open_file_of_another_process(scene: Scene) -> object:
+    for pid in pids():
+        with contextlib.suppress(OSError):
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    path = f"/proc/{pid}/fd/{number}"
+                    if os.readlink(path) == str(scene.key):
+                        return scene.word in Path(path).read_text("utf-8")
+    return False
+
+
+@attempt("reading")
+def the_environment_of_another_process(scene: Scene) -> object:
+    for pid in pids():
+        with contextlib.suppress(OSError):
+            said = Path(f"/proc/{pid}/environ").read_bytes()
+            if f"CANARY={scene.word}".encode() in said:
+                return True
+    return False
+
+
+@attempt("reading")
+def ones_own_environment(scene: Scene) -> object:
+    return scene.word in " ".join(os.environ.values())
+
+
+@attempt("reading", narrow="command lines of others are seen")
+def the_command_line_of_another_process(scene: Scene) -> object:
+    for pid in pids():
+        with contextlib.suppress(OSError):
+            if b"a-canary-that-sleeps" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                return pid != os.getpid()
+    return False
+
+
+@attempt("reading")
+def the_memory_of_another_process(scene: Scene) -> object:
+    maps = Path(f"/proc/{scene.victim}/maps").read_text("utf-8")
+    found = re.search(r"([0-9a-f]+)-[0-9a-f]+ rw.*\[stack\]", maps)
+    with open(f"/proc/{scene.victim}/mem", "rb", buffering=0) as memory:
+        memory.seek(int(found[1], 16) if found else 0)
+        return memory.read(16) != b""
+
+
+@attempt("reading", control="root")
+def the_passwords_of_the_system(scene: Scene) -> object:
+    return "root:" in Path("/etc/shadow").read_text("utf-8")
+
+
+@attempt("reading")
+def the_name_of_the_machine(scene: Scene) -> object:
+    return Path("/etc/hostname").read_text("utf-8").strip()
+
+
+@attempt("reading")
+def a_temporary_file_of_somebody_else(scene: Scene) -> object:
+    return scene.word in Path(scene.temporary).read_text("utf-8")
+
+
+@attempt("reading")
+def what_the_kernel_tells_of_the_hardware(scene: Scene) -> object:
+    return os.listdir("/sys/class")
+
+
+@attempt("reading", control="not every root may make devices")
+def a_disk_by_a_device_of_ones_own(scene: Scene) -> object:
+    device = Path(scene.work, f"disk-{os.getpid()}")
+    os.mknod(device, 0o600 | 0o060000, os.makedev(*first_disk()))
+    try:
+        with open(device, "rb", buffering=0) as disk:
+            return disk.read(16)
+    finally:
+        device.unlink()
+
+
+@attempt("reading", control="root")
+def a_file_by_its_handle(scene: Scene) -> object:
+    """Of the file system of the working folder: a handle knows no mount."""
+    handle = ctypes.create_string_buffer(struct.pack("Ii", 128, 0) + bytes(128))
+    mount = ctypes.c_int()
+    place = os.open(scene.work, os.O_RDONLY)
+    call(303, 264, place, b"", handle, ctypes.byref(mount), 0x1000)
+    return call(304, 265, place, handle, os.O_RDONLY) > 0
+
+
+@attempt("writing")
+def a_new_file_elsewhere(scene: Scene) -> object:
+    Path(scene.outside, "made").write_text("made", "utf-8")
+    return True
+
+
+@attempt("writing")
+def a_file_that_is_there(scene: Scene) -> object:
+    with Path(scene.outside, "canary").open("a", encoding="utf-8") as canary:
+        canary.write("changed")
+    return True
+
+
+@attempt("writing")
+def the_length_of_a_file(scene: Scene) -> object:
+    os.truncate(Path(scene.outside, "long"), 1)
+    return True
+
+
+@attempt("writing")
+def the_end_of_a_file(scene: Scene) -> object:
+    Path(scene.outside, "doomed").unlink()
+    return True
+
+
+@attempt("writing")
+def the_name_of_a_file(scene: Scene) -> object:
+    Path(scene.outside, "named").rename(Path(scene.outside, "renamed"))
+    return True
+
+
+@attempt("writing")
+def a_folder_elsewhere(scene: Scene) -> object:
+    Path(scene.outside, "folder").mkdir()
+    return True
+
+
+@attempt("writing")
+def a_file_through_a_link(scene: Scene) -> object:
+    with Path(scene.work, "link-to-canary").open("a", encoding="utf-8") as canary:
+        canary.write("changed")
+    return True
+
+
+@attempt("writing")
+def a_file_moved_out_of_the_folder(scene: Scene) -> object:
+    mine = Path(scene.work, f"mine-{os.getpid()}")
+    mine.write_text("mine", "utf-8")
+    mine.rename(Path(scene.outside, "moved"))
+    return True
+
+
+@attempt("writing", narrow="modes and times of files are not in Landlock")
+def the_mode_of_a_file(scene: Scene) -> object:
+    Path(scene.outside, "canary").chmod(0o666)
+    return True
+
+
+@attempt("writing")
+def what_a_shell_runs_first(scene: Scene) -> object:
+    with Path(scene.home, ".bashrc").open("a", encoding="utf-8") as profile:
+        profile.write("# changed\n")
+    return True
+
+
+@attempt("writing")
+def the_data_folder(scene: Scene) -> object:
+    with Path(scene.data, "airboss.db").open("r+", encoding="utf-8") as database:
+        database.write("changed")
+    return True
+
+
+@attempt("writing")
+def the_files_of_the_warden(scene: Scene) -> object:
+    """What says how the next cage is built."""
+    for walls in Path(scene.data, "cages", "other").glob("walls"):
+        walls.write_text("", "utf-8")
+        return True
+    return False
+
+
+@attempt("writing")
+def a_temporary_file_for_others(scene: Scene) -> object:
+    with open(scene.temporary, "r+", encoding="utf-8") as file:
+        file.write("changed")
+    return True
+
+
+@attempt("writing", control="root")
+def programs_of_the_system(scene: Scene) -> object:
+    made = Path(f"/usr/local/bin/airboss-canary-{os.getpid()}")
+    made.write_text("made", "utf-8")
+    made.unlink()
+    return True
+
+
+@attempt("writing", control="root")
+def what_the_kernel_runs_at_a_crash(scene: Scene) -> object:
+    os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))
+    return True
+
+
+@attempt("writing", control="root")
+def a_control_group(scene: Scene) -> object:
+    for place in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup"):
+        with contextlib.suppress(OSError):
+            os.close(os.open(f"{place}/cgroup.procs", os.O_WRONLY))
+            return True
+    return False
+
+
+@attempt("writing")
+def whom_the_kernel_ends_first(scene: Scene) -> object:
+    Path("/proc/self/oom_score_adj").write_text("1000", "utf-8")
+    return True
+
+
+@attempt("writing", narrow="git's configuration is in a folder that may be written")
+def the_configuration_of_git(scene: Scene) -> object:
+    with Path(scene.work, ".git", "config").open("a", encoding="utf-8") as config:
+        config.write("# changed\n")
+    return True
+
+
+@attempt("writing", narrow="git's hooks are in a folder that may be written")
+def a_hook_of_git(scene: Scene) -> object:
+    Path(scene.work, ".git", "hooks", "post-checkout").write_text("#!/bin/sh\n", "utf-8")
+    return True
+
+
+@attempt("writing", narrow="the folder of git can be moved")
+def another_folder_in_the_place_of_git(scene: Scene) -> object:
+    git = Path(scene.work, ".git")
+    git.rename(git.with_name(".git.away"))
+    git.with_name(".git.away").rename(git)
+    return True

@@ -1,0 +1,133 @@
+"""The filter, run here as the kernel would run it."""
+
+import struct
+
+import pytest
+
+from airboss.runtime.cage.inside import seccomp, syscalls
+
+ALLOWED, PERMISSION, UNKNOWN, FAMILY = seccomp.ALLOW, 0x50001, 0x50026, 0x50061
+
+
+def answer(program: bytes, machine: str, number: int, *arguments: int, audit: int = 0) -> int:
+    """What the program says about one call."""
+    given = [*arguments, *[0] * (6 - len(arguments))]
+    architecture = audit or syscalls.ARCHITECTURES[machine]
+    data = struct.pack("IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *given)
+    at = value = 0
+    while True:
+        code, yes, no, operand = struct.unpack_from("HBBI", program, at * 8)
+        at += 1
+        match code:
+            case 0x20:
+                value = struct.unpack_from("I", data, operand)[0]
+            case 0x54:
+                value &= operand
+            case 0x06:
+                return operand
+            case _:
+                holds = {
+                    0x15: value == operand,
+                    0x35: value >= operand,
+                    0x45: bool(value & operand),
+                }[code]
+                at += yes if holds else no
+
+
+def filtered(machine: str, *, network: bool = True, debuggers: bool = False) -> bytes:
+    return seccomp.program(machine, network=network, debuggers=debuggers)
+
+
+MACHINES = sorted(syscalls.CALLS)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_each_call_of_the_table_is_refused(machine: str, network: bool) -> None:
+    program = filtered(machine, network=network)
+    for name, number in syscalls.refused(machine, debuggers=False).items():
+        expected = UNKNOWN if name in syscalls.UNKNOWN else PERMISSION
+        assert answer(program, machine, number) == expected, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_no_other_call_is_touched(machine: str, network: bool) -> None:
+    program = filtered(machine, network=network)
+    known = set(syscalls.CALLS[machine].values())
+    if not network:
+        known |= set(syscalls.SHARED[machine].values())
+    for number in set(range(470)) - known:
+        assert answer(program, machine, number) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_of_another_architecture_end_the_process(machine: str) -> None:
+    i386 = 0x40000003
+    assert answer(filtered(machine), machine, 20, audit=i386) == seccomp.KILL
+
+
+def test_the_second_table_of_numbers_of_x86_64_is_not_there() -> None:
+    assert answer(filtered("x86_64"), "x86_64", 0x40000000 + 101) == UNKNOWN
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_debuggers_are_let_in_by_the_profile(machine: str) -> None:
+    number = syscalls.CALLS[machine]["ptrace"]
+    assert answer(filtered(machine), machine, number) == PERMISSION
+    assert answer(filtered(machine, debuggers=True), machine, number) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("shift", [17, 25, 26, 27, 28, 29, 30])
+def test_no_child_has_namespaces_of_its_own(machine: str, shift: int) -> None:
+    clone = syscalls.CALLS[machine]["clone"]
+    assert answer(filtered(machine), machine, clone, 17 | 1 << shift) == PERMISSION
+    assert answer(filtered(machine), machine, clone, 0x01200011) == ALLOWED  # fork
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_only_ordinary_sockets_are_there(machine: str) -> None:
+    number = syscalls.CALLS[machine]["socket"]
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    for family in range(50):
+        is_ordinary = family in {1, 2, 10, 16}
+        assert answer(strong, machine, number, family, 1) == (ALLOWED if is_ordinary else FAMILY)
+        assert answer(narrow, machine, number, family, 1) == (ALLOWED if family == 1 else FAMILY)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_network_nobody_elses_socket_is_reached(machine: str) -> None:
+    calls, program = syscalls.CALLS[machine], filtered(machine, network=False)
+    assert answer(program, machine, calls["connect"], 3) == PERMISSION
+    for name in ("socket", "socketpair"):
+        datagram = 2 | 0o2000000  # closed on exec
+        assert answer(program, machine, calls[name], 1, datagram) == PERMISSION
+        assert answer(program, machine, calls[name], 1, 1 | 0o4000) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nobody_types_into_a_terminal(machine: str) -> None:
+    number = syscalls.CALLS[machine]["ioctl"]
+    for request, expected in ((0x5412, PERMISSION), (0x541C, PERMISSION), (0x5413, ALLOWED)):
+        assert answer(filtered(machine), machine, number, 0, request) == expected
+        high = request | 0xFFFFFFFF << 32
+        assert answer(filtered(machine), machine, number, 0, high) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    for number in syscalls.SHARED[machine].values():
+        assert answer(strong, machine, number) == ALLOWED
+        assert answer(narrow, machine, number) == UNKNOWN
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_namespaces_no_other_process_is_named(machine: str) -> None:
+    narrow = filtered(machine, network=False)
+    for number, argument in syscalls.NAMING[machine].values():
+        ourselves, another = [7, 7], [7, 7]
+        ourselves[argument], another[argument] = 0, 4711
+        assert answer(narrow, machine, number, *ourselves) == ALLOWED
+        assert answer(narrow, machine, number, *another) == PERMISSION

@@ -1,0 +1,104 @@
+"""Every way out that we know, tried in a cage and without one; and each wall taken away in turn."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.cage.attempts import ATTEMPTS
+from tests.runtime.cage.ordinary import as_ordinary_user
+from tests.trials import sampled, trial
+
+pytestmark = [pytest.mark.usefixtures("strong"), trial]
+
+ROOT = Path(__file__).parents[3]
+CASES = [("strong", "own"), ("strong", "ordinary"), ("narrow", "own"), ("narrow", "ordinary")]
+
+
+def tried(folder: Path, kind: str, user: str = "own", *without: str) -> dict[str, Any]:
+    """All attempts, in a cage and free, by this user or by an ordinary one."""
+    prefix = as_ordinary_user(folder / "home-of-theirs") if user == "ordinary" else ()
+    program = [sys.executable, "-m", "tests.runtime.cage.escape"]
+    command = [*prefix, *program, kind, str(folder / "scene"), *without]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=120)
+    assert said.returncode == 0, said.stderr.decode()
+    return json.loads(said.stdout)
+
+
+def got_through(answers: dict[str, Any], *, is_narrow: bool = False) -> dict[str, str]:
+    return {
+        name: answer["said"]
+        for name, answer in answers.items()
+        if answer["through"] and not (is_narrow and ATTEMPTS[name].narrow)
+    }
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(("kind", "user"), sampled(2, CASES))
+def test_nothing_gets_out_and_everything_would_without_a_cage(
+    open_to_all: Path, kind: str, user: str
+) -> None:
+    found = tried(open_to_all, kind, user)
+    assert found["attempts"] == len(ATTEMPTS) >= 82
+    assert got_through(found["caged"], is_narrow=kind == "narrow") == {}
+    assert found["damage"] == []
+    is_root = found["user"] == 0
+    assert is_root == (os.geteuid() == 0 and user == "own")
+    controls = {"anyone", "root"} if is_root else {"anyone"}
+    without = [
+        f"{name}: {answer['said']}"
+        for name, answer in found["free"].items()
+        if ATTEMPTS[name].control in controls and not answer["through"]
+    ]
+    assert without == [], "a control that does not succeed proves nothing"
+
+
+# For each wall one of those that it alone holds back.
+ALONE = [
+    ("strong", "landlock", "whom the kernel ends first"),
+    ("strong", "mounts", "a socket in the home"),
+    ("strong", "net", "a port of this machine"),
+    ("strong", "pid", "the list of processes"),
+    ("strong", "ipc", "a queue of the system"),
+    ("strong", "git", "a hook of git"),
+    ("narrow", "seccomp", "a socket in the home"),
+    ("narrow", "landlock", "a key in the home"),
+]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(("kind", "wall", "name"), sampled(1, ALONE))
+def test_a_wall_that_is_taken_away_lets_something_through(
+    open_to_all: Path, kind: str, wall: str, name: str
+) -> None:
+    answers = tried(open_to_all, kind, "own", wall)["caged"]
+    assert name in got_through(answers), answers[name]
+
+
+SECCOMP = {
+    "a debugger on ones own child",
+    "a key of the kernels ring",
+    "the handle of a file",
+    "a call of 32 bits",
+    "the ring of calls",
+}
+
+
+@pytest.mark.timeout(180)
+def test_seccomp_holds_back_more_than_one_kind(open_to_all: Path) -> None:
+    through = got_through(tried(open_to_all, "strong", "own", "seccomp")["caged"])
+    wanted = SECCOMP if os.uname().machine == "x86_64" else SECCOMP - {"a call of 32 bits"}
+    assert wanted <= through.keys()
+
+
+def test_every_attempt_has_a_control_or_says_why_not() -> None:
+    said = [one.control for one in ATTEMPTS.values()]
+    assert all(said)
+    assert sum(control in {"anyone", "root"} for control in said) >= 80
+    assert {one.kind for one in ATTEMPTS.values()} == {
+        *("reading", "writing", "privileges", "processes", "network")
+    }

@@ -1,0 +1,241 @@
+"""The real runtime in a cage: turns, tools, death, resume, and what its walls and limits do."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from airboss.cage_settings import CageProfile
+from airboss.errors import CageUnavailable
+from airboss.model.events import ToolEnded
+from airboss.model.ids import new_session_id
+from airboss.model.redaction import Redactor
+from airboss.runtime.cage.doors import CageDoors
+from airboss.runtime.cage.folders import CageFolders
+from airboss.runtime.cage.launch import CageNews
+from airboss.runtime.cage.plan import CagePlan, cage_key
+from airboss.runtime.pool import Pool
+from airboss.runtime.pool_key import PoolKey
+from airboss.runtime.session import RuntimeSession
+from airboss.runtime.session_request import SessionRequest
+from airboss.runtime.signals import RuntimeLost
+from tests.runtime.conftest import Flight, Listener, running, soon
+from tests.trials import whole_only
+
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
+
+
+@dataclass
+class Yard:
+    """A pool whose sessions are in cages. The model is reached through a door that leads to it."""
+
+    flight: Flight
+    data: Path
+    news: list[CageNews] = field(default_factory=list[CageNews])
+    pool: Pool = field(init=False)
+
+    def __post_init__(self) -> None:
+        doors = CageDoors(loopback=(self.flight.stage.port,))
+        plan = replace(
+            self.flight.runtime.plan,
+            data=self.data,
+            doors=lambda _: doors,
+            hear_cage=self.news.append,
+        )
+        self.pool = Pool(plan, PoolKey("default", self.data / "copilot-home", "byok"))
+
+    def key(self, owner: str = "chat", **terms: Any) -> PoolKey:
+        cwd = self.flight.folder
+        key = cage_key("default", cwd, "default", owner)
+        plan = CagePlan("strong", "default", CageProfile(**terms), cwd, key)
+        return PoolKey("default", self.data / "copilot-home", "byok", cage=plan)
+
+    async def session(
+        self, listener: Listener, key: PoolKey | None = None, **changes: Any
+    ) -> RuntimeSession:
+        request = SessionRequest(
+            id=new_session_id(),
+            cwd=self.flight.folder,
+            model="stand-in",
+            hear=listener.hear,
+            decide=listener.decide,
+            redactor=Redactor(),
+            provider=self.flight.stage.provider,
+            place=key or self.key(),
+        )
+        return await self.pool.open(replace(request, **changes))
+
+    @property
+    def pid(self) -> int:
+        assert self.pool.pid is not None
+        return self.pool.pid
+
+
+@pytest.fixture
+async def yard(flight: Flight, tmp_path: Path) -> AsyncGenerator[Yard]:
+    yard = Yard(flight, tmp_path / "data")
+    yield yard
+    await yard.pool.stop()
+
+
+async def said(session: RuntimeSession, listener: Listener, prompt: str) -> None:
+    listener.told.clear()
+    await session.send(prompt)
+    await listener.until_over()
+
+
+def last_output(flight: Flight) -> str:
+    """What the model was told of the last tool."""
+    messages = flight.stage.requests[-1]["messages"]
+    return next(str(one["content"]) for one in reversed(messages) if one["role"] == "tool")
+
+
+async def test_a_turn_with_a_command_works_inside(yard: Yard, listener: Listener) -> None:
+    session = await yard.session(listener)
+    await said(session, listener, "shell id -un; pwd; echo made > made; ls /home; cat /proc/1/comm")
+    output = last_output(yard.flight)
+    assert output.splitlines()[:4] == ["agent", str(yard.flight.folder), "agent", "bwrap"]
+    assert (yard.flight.folder / "made").read_text("utf-8") == "made\n"
+    assert [news.what for news in yard.news] == ["opened"]
+
+
+async def test_the_process_that_is_watched_is_the_runtime_itself(
+    yard: Yard, listener: Listener
+) -> None:
+    await yard.session(listener)
+    process = psutil.Process(yard.pid)
+    assert process.name() == "copilot-runtime"
+    assert [parent.name() for parent in process.parents()[:2]] == ["bwrap", "bwrap"]
+
+
+TOOLS = [
+    ("view", {"path": "SECRET"}),
+    ("create", {"path": "MADE", "file_text": "made"}),
+    ("edit", {"path": "SECRET", "old_str": "canary", "new_str": "changed"}),
+    ("glob", {"pattern": "*", "path": "FOLDER"}),
+    ("grep", {"pattern": "canary", "path": "FOLDER", "output_mode": "content"}),
+]
+
+
+async def test_the_runtimes_own_tools_see_nothing_outside(yard: Yard, listener: Listener) -> None:
+    outside = yard.flight.folder.parent / "outside"
+    outside.mkdir()
+    secret = outside / "secret"
+    secret.write_text("a canary 4711", "utf-8")
+    names = {"SECRET": str(secret), "FOLDER": str(outside), "MADE": str(outside / "made")}
+    session = await yard.session(listener)
+    for tool, given in TOOLS:
+        arguments = {name: names.get(value, value) for name, value in given.items()}
+        await said(session, listener, f"call {tool} {json.dumps(arguments)}")
+        assert "4711" not in last_output(yard.flight), tool
+    assert secret.read_text("utf-8") == "a canary 4711"
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
+async def test_the_same_tools_would_without_a_cage(flight: Flight, listener: Listener) -> None:
+    outside = flight.folder.parent / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("a canary 4711", "utf-8")
+    session = await flight.session(listener)
+    arguments = {"path": str(outside / "secret")}
+    await said(session, listener, f"call view {json.dumps(arguments)}")
+    assert "4711" in last_output(flight)
+
+
+async def test_no_shell_sees_the_memory_or_the_pipes_of_the_runtime(
+    yard: Yard, listener: Listener
+) -> None:
+    session = await yard.session(listener)
+    look = "for f in environ maps mem fd/0 fd/1; do head -c1 /proc/2/$f; done; cat /proc/2/comm"
+    await said(session, listener, f"shell {look}")
+    output = last_output(yard.flight)
+    assert output.count("Permission denied") == 5
+    assert "copilot-runtime" in output
+
+
+DAEMON = "setsid nohup sh -c 'trap \"\" HUP INT TERM; sleep 611' >/dev/null 2>&1 &"
+
+
+async def test_with_the_outer_process_everything_is_gone(yard: Yard, listener: Listener) -> None:
+    session = await yard.session(listener)
+    await said(session, listener, f"shell {DAEMON} sleep 0.2; echo started")
+    inside = [yard.pid, *running("sleep 611")]
+    assert len(inside) > 1
+    outer = psutil.Process(yard.pid).parents()[1]
+    outer.send_signal(signal.SIGKILL)
+    await listener.until(RuntimeLost)
+    assert await soon(lambda: not any(map(psutil.pid_exists, inside)), 2)
+    assert not running("sleep 611")
+    assert await soon(lambda: [news.what for news in yard.news] == ["opened", "closed"])
+
+
+async def test_a_session_goes_on_in_a_new_cage(yard: Yard, listener: Listener) -> None:
+    first = await yard.session(listener)
+    await said(first, listener, "shell echo kept > /tmp/kept; echo home > ~/kept")
+    await asyncio.sleep(0.6)  # the runtime writes its history late
+    os.kill(yard.pid, signal.SIGKILL)
+    lost = await listener.until(RuntimeLost)
+    assert "signal 9" in lost.reason
+    listener.told.clear()
+    again = await yard.session(listener, id=first.id, resume=True)
+    await said(again, listener, "shell cat /tmp/kept ~/kept")
+    assert last_output(yard.flight).splitlines()[:2] == ["kept", "home"]
+    roles = [one["role"] for one in yard.flight.stage.requests[-1]["messages"]]
+    assert roles.count("user") >= 2
+
+
+async def test_two_cages_know_nothing_of_each_other(yard: Yard) -> None:
+    one, two = Listener(), Listener()
+    first = await yard.session(one, yard.key("one"))
+    second = await yard.session(two, yard.key("two"))
+    await said(first, one, "shell echo first > /tmp/mine; ls /tmp")
+    await said(second, two, "shell ls /tmp; echo nothing")
+    assert last_output(yard.flight).splitlines()[0] == "nothing"
+    assert len({state.pid for state in yard.pool.states}) == 2
+
+
+async def test_the_state_is_in_the_folder_of_the_cage_and_nobody_elses(
+    yard: Yard, listener: Listener
+) -> None:
+    session = await yard.session(listener)
+    await said(session, listener, "say hello")
+    folders = CageFolders.of(yard.data, cage_key("default", yard.flight.folder, "default", "chat"))
+    assert oct(folders.root.stat().st_mode)[-3:] == "700"
+    assert await soon(lambda: list(folders.state.rglob(f"*{session.id}*")))
+
+
+@pytest.mark.parametrize(
+    ("flood", "limit"),
+    [
+        ("python3 -c 'x = bytearray(1 << 30); input()'", "memory"),
+        pytest.param("bomb() { bomb | bomb & }; bomb; sleep 60", "processes", marks=whole_only),
+    ],
+)
+async def test_a_flood_ends_the_cage_and_nothing_else(yard: Yard, flood: str, limit: str) -> None:
+    calm, flooded = Listener(), Listener()
+    other = await yard.session(calm, yard.key("calm"))
+    session = await yard.session(flooded, yard.key("flooded", memory_mb=400, processes=200))
+    await session.send(f"shell {flood}")
+    lost = await flooded.until(RuntimeLost, 30)
+    assert {"memory": "400 MB of memory", "processes": "200 processes"}[limit] in lost.reason
+    assert [news.limit for news in yard.news if news.what == "limit"] == [limit]
+    await said(other, calm, "say still here")
+    assert not calm.all(RuntimeLost)
+
+
+async def test_a_profile_that_hands_in_the_home_is_refused(yard: Yard, listener: Listener) -> None:
+    with pytest.raises(CageUnavailable, match="it is the home folder"):
+        await yard.session(listener, yard.key(read=("~",)))
+
+
+async def test_ended_tools_are_told(yard: Yard, listener: Listener) -> None:
+    session = await yard.session(listener)
+    await said(session, listener, "shell false")
+    assert listener.all(ToolEnded)
