@@ -57,9 +57,13 @@ class Cages:
     async def plan(self, setup: Setup, cwd: Path, owner: str) -> CagePlan | None:
         """For a session as it was opened: it works in its cage again, or not at all. `owner` is the
         task run whose sessions share a cage, or the session that has its own."""
+        if setup.cage is None and self.said.use == "always":
+            raise CageRefused(_FORK)
+        return await self.place(setup, cwd, owner)
+
+    async def place(self, setup: Setup, cwd: Path, owner: str) -> CagePlan | None:
+        """Where the runtime keeps such a session; none where that is in no cage."""
         if setup.cage is None:
-            if self.said.use == "always":
-                raise CageRefused(_FORK)
             return None
         wish = CageWish(setup.cage, setup.cage)
         terms = cage_terms(self.said, await self._ability("caged", setup.cage), "caged", wish)
@@ -68,6 +72,16 @@ class Cages:
             raise CageRefused(reason)
         key = cage_key(setup.identity, cwd, terms.cage.profile, owner)
         return CagePlan(terms.kind, terms.cage.profile, terms.cage.terms, cwd, key)
+
+    async def copied(self, setup: Setup, policy: Policy, usual: CageWish) -> Setup:
+        """A fork of a session: with `caged` it has a cage, and with others only where all have one.
+        `usual` is what the settings say."""
+        is_caged = policy == "caged"
+        wish = CageWish(usual.usual, setup.cage if is_caged else usual.cage)
+        found = await self.terms(policy, wish)
+        if isinstance(found, Uncaged) and is_caged:
+            raise CageRefused(found.why)
+        return setup.model_copy(update={"cage": found.cage if isinstance(found, Caged) else None})
 
     async def held(self) -> Ability:
         """What counts as a cage here, as the settings have it."""
