@@ -29,6 +29,7 @@ from airboss.engine.run_records import RunRecords
 from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.binding import Bindings
+from airboss.harness.cages import cages_of
 from airboss.harness.holders import holder_of
 from airboss.harness.homes import Homes
 from airboss.harness.lent_account import CopilotService
@@ -228,6 +229,7 @@ async def opened_services(
             environ=environ,
             grants=grants,
             trust=trust,
+            cages=cages_of(settings),
             bindings=Bindings(BindingStore(database)),
             holder=functools.partial(holder_of, homes, accounts),
             fork_on_runtime=functools.partial(fork_session, pool),

@@ -65,6 +65,7 @@ def engine_room(
         sessions=sessions,
         slots=slots,
         server_policy=settings.permissions,
+        offers_cage=settings.cage != "off",
         budgets=budgets,
         redactor=redactor,
         find_entry=entries.by_digest,

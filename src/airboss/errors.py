@@ -105,6 +105,12 @@ class SettingsInvalid(AirbossError):
     code = "settings_invalid"
 
 
+class CageRefused(Conflict):
+    """The session has to work in a cage, and none holds here."""
+
+    code = "cage_refused"
+
+
 class DataFolderTaken(AirbossError):
     """Another server has this data folder."""
 

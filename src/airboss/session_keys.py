@@ -8,15 +8,16 @@ from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictBool,
     field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+
+from airboss.cage_keys import CageKeys, named_profile
+from airboss.keys import Keys, PartName
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 ToolSearch: TypeAlias = Literal["auto", "on", "off"]
@@ -39,23 +40,6 @@ ONE_OF_MESSAGE: Final = "Should have exactly one of append, replace and sections
 ONE_OF_SECTION: Final = "Should have exactly one of replace, append and prepend."
 
 Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=1_000_000)]
-
-
-class Keys(BaseModel):
-    """Any part of what is said. What is left out is decided elsewhere."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-    )
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """The names of what is said here."""
-        return tuple(name for name, value in self if value is not None)
 
 
 class SectionKeys(Keys):
@@ -111,15 +95,11 @@ class ToolKeys(Keys):
     github: StrictBool | None = None
 
 
-NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$"
-NAME_RULE: Final = "Should have letters, digits, - and _ only, and at most 64 of them."
 MOST_AGENTS: Final = 100
 # Whoever the Copilot CLI is signed in as, and the home that all share who name none.
 CLI_ACCOUNT: Final = "cli"
 DEFAULT_IDENTITY: Final = "default"
 MOST_FOLDERS: Final = 100
-
-PartName: TypeAlias = Annotated[str, Field(pattern=NAME_PATTERN)]
 
 
 class AgentKeys(Keys):
@@ -135,6 +115,7 @@ class AgentKeys(Keys):
 
 
 VARIABLE_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,199}$"
+VARIABLE: Final = re.compile(VARIABLE_PATTERN)
 ADDRESS_PATTERN: Final = r"^https?://[^/?#@\s]+(/[^?#\s]*)?(\?[^#\s]*)?$"
 NAMED_VARIABLE: Final = re.compile(r"\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 MOST_SERVERS: Final = 50
@@ -361,6 +342,11 @@ class SessionKeys(Keys):
     identity: Annotated[
         PartName | None,
         Field(description="Whose home its runtime has. Sessions of others do not share it."),
+    ] = None
+    cage: Annotated[
+        CageKeys | None,
+        BeforeValidator(named_profile),
+        Field(description="The cage that it works in: the name of a profile, or changes of one."),
     ] = None
     mcp_servers: Annotated[
         dict[PartName, ServerKeys] | None,

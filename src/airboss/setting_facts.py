@@ -14,6 +14,7 @@ _ACCESS: Final = "It controls who has access."
 _PROGRAM: Final = "It names a program that the server runs."
 _NOTICES: Final = "It controls where notices are sent, with a secret stored elsewhere."
 _FILES: Final = "It controls where conversations are written."
+_WALLS: Final = "It controls what holds agents back."
 _TABLE: Final = "It is a table of the file."
 _TRACES: Final = "It controls where traces are sent, with a secret stored elsewhere."
 _AT_START: Final = "It is read only when the server starts."
@@ -55,7 +56,28 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         "What agents may do without approval.",
         "choice",
         option="--permissions",
-        choices=("ask", "approve-all", "read-only", "deny-all"),
+        choices=("ask", "caged", "approve-all", "read-only", "deny-all"),
+    ),
+    "cage": SettingFacts(
+        "Whether sessions may work in a cage (offer), all of them must (always), or none does "
+        "(off).",
+        "choice",
+        fixed=_WALLS,
+        option="--cage",
+        choices=("offer", "always", "off"),
+    ),
+    "cage_narrow": SettingFacts(
+        "Where no strong cage holds, a narrow one counts as a cage, too. It has no network.",
+        "switch",
+        fixed=_WALLS,
+    ),
+    "max_cages": SettingFacts(
+        "Maximum number of cages at the same time. They do not count as runtimes.", "number"
+    ),
+    "cages": SettingFacts(
+        "Profiles of cages, by name: their folders, hosts, variables and limits.",
+        "list",
+        fixed=_TABLE,
     ),
     "approval_seconds": SettingFacts(
         "How many seconds a chat session waits for a decision. Empty: no time limit.",
@@ -136,6 +158,11 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     ),
     "session.identity": SettingFacts(
         "The identity whose home every session's runtime has. Empty: default.", fixed=_TABLE
+    ),
+    "session.cage": SettingFacts(
+        "The cage that every session works in: a profile, and what is otherwise than in it.",
+        "list",
+        fixed=_TABLE,
     ),
     "session.mcp_servers": SettingFacts(
         "MCP servers whose tools every session has. Of each only the program or the host is shown.",

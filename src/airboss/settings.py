@@ -23,16 +23,18 @@ from pydantic import (
 )
 
 from airboss.account_settings import Account
+from airboss.cage_settings import CageProfile, CageUse
 from airboss.errors import SettingsInvalid
+from airboss.keys import PartName
 from airboss.provider_settings import Provider
 from airboss.runtime_settings import must_go_together, runtime_address
 from airboss.session_keys import NOTHING_SET, ServerKeys, SessionSettings, ToolKeys
 from airboss.setting_words import Command
 from airboss.telemetry_settings import NO_TELEMETRY, Telemetry
 
-Policy = Literal["ask", "approve-all", "read-only", "deny-all"]
+Policy = Literal["ask", "caged", "approve-all", "read-only", "deny-all"]
 OnRateLimit = Literal["ask", "yes", "no"]
-POLICIES: tuple[Policy, ...] = ("ask", "approve-all", "read-only", "deny-all")
+POLICIES: tuple[Policy, ...] = ("ask", "caged", "approve-all", "read-only", "deny-all")
 
 # Of a session's tools: what is no list of words.
 _SWITCHES = ("search", "github")
@@ -118,6 +120,14 @@ class Settings(_Frozen):
     test_folder: FullPath | None = None
     # Reading below the working directory needs no permission; all else is asked for.
     permissions: Policy = "ask"
+    # Whether sessions may work in a cage (`offer`), must (`always`), or never do (`off`).
+    cage: CageUse = "offer"
+    # Whether one without namespaces counts as a cage where there is no other.
+    cage_narrow: bool = False
+    # More of them than this are not there at once; they are not counted as runtimes.
+    max_cages: int = Field(default=24, gt=0)
+    # What is inside of each, by a name; `default` is there without being written down.
+    cages: dict[PartName, CageProfile] = Field(default_factory=dict)
     # An approval in a person's session counts as a no after so long; without it, it waits for as
     # long as it takes, as a job's does.
     approval_seconds: float | None = Field(default=None, gt=0, le=600)
@@ -206,6 +216,10 @@ def checked_settings(
                 f"{table}: the name {twice!r} is used twice. Use a different name for each."
             )
     must_go_together(settings)
+    if settings.permissions == "caged" and settings.cage == "off":
+        raise SettingsInvalid(
+            'permissions = "caged" needs cages, and cage = "off" turns them off. Change one.'
+        )
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise SettingsInvalid("tls_certificate and tls_key belong together: set both, or neither.")
     return settings
@@ -231,6 +245,8 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
     if settings.notify_command:
         said["notify_command"] = [settings.notify_command[0], "…"]
     _show_session(settings, said)
+    if settings.cages:
+        said["cages"] = list(settings.cages)
     if settings.telemetry.is_on:
         said["telemetry"]["endpoint"] = f"{settings.telemetry.host}/…"
     if settings.providers:
@@ -248,6 +264,9 @@ def _show_session(settings: Settings, said: dict[str, Any]) -> None:
     if settings.session.context:
         context = settings.session.context
         said["session"]["context"] = [f"{name}: {getattr(context, name)}" for name in context.said]
+    if settings.session.cage:
+        cage = settings.session.cage
+        said["session"]["cage"] = [f"{name}: {getattr(cage, name)}" for name in cage.said]
     if names := _shown_names(settings.session):
         said["session"] |= names
     if settings.session.mcp_servers:

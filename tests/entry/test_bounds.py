@@ -2,55 +2,12 @@
 
 from typing import Any
 
-import pytest
-
-from airboss.entry.bounds import (
-    POLICIES,
-    granted_policy,
-    limited_in,
-    narrowest_limits,
-    narrowest_policy,
-    ungranted,
-)
-from airboss.entry.document import Entry, Limits, Policy
+from airboss.cage_settings import CageProfile
+from airboss.entry.bounds import limited_in, narrowest_limits, ungranted
+from airboss.entry.document import Entry, Limits
 from airboss.entry.validate import validate_entry
+from airboss.model.cage_bounds import ServerCages
 from tests.entry.example import entry
-
-
-def test_policies_from_the_narrowest_to_the_widest() -> None:
-    assert POLICIES == ("deny-all", "read-only", "ask", "approve-all")
-
-
-@pytest.mark.parametrize("wide", POLICIES)
-@pytest.mark.parametrize("narrow", POLICIES)
-def test_the_narrowest_policy_holds(narrow: Policy, wide: Policy) -> None:
-    if POLICIES.index(narrow) <= POLICIES.index(wide):
-        assert narrowest_policy(wide, None, narrow) == narrow
-        assert narrowest_policy(narrow, wide, None) == narrow
-
-
-def test_alone_a_policy_holds() -> None:
-    assert narrowest_policy("ask", None, None) == "ask"
-
-
-@pytest.mark.parametrize(
-    ("server", "of_entry", "of_task", "trusted", "granted"),
-    [
-        ("read-only", "approve-all", None, False, "read-only"),
-        ("read-only", "approve-all", None, True, "approve-all"),
-        ("read-only", "approve-all", "ask", True, "ask"),
-        ("read-only", None, "approve-all", False, "read-only"),
-        ("read-only", None, "approve-all", True, "approve-all"),
-        ("approve-all", "ask", "deny-all", False, "deny-all"),
-        ("approve-all", "ask", None, False, "ask"),
-        ("approve-all", "deny-all", "approve-all", True, "deny-all"),
-        ("ask", None, None, True, "ask"),
-    ],
-)
-def test_only_a_trusted_file_widens_the_servers_policy(
-    server: Policy, of_entry: Policy | None, of_task: Policy | None, trusted: bool, granted: Policy
-) -> None:
-    assert granted_policy(server, of_entry, of_task, trusted=trusted) == granted
 
 
 def test_wishes_that_are_not_granted_are_told() -> None:
@@ -66,6 +23,35 @@ def test_wishes_that_are_not_granted_are_told() -> None:
         '"read-only", until a person trusts this file.',
     ]
     assert list(ungranted(loaded, "approve-all")) == []
+
+
+def test_a_cage_is_granted_in_the_place_of_asking_where_cages_are_offered() -> None:
+    data = entry()
+    data["permissions"] = "caged"
+    loaded = validate_entry(data)
+    assert list(ungranted(loaded, "ask", cages=ServerCages())) == []
+    refused = 'entry.permissions: "caged" is not granted: the server allows "{}", '
+    end = "until a person trusts this file."
+    off, narrow = ServerCages(use="off"), ServerCages()
+    assert [str(one) for one in ungranted(loaded, "ask", cages=off)] == [
+        refused.format("ask") + end
+    ]
+    assert [str(one) for one in ungranted(loaded, "read-only", cages=narrow)] == [
+        refused.format("read-only") + end
+    ]
+
+
+def test_more_than_the_servers_profile_is_told() -> None:
+    data = entry()
+    data["cage"] = {"hosts": ["a.example.org", "example.com"], "memoryMb": 256}
+    data["tasks"]["plan"]["cage"] = "wide"
+    wide = CageProfile(write=("/srv",), hosts=("*.example.org",))
+    cages = ServerCages(profiles={"default": CageProfile(hosts=("*.example.org",)), "wide": wide})
+    end = "which is not granted until a person trusts this file."
+    assert [str(one) for one in ungranted(validate_entry(data), "ask", cages=cages)] == [
+        f"entry.cage.hosts: It asks to reach example.com in its cage, {end}",
+        f'entry.tasks["plan"].cage: It asks to write /srv in its cage, {end}',
+    ]
 
 
 def test_the_narrowest_of_each_limit_holds() -> None:

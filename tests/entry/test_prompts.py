@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from airboss.entry import tools
-from airboss.entry.document import Prompt
+from airboss.entry.part import Prompt
 from airboss.entry.prompts import (
     MAX_CHARACTERS,
     MAX_NESTED,

@@ -37,6 +37,7 @@ def test_the_fields_are_those_of_the_types() -> None:
         "hooks",
         "account",
         "identity",
+        "cage",
         "mcpServers",
     ]
     assert SCHEMA["required"] == ["models", "promptVariables", "tasks", "jobs", "grid"]
@@ -66,7 +67,7 @@ def test_editors_offer_the_tools_and_the_policies() -> None:
     tools = SCHEMA["$defs"]["Criteria"]["properties"]["toolExecuted"]["items"]["enum"]
     assert tools[0] == "job_prepare_document"
     policies = SCHEMA["properties"]["permissions"]["enum"]
-    assert policies == ["ask", "approve-all", "read-only", "deny-all"]
+    assert policies == ["ask", "caged", "approve-all", "read-only", "deny-all"]
 
 
 def test_every_field_says_what_it_means() -> None:

@@ -45,7 +45,8 @@ def test_all_that_an_empty_object_misses_is_told() -> None:
         (
             "permissions",
             "all",
-            'entry.permissions: Should be "ask", "approve-all", "read-only" or "deny-all".',
+            'entry.permissions: Should be "ask", "caged", "approve-all", "read-only" or '
+            '"deny-all".',
         ),
         ("limits", {"turns": "5"}, "entry.limits.turns: Should be a number."),
         ("limits", {"turns": True}, "entry.limits.turns: Should be a number."),

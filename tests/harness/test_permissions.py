@@ -1,5 +1,6 @@
 """What a policy decides. Whatever is unclear is a no."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,9 @@ def test_rules_narrow_every_policy_and_widen_ask_only(folder: Path) -> None:
         ("ask", "shell"): False,
         ("ask", "url"): "ask",
         ("ask", "memory"): True,
+        ("caged", "shell"): False,
+        ("caged", "url"): "ask",
+        ("caged", "memory"): True,
         ("approve-all", "shell"): False,
         ("approve-all", "url"): "ask",
         ("approve-all", "memory"): True,
@@ -143,6 +147,36 @@ def test_rules_narrow_every_policy_and_widen_ask_only(folder: Path) -> None:
     assert found["ask", "memory"].by == "rule rul_3"
     assert found["approve-all", "shell"].by == "rule rul_1"
     assert found["read-only", "memory"].by == "policy read-only"
+
+
+def test_caged_allows_everything_inside_a_cage_and_asks_everywhere_else(folder: Path) -> None:
+    kinds = ("shell", "url", "memory")
+    inside = PolicyRule("caged", folder, is_caged=True)
+    found = [inside.decide(permission_request(kind)) for kind in kinds]
+    assert [one.answer for one in found] == [
+        PermissionAnswer(True, "The policy caged allows it inside the cage.")
+    ] * len(kinds)
+    assert {one.by for one in found} == {"policy caged"}
+    asked = [PolicyRule("caged", folder).decide(permission_request(kind)).answer for kind in kinds]
+    assert all(isinstance(answer, MustAsk) for answer in asked)
+
+
+def test_rules_narrow_what_is_allowed_inside_a_cage(folder: Path) -> None:
+    inside = PolicyRule("caged", folder, is_caged=True)
+    assert inside.decide(permission_request("shell"), RULES).by == "rule rul_1"
+    assert isinstance(inside.decide(permission_request("url"), RULES).answer, MustAsk)
+
+
+def test_a_server_outside_of_the_cage_is_asked_for(folder: Path) -> None:
+    inside = PolicyRule("caged", folder, is_caged=True, outside=("tickets",))
+
+    def answer(**named: str) -> PermissionAnswer | MustAsk:
+        request = replace(permission_request("mcp"), raw={"kind": "mcp", **named})
+        return inside.decide(request).answer
+
+    why = MustAsk("This tool's MCP server runs outside of the cage.")
+    assert answer(serverName="tickets") == answer() == why
+    assert isinstance(answer(serverName="docs"), PermissionAnswer)
 
 
 def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_say_so(

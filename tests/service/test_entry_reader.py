@@ -16,6 +16,7 @@ from airboss.entry.load import check_text
 from airboss.entry.violations import EntryUnparsed
 from airboss.service.entry_reader import EntryReader
 from airboss.service.installed import Installed, digest_of_entry
+from airboss.settings import Settings
 from tests.entry.test_large import large
 from tests.service.repo import PROGRAM, Repo, named, trusted, used
 
@@ -156,7 +157,7 @@ async def test_what_was_stored_is_read_however_large_it_is(tmp_path: Path) -> No
     entry = entry.model_copy(
         update={"tasks": {**entry.tasks, **{f"t{n}": long for n in range(10)}}}
     )
-    stored = Installed(entry, digest_of_entry(entry), "file", "ask", 0)
+    stored = Installed(entry, digest_of_entry(entry), "file", Settings(), 0)
     assert len(stored.body) > 9_000_000
     repo = Repo(tmp_path)
     async with repo.served() as entries:

@@ -14,7 +14,17 @@ from airboss.cli.doctor.options import Deep, Repair
 from airboss.cli.entry import commands as entry_commands
 from airboss.cli.help_pages import HelpedGroup
 from airboss.cli.inbox import commands as inbox_commands
-from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, named, reach, whole
+from airboss.cli.options import (
+    AsJson,
+    CageUseOption,
+    Data,
+    Patience,
+    Permissions,
+    Yes,
+    named,
+    reach,
+    whole,
+)
 from airboss.cli.provider import commands as provider_commands
 from airboss.cli.rule import commands as rule_commands
 from airboss.cli.run import commands as run_commands
@@ -140,6 +150,7 @@ def serve(
     permissions: Annotated[
         Permissions | None, typer.Option(help="What agents may do without approval. [ask]")
     ] = None,
+    cage: CageUseOption = None,
     root: Annotated[
         list[Path] | None,
         typer.Option(metavar="DIR", help="Folder in which agents may work; repeatable."),
@@ -191,6 +202,7 @@ def serve(
         "test": test or None,
         "test_folder": whole(test_folder),
         "permissions": permissions.value if permissions else None,
+        "cage": cage.value if cage else None,
         "roots": tuple(whole(path) for path in root) if root else None,
         "max_tasks": max_tasks,
         "notify_command": notify_command,
@@ -236,73 +248,6 @@ def doctor(
     from airboss.cli.doctor import doctor as doctor_command
 
     raise typer.Exit(doctor_command.run(data, is_json=as_json, deep=deep, repair=repair))
-
-
-@app.command()
-def chat(
-    prompt: Annotated[
-        str | None, typer.Argument(help="Send this message, wait for the answer, and exit.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="ID", help="Model to use (airboss models).")
-    ] = None,
-    cwd: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Working folder. [this folder]")
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Continue this session.")
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the session open when chat exits.")
-    ] = False,
-    effort: Annotated[
-        str | None,
-        typer.Option(metavar="EFFORT", help="How long it thinks: low, medium, high, xhigh, max."),
-    ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The custom agent, of settings or entry, that it is."),
-    ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Make a plan first; you approve it (airboss inbox).")
-    ] = False,
-    file: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="Point the agent to this file or folder; repeatable."),
-    ] = None,
-    account: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Whose Copilot it uses (airboss accounts), or cli."),
-    ] = None,
-    identity: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Whose home its runtime has.")
-    ] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=AMOUNT", help="Ask before using more turns, tokens, cost, …"),
-    ] = None,
-    wait: Patience = 120,
-    data: Data = None,
-    as_json: AsJson = False,
-) -> None:
-    """Chat with an agent in the terminal or from a script."""
-    from dataclasses import replace
-
-    from airboss.cli.session.chat import ChatStart, run
-    from airboss.cli.session.limits import read_limits
-
-    limits = read_limits(limit or [])
-    said = {"agent": agent, "account": account, "identity": identity}
-    keys = {name: word for name, word in said.items() if word}
-    if session and (cwd or limits or keys):
-        raise CommandRefused(
-            "--session cannot be combined with --cwd, --agent, --account, --identity or --limit: "
-            "a session keeps its own."
-        )
-    session = named(data, session, "ses") if session else None
-    start = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits, effort, keys)
-    request = replace(start, plans=plan, files=tuple(file or ()))
-    raise typer.Exit(run(reach(data), request))
 
 
 @app.command()

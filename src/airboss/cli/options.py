@@ -15,11 +15,36 @@ class Permissions(StrEnum):
     """What agents may do without approval."""
 
     ASK = "ask"
+    CAGED = "caged"
     APPROVE_ALL = "approve-all"
     READ_ONLY = "read-only"
     DENY_ALL = "deny-all"
 
 
+class CageUses(StrEnum):
+    """Whether sessions work in a cage."""
+
+    OFFER = "offer"
+    ALWAYS = "always"
+    OFF = "off"
+
+
+CageUseOption = Annotated[
+    CageUses | None, typer.Option("--cage", help="Whether agents may or must be caged. [offer]")
+]
+CageProfileOption = Annotated[
+    str | None,
+    typer.Option("--cage", metavar="PROFILE", help="The cage that its agents work in: default, …"),
+]
+AccountOption = Annotated[
+    str | None,
+    typer.Option(
+        "--account", metavar="NAME", help="Whose Copilot it uses (airboss accounts), or cli."
+    ),
+]
+IdentityOption = Annotated[
+    str | None, typer.Option("--identity", metavar="NAME", help="Whose home its runtime has.")
+]
 Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", help="Data folder (or set AIRBOSS_DATA)."),

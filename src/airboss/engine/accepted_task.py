@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from airboss.engine.task import TaskPlan
 from airboss.engine.task_setup import SaidOfTask
 from airboss.engine.walk import RunTask
-from airboss.entry.bounds import granted_policy
 from airboss.entry.document import DRIVING, Entry, Model
 from airboss.errors import NotFound
+from airboss.model.policies import granted_policy
 from airboss.model.runs import LoneRunView, RunView
 from airboss.model.task_events import TaskAccepted
 from airboss.settings import Policy
@@ -25,7 +25,13 @@ class AcceptedTask:
 
 
 def accept_task(
-    view: RunView, entry: Entry, step: RunTask, user_input: str, server_policy: Policy
+    view: RunView,
+    entry: Entry,
+    step: RunTask,
+    user_input: str,
+    server_policy: Policy,
+    *,
+    offers_cage: bool = False,
 ) -> AcceptedTask:
     """The same run and step are accepted with the same, whenever they are asked for. The entry has
     been validated."""
@@ -45,7 +51,11 @@ def accept_task(
         previous_tasks=step.previous,
     )
     policy = granted_policy(
-        server_policy, entry.permissions, task.permissions, trusted=view.trusted
+        server_policy,
+        entry.permissions,
+        task.permissions,
+        trusted=view.trusted,
+        offers_cage=offers_cage,
     )
     accepted = TaskAccepted(
         task=task_id,
@@ -63,7 +73,8 @@ def accept_task(
         previous_tasks=step.previous,
         rules=plan.rules,
     )
-    said = SaidOfTask(entry, task_id, step.ref.model_override or task.model, view.trusted)
+    model = step.ref.model_override or task.model
+    said = SaidOfTask(entry, task_id, model, view.trusted, view.cage)
     return AcceptedTask(plan, policy, said, accepted)
 
 

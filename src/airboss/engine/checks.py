@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from airboss.entry.document import Prompt
+from airboss.entry.part import Prompt
 from airboss.entry.tools import BOOLEAN_FALSE, BOOLEAN_TOOLS, BOOLEAN_TRUE
 from airboss.model.task_events import CheckedField, TaskChecked, ToolCall
 

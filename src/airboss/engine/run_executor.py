@@ -72,6 +72,8 @@ class RunExecutor:
     find_entry: "Callable[[str], Awaitable[Entry]]"
     # Whether somebody follows the work as traces.
     is_traced: bool = False
+    # Whether tasks may work in a cage where they would have to ask.
+    offers_cage: bool = False
     _entries: "dict[str, Entry]" = field(default_factory=dict[str, "Entry"])
     # Of tasks that are accepted and not begun yet.
     _new: dict[TaskRunId, Writer] = field(default_factory=dict[TaskRunId, Writer])
@@ -130,7 +132,9 @@ class RunExecutor:
     ) -> _Beginning:
         """The first words of a task, not said yet. One that was accepted before keeps its own."""
         entry = await self._entry(view)
-        accepted = accept_task(view, entry, step, user_input, self.server_policy)
+        accepted = accept_task(
+            view, entry, step, user_input, self.server_policy, offers_cage=self.offers_cage
+        )
         origin = f"{step.path}/start@{attempt}"
         begun = writer.said_from(origin)
         started = WorkStarted(

@@ -20,7 +20,8 @@ from airboss.engine.missions import (
     Tries,
     Unasked,
 )
-from airboss.entry.document import DrivingRetry, Prompt, Task
+from airboss.entry.document import DrivingRetry, Task
+from airboss.entry.part import Prompt
 from airboss.entry.prompts import (
     REPORTED_DOCUMENT,
     REPORTED_FALSE_REASON,

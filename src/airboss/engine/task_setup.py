@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from airboss.cage_keys import CageKeys
 from airboss.entry.document import DRIVING, Entry, Model, NamedModel
 from airboss.entry.session_words import keys_of
 from airboss.entry.violations import at
@@ -17,6 +18,8 @@ class SaidOfTask:
     task: str
     model: Model | None = None
     trusted: bool = False
+    # A profile of cages that whoever started the run named.
+    cage: str | None = None
 
     def about(self, model: str, *, is_driving: bool) -> tuple[Said, ...]:
         """For a session on this model. How long a task's own model thinks is not for the one that
@@ -33,7 +36,16 @@ class SaidOfTask:
             self._said(keys_of(self.entry)),
             self._said(self._keys_of(name), "models", name),
             self._said(keys, "tasks", self.task),
+            *self._of_run,
         )
+
+    @property
+    def _of_run(self) -> tuple[Said, ...]:
+        """What was looked at when the run was accepted."""
+        if self.cage is None:
+            return ()
+        keys = SessionKeys(cage=CageKeys(profile=self.cage))
+        return (Said(keys, "run.", may_widen=True),)
 
     @property
     def _category(self) -> str:

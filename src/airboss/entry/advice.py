@@ -7,7 +7,7 @@ from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple, cast
 
-from airboss.entry.document import Part
+from airboss.entry.part import Part
 from airboss.entry.violations import Loc, Remedy, Writing
 
 MOST_NAMES: Final = 12
@@ -58,6 +58,17 @@ _EXAMPLES: Final[Mapping[str, object]] = {
     "skills": ["skills"],
     "account": "work",
     "identity": "builder",
+    "cage": "default",
+    "profile": "default",
+    "read": ["/opt/tools"],
+    "write": ["/srv/cache"],
+    "hosts": ["example.org"],
+    "unknownHosts": "ask",
+    "variables": ["LANG"],
+    "memoryMb": 2048,
+    "processes": 256,
+    "fileMb": 512,
+    "debuggers": False,
     "mcpServers": {"files": _SERVER},
     "command": _SERVER["command"],
     "env": {"LOG_LEVEL": "info"},

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from airboss.entry.violations import At, Violation, wrong
+from airboss.keys import NAME_RULE
 from airboss.model.agent_names import MOST_AGENTS, NAME, mistake_in_name
 from airboss.session_keys import (
     MOST_COMMANDS,
     MOST_FOLDERS,
-    NAME_RULE,
     TAKEN_COMMANDS,
     taken_command,
 )

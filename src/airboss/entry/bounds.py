@@ -9,11 +9,10 @@ from pydantic.alias_generators import to_camel
 from airboss.entry.document import Entry, Limits, Policy
 from airboss.entry.session_words import keys_of
 from airboss.entry.violations import At
-from airboss.model.setup_bounds import widening
+from airboss.model.cage_bounds import ServerCages
+from airboss.model.policies import is_wider, may_be_caged
+from airboss.model.setup_bounds import NO_CAGES, widening
 from airboss.session_keys import NOTHING_SAID, SessionKeys
-
-# From the narrowest to the widest.
-POLICIES: Final[tuple[Policy, ...]] = ("deny-all", "read-only", "ask", "approve-all")
 
 _LIMITS: Final = {
     "turns": "turns",
@@ -24,21 +23,6 @@ _LIMITS: Final = {
 }
 
 
-def is_wider(policy: str, than: str) -> bool:
-    """An unknown one is as narrow as can be."""
-    return _width(policy) > _width(than)
-
-
-def _width(policy: str) -> int:
-    return next((width for width, one in enumerate(POLICIES) if one == policy), -1)
-
-
-def narrowest_policy(first: Policy, *others: Policy | None) -> Policy:
-    """The one that allows least; who has none does not matter."""
-    given: list[Policy] = [first, *(other for other in others if other)]
-    return POLICIES[min(POLICIES.index(policy) for policy in given)]
-
-
 def narrowest_limits(*limits: Limits | None) -> Limits:
     """The smallest of each number; who has none does not matter."""
     given = [dict(limit) for limit in limits if limit]
@@ -47,16 +31,6 @@ def narrowest_limits(*limits: Limits | None) -> Limits:
         for name in Limits.model_fields
     }
     return Limits.model_validate(found)
-
-
-def granted_policy(
-    server: Policy, entry: Policy | None, task: Policy | None, *, trusted: bool
-) -> Policy:
-    """What holds for a task. Only a file that a person trusts may widen the server's policy."""
-    request = entry or task
-    if trusted and request:
-        return narrowest_policy(request, task)
-    return narrowest_policy(server, entry, task)
 
 
 @dataclass(frozen=True)
@@ -88,7 +62,11 @@ class UngrantedWish(Ungranted):
 
 
 def ungranted(
-    entry: Entry, server: Policy, prefix: str = "", session: SessionKeys = NOTHING_SAID
+    entry: Entry,
+    server: Policy,
+    prefix: str = "",
+    session: SessionKeys = NOTHING_SAID,
+    cages: ServerCages = NO_CAGES,
 ) -> Iterator[Ungranted]:
     """Every policy in an entry that is wider than the server's, and all about its sessions that
     goes beyond what the server's settings give them."""
@@ -97,29 +75,41 @@ def ungranted(
     for name, task in entry.tasks.items():
         requests.append((task.permissions, root.field("tasks").key(name).field("permissions")))
     for request, place in requests:
-        if request and is_wider(request, server):
+        if request and is_ungranted(request, server, cages):
             yield Ungranted(place, request, server)
-    yield from _wishes(keys_of(entry), root, session)
+    yield from _wishes(keys_of(entry), root, session, cages)
     for name, task in entry.tasks.items():
-        yield from _wishes(keys_of(task, entry), root.field("tasks").key(name), session)
+        place = root.field("tasks").key(name)
+        yield from _wishes(keys_of(task, entry), place, session, cages)
+
+
+def is_ungranted(wished: str, server: Policy, cages: ServerCages) -> bool:
+    """Whether a policy counts only in a file that a person trusts."""
+    if cages.are_offered and may_be_caged(server, wished):
+        return False
+    return is_wider(wished, server)
 
 
 def not_granted(
-    requests: Iterable[Ungranted], server: Policy, session: SessionKeys
+    requests: Iterable[Ungranted], server: Policy, session: SessionKeys, cages: ServerCages
 ) -> Iterator[Ungranted]:
     """Those of a draft's requests that this server does not grant. About a key that its settings
     have too, only the check of the finished file can tell."""
     settled = [f".{to_camel(name)}" for name in session.said]
+    if cages.profiles:
+        settled.append(".cage")
     for request in requests:
         if isinstance(request, UngrantedWish):
             if not any(key in request.place.where for key in settled):
                 yield request
-        elif is_wider(request.wished, server):
+        elif is_ungranted(request.wished, server, cages):
             yield replace(request, granted=server)
 
 
-def _wishes(keys: SessionKeys, place: At, session: SessionKeys) -> Iterator[Ungranted]:
-    for wish in widening(keys, session):
+def _wishes(
+    keys: SessionKeys, place: At, session: SessionKeys, cages: ServerCages
+) -> Iterator[Ungranted]:
+    for wish in widening(keys, session, cages):
         at = place
         for step in wish.place:
             at = at.field(step)

@@ -34,6 +34,9 @@ _SESSION: Final = {
     "this file.",
     "identity": "Whose home the session's runtime has. Sessions with another identity run in a "
     "process of their own. It counts only after somebody trusts this file. Default: `default`.",
+    "cage": "The cage that sessions work in: the name of a profile of the server's settings, or an "
+    "object with what is to be otherwise than in a profile. More than the server's own profile has "
+    "counts only after somebody trusts this file.",
     "mcpServers": "All MCP servers that sessions have, by name. `{}` names a server that the "
     "settings describe. Others count only after somebody trusts this file; that covers the "
     "programs below the folder of this file that they run.",
@@ -50,8 +53,9 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "grid": "The rows of buttons on the Jobs page.",
         "drivingSessionRetries": "The models on which a condition with its own session is tried, "
         "and how often on each. Default: five times on the driving model.",
-        "permissions": "What agents may do without asking: `deny-all`, `read-only`, `ask` or "
-        "`approve-all`. More than the server allows counts only after somebody trusts this file.",
+        "permissions": "What agents may do without asking: `deny-all`, `read-only`, `ask`, "
+        "`caged` or `approve-all`. `caged` allows everything inside a cage. More than the server "
+        "allows counts only after somebody trusts this file.",
         "limits": "What each run may use before a person is asked.",
         **_SESSION,
     },
@@ -119,6 +123,19 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "description": "What the command is for. The menu behind `/` shows it.",
         "prompt": "What is sent to the agent, as a list of lines.",
     },
+    "Cage": {
+        "profile": "A profile of the server's settings (`[cages.NAME]`). Default: `default`.",
+        "read": "All folders that may be read beside the system and known toolchains.",
+        "write": "All folders that may be written beside the working directory.",
+        "hosts": "All hosts that may be reached: `example.org`, `*.example.org`, "
+        "`example.org:8443`, and the sets `@python` and `@node`.",
+        "unknownHosts": "What happens with other hosts: `refuse`, or `ask` a person.",
+        "variables": "All environment variables of the server that are handed in, by name.",
+        "memoryMb": "Megabytes of memory that all processes together may use.",
+        "processes": "How many processes there may be.",
+        "fileMb": "Megabytes that one file may have.",
+        "debuggers": "`true`: debuggers work inside.",
+    },
     "Hook": {
         "command": "The program and its arguments. It gets JSON and may answer with JSON; exit "
         "code 2 is a no. Files with a relative path begin at the folder of this file.",
@@ -153,8 +170,8 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "prompt": "What the agent is asked to do, as a list of lines. `$user-input` is what the "
         "person typed.",
         "requireUserInput": "`true` if and only if the prompt uses `$user-input`.",
-        "permissions": "What this task may do without asking: `deny-all`, `read-only`, `ask` or "
-        "`approve-all`. The narrowest of server, entry and task applies.",
+        "permissions": "What this task may do without asking: `deny-all`, `read-only`, "
+        "`ask`, `caged` or `approve-all`. The narrowest of server, entry and task applies.",
         "limits": "What each run of this task may use before a person is asked.",
         "availability": "What must be true before the task starts.",
         "criteria": "What must be true after the prompt was worked on. Without it, the task "

@@ -3,20 +3,19 @@
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
-    PlainSerializer,
     StrictBool,
     StrictInt,
     StrictStr,
     Tag,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from airboss.entry.cage_part import CageOrName
+from airboss.entry.part import OBJECT, TEXT, Number, Part, Prompt, text_or_object
 from airboss.entry.tools import JOB_TOOLS
 from airboss.model.numbers import Whole, whole
 from airboss.model.tool_lists import KNOWN
@@ -34,46 +33,13 @@ from airboss.session_keys import (
 
 ONE_OF_TWO: Final = "one_of_two"
 ONE_OF_THREE: Final = "one_of_three"
-# Where something is either text or an object: steps of pydantic's that are in no file.
-TEXT: Final = "[text]"
-OBJECT: Final = "[object]"
 DRIVING: Final = "driving"
 
-Policy: TypeAlias = Literal["ask", "approve-all", "read-only", "deny-all"]
-Prompt: TypeAlias = tuple[StrictStr, ...]
+Policy: TypeAlias = Literal["ask", "caged", "approve-all", "read-only", "deny-all"]
 # Names are checked by the rules; editors offer these.
 ToolName: TypeAlias = Annotated[StrictStr, Field(json_schema_extra={"enum": [*JOB_TOOLS]})]
 
 Count: TypeAlias = Annotated[StrictInt, Field(ge=0), whole]
-
-
-def _plain(number: float) -> float | int:
-    return int(number) if number.is_integer() else number
-
-
-# JSON has one kind of number: 5 is written as 5, not as 5.0.
-Number: TypeAlias = Annotated[
-    float,
-    Field(strict=True, ge=0, allow_inf_nan=False),
-    PlainSerializer(_plain, return_type=float | int, when_used="unless-none"),
-]
-
-
-class Part(BaseModel):
-    """Any part of an entry: camelCase in files and on the wire, PEP 8 in Python."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-    )
-
-    def to_wire(self) -> dict[str, Any]:
-        """As JSON has it: what is absent is left out; an empty cell of the grid stays null."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 class Limits(Part):
@@ -114,13 +80,9 @@ class NamedModel(Part):
     reasoning_effort: Effort | None = None
 
 
-def _text_or_object(value: object) -> str:
-    return OBJECT if isinstance(value, dict | Part) else TEXT
-
-
 ModelOrId: TypeAlias = Annotated[
     Annotated[StrictStr, Tag(TEXT)] | Annotated[NamedModel, Tag(OBJECT)],
-    Discriminator(_text_or_object),
+    Discriminator(text_or_object),
 ]
 
 
@@ -140,7 +102,7 @@ class Section(Part):
 
 SectionOrWord: TypeAlias = Annotated[
     Annotated[Literal["remove"], Tag(TEXT)] | Annotated[Section, Tag(OBJECT)],
-    Discriminator(_text_or_object),
+    Discriminator(text_or_object),
 ]
 
 
@@ -280,6 +242,7 @@ class Task(Part):
     hooks: Hooks | None = None
     account: StrictStr | None = None
     identity: StrictStr | None = None
+    cage: CageOrName | None = None
     mcp_servers: dict[StrictStr, Server] | None = None
 
 
@@ -383,6 +346,7 @@ class Entry(Part):
     hooks: Hooks | None = None
     account: StrictStr | None = None
     identity: StrictStr | None = None
+    cage: CageOrName | None = None
     mcp_servers: dict[StrictStr, Server] | None = None
 
     def model_id(self, name: str) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from airboss.entry.document import Agent, Command, Entry, Job, Prompt, Section, SystemMessage, Task
+from airboss.entry.document import Agent, Command, Entry, Job, Section, SystemMessage, Task
+from airboss.entry.part import Prompt
 from airboss.entry.violations import Loc
 from airboss.entry.works import number, refs, simplify
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from airboss.entry.advice import ASK, listed
-from airboss.entry.document import Prompt
+from airboss.entry.part import Prompt
 from airboss.entry.tools import BOOLEAN_TOOLS
 from airboss.entry.violations import (
     At,

@@ -8,18 +8,17 @@ from pydantic.alias_generators import to_snake
 
 from airboss.entry.agent_rules import named
 from airboss.entry.violations import At, Violation, wrong
+from airboss.keys import NAME_RULE
 from airboss.model.agent_names import NAME
 from airboss.model.tool_table import BUILT_IN, GITHUBS_SERVER, OURS
 from airboss.session_keys import (
     ADDRESS_PATTERN,
     LONGEST_SECONDS,
     MOST_SERVERS,
-    NAME_RULE,
-    VARIABLE_PATTERN,
+    VARIABLE,
     mistake_in_server,
 )
 
-_VARIABLE: Final = re.compile(VARIABLE_PATTERN)
 _ADDRESS: Final = re.compile(ADDRESS_PATTERN)
 _NAME_IT: Final = "Describe it in mcpServers, or name it there if the settings describe it."
 
@@ -46,7 +45,7 @@ def _server(server: Mapping[str, object], at: At) -> Iterator[Violation]:
         advice = "Write the program and its arguments as a list."
         yield wrong(at.field("command"), "Should name a program.", None, advice)
     for name in _fields(server.get("env")):
-        if not _VARIABLE.fullmatch(str(name)):
+        if not VARIABLE.fullmatch(str(name)):
             yield wrong(named(at.field("env"), str(name)), "Should be the name of a variable.")
     url = server.get("url")
     if isinstance(url, str) and not _ADDRESS.fullmatch(url):

@@ -3,17 +3,10 @@
 from collections.abc import Mapping
 from typing import Literal, cast
 
-from airboss.entry.document import (
-    Agent,
-    Command,
-    Entry,
-    Hook,
-    Model,
-    Prompt,
-    Section,
-    SystemMessage,
-    Task,
-)
+from airboss.cage_keys import CageKeys
+from airboss.entry.cage_part import Cage
+from airboss.entry.document import Agent, Command, Entry, Hook, Model, Section, SystemMessage, Task
+from airboss.entry.part import Prompt
 from airboss.session_keys import (
     NOTHING_SAID,
     AgentKeys,
@@ -52,10 +45,15 @@ def keys_of(part: Entry | Task, entry: Entry | None = None) -> SessionKeys:
         hooks=None if part.hooks is None else _hooks(part.hooks),
         account=part.account,
         identity=part.identity,
+        cage=None if part.cage is None else _cage(part.cage),
         mcp_servers=None
         if part.mcp_servers is None
         else {name: ServerKeys(**dict(one)) for name, one in part.mcp_servers.items()},
     )
+
+
+def _cage(cage: Cage | str) -> CageKeys:
+    return CageKeys(profile=cage) if isinstance(cage, str) else CageKeys(**dict(cage))
 
 
 def _hooks(hooks: Mapping[str, tuple[Hook, ...]]) -> HookLists:

@@ -8,11 +8,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from airboss.entry.advice import of_shape, unknown_field
+from airboss.entry.cage_part import Cage
 from airboss.entry.document import (
-    OBJECT,
     ONE_OF_THREE,
     ONE_OF_TWO,
-    TEXT,
     Agent,
     Alt,
     Availability,
@@ -31,7 +30,6 @@ from airboss.entry.document import (
     Model,
     NamedModel,
     Par,
-    Part,
     Ref,
     Section,
     Seq,
@@ -40,6 +38,7 @@ from airboss.entry.document import (
     Task,
     Tools,
 )
+from airboss.entry.part import OBJECT, TEXT, Part
 from airboss.entry.violations import (
     EntryInvalid,
     Hints,
@@ -79,6 +78,7 @@ _PARTS: Final[Mapping[str, type[Part]]] = {
     "systemMessage": SystemMessage,
     "tools": Tools,
     "context": Context,
+    "cage": Cage,
     "grid": GridRow,
     "drivingSessionRetries": DrivingRetry,
 }

@@ -6,6 +6,7 @@ from typing import Final, cast
 
 from airboss.entry.advice import WORK, existing, pair
 from airboss.entry.agent_rules import agent_violations
+from airboss.entry.cage_rules import cage_violations
 from airboss.entry.document import DRIVING, Entry
 from airboss.entry.finished import finished
 from airboss.entry.hook_rules import hook_violations
@@ -251,6 +252,7 @@ class _Rules:
         yield from agent_violations(part, place, self._told, self._model, self._tool_words)
         yield from server_violations(part, place)
         yield from unknown_servers(part.get("agents"), place, self._servers)
+        yield from cage_violations(part.get("cage"), place.field("cage"))
         yield from hook_violations(part.get("hooks"), place.field("hooks"), self._hints)
 
         context = fields(part.get("context"))

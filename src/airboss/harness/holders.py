@@ -12,7 +12,7 @@ _ANY_ACCOUNT = "accounts"
 
 
 def holder_of(homes: Homes, accounts: Accounts, route: Route, setup: Setup) -> Holder:
-    identity, home = setup.identity, homes.home(setup.identity)
+    identity, home = setup.identity, homes.home(setup.identity, setup.cage)
     if route.provider is not None:
         return Holder(identity, home, "byok")
     if accounts.accounts and setup.account != CLI_ACCOUNT:

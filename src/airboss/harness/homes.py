@@ -8,8 +8,12 @@ from typing import Final
 
 from airboss.errors import Invalid
 from airboss.harness.accounts import Grant
+from airboss.keys import NAME_RULE
+from airboss.model.setup import CageSetup
+from airboss.runtime.cage.folders import CageFolders
+from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.pool_key import PoolKey
-from airboss.session_keys import DEFAULT_IDENTITY, NAME_RULE
+from airboss.session_keys import DEFAULT_IDENTITY
 from airboss.store.folder import DataFolder
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -34,14 +38,19 @@ class Homes:
     # there is theirs to say.
     outside: str | None = None
 
-    def home(self, identity: str) -> str:
-        """What tells the history of one home from that of another."""
+    def home(self, identity: str, cage: CageSetup | None = None) -> str:
+        """What tells the history of one home from that of another. In a cage there is another."""
+        if cage is not None:
+            return f"cage {cage.profile}"
         if self.outside is not None:
             return f"runtime at {self.outside}"
         return str(home_of(self.folder, identity))
 
-    def key(self, identity: str, grant: Grant | None) -> PoolKey:
-        """Of the process for this identity and this account; without one, for providers."""
+    def key(self, identity: str, grant: Grant | None, cage: CagePlan | None = None) -> PoolKey:
+        """Of the process for this identity and this account; without one, for providers. In a cage
+        there is neither: what lets one in is put in outside."""
+        if cage is not None:
+            return PoolKey(identity, home_of(self.folder, identity), "byok", cage=cage)
         if self.outside is not None:
             self.must_be_one(identity)
             return PoolKey(identity, home_of(self.folder, identity), "cli")
@@ -51,6 +60,12 @@ class Homes:
             return PoolKey(identity, home, mode, grant.profile, grant.version)
         # Where nobody is signed in there, one process is as good as the other.
         return PoolKey(identity, home, "cli" if self.nobody_signed_in() else "byok")
+
+    def state(self, identity: str, cage: CagePlan | None) -> Path:
+        """The folder with the runtime's sessions."""
+        if cage is not None:
+            return CageFolders.of(self.folder.path, cage.key).state
+        return home_of(self.folder, identity)
 
     def must_be_one(self, identity: str) -> None:
         if self.outside is not None and identity != DEFAULT_IDENTITY:

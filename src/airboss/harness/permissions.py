@@ -26,6 +26,7 @@ from airboss.settings import Policy
 _OF_FILES: Final = frozenset({"read", "write", "shell"})
 # A file as it will be; the change that leads to it is told as well.
 _UNSEEN: Final = frozenset({"newFileContents", "fileEdits"})
+_EVERYTHING: Final = ("policy approve-all", "policy caged")
 # Of files that links lead to.
 _MOST_SHOWN: Final = 3
 _HOW_TO_ALLOW: Final = "To be asked instead, restart Airboss with --permissions ask."
@@ -66,6 +67,11 @@ class PolicyRule:
     own: tuple[Path, ...] = ()
     # Folders beside the working directory, as real paths: read like it.
     directories: tuple[Path, ...] = ()
+    # Whether the session works in a cage: `caged` allows everything there, and elsewhere it is no
+    # more than `ask`.
+    is_caged: bool = False
+    # The MCP servers of a caged session that run outside of its cage.
+    outside: tuple[str, ...] = ()
 
     def decide(self, request: PermissionRequest, rules: Rules = ()) -> Ruling:
         by = f"policy {self.policy}"
@@ -92,9 +98,9 @@ class PolicyRule:
         match kept.rule.verdict, self.policy:
             case "deny", _:
                 return PermissionAnswer(False, f"A rule of {kept.who} refuses it.")
-            case "allow", "ask" | "approve-all":
+            case "allow", "ask" | "caged" | "approve-all":
                 return PermissionAnswer(True, f"A rule of {kept.who} allows it.")
-            case "ask", "ask" | "approve-all":
+            case "ask", "ask" | "caged" | "approve-all":
                 return MustAsk(f"A rule of {kept.who} requires approval.")
             case _:
                 return None
@@ -102,13 +108,18 @@ class PolicyRule:
     def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
         if self.policy == "approve-all":
             return PermissionAnswer(True, "The policy approve-all allows it.")
+        asks = self.policy in ("ask", "caged")
+        if self.policy == "caged" and self.is_caged:
+            if not about.is_outside:
+                return PermissionAnswer(True, "The policy caged allows it inside the cage.")
+            return MustAsk("This tool's MCP server runs outside of the cage.")
         kind, allows = about.request.kind, f"The policy {self.policy} allows reading"
         if kind == "read" and about.touched:
             reason = f"{allows}, but not in {about.touched[0].place}, which contains secrets."
-            return MustAsk(reason) if self.policy == "ask" else self._refuse(reason)
+            return MustAsk(reason) if asks else self._refuse(reason)
         if kind == "read" and about.is_free:
             return PermissionAnswer(True, f"{allows} below the folder.")
-        if self.policy == "ask":
+        if asks:
             return MustAsk(f"{allows} below {self.cwd}; everything else needs approval.")
         if kind != "read":
             return self._refuse(f"{allows}, and this is “{kind}”.")
@@ -124,6 +135,14 @@ class _About:
 
     request: PermissionRequest
     rule: PolicyRule
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is about a tool of a server that runs outside of the cage, or may be."""
+        if self.request.kind != "mcp" or not self.rule.outside:
+            return False
+        name = self.request.raw.get("serverName")
+        return not isinstance(name, str) or name in self.rule.outside
 
     @cached_property
     def paths(self) -> tuple[str | None, ...]:
@@ -173,7 +192,7 @@ def _with_links(answer: PermissionAnswer | MustAsk, about: _About) -> Permission
 def unread(request: PermissionRequest, ruling: Ruling) -> Ruling | None:
     """What holds for a request that was too long to be read whole: nobody decides about what is not
     seen. What a file becomes may be, where nobody looks at it, or the change itself is there."""
-    seen = _UNSEEN | {"diff"} if ruling.by == "policy approve-all" else _UNSEEN
+    seen = _UNSEEN | {"diff"} if ruling.by in _EVERYTHING else _UNSEEN
     return Ruling(PermissionAnswer(False, TOO_LARGE), "size") if request.gaps - seen else None
 
 

@@ -124,7 +124,7 @@ class SessionOpening:
             vision=terms.route.vision,
             github_token=token,
             renew_token=renew,
-            place=terms.homes.key(terms.setup.identity, grant),
+            place=terms.homes.key(terms.setup.identity, grant, terms.cage),
             tools=TOOLS,
             decide=ears.decide,
             answer=ears.answer,

@@ -14,6 +14,7 @@ from airboss.harness.permissions import PolicyRule
 from airboss.harness.server_grants import ServerGrants
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.setup import Setup
+from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.session_request import SessionRequest
 from airboss.settings import LoopDetection, OnRateLimit
@@ -58,6 +59,8 @@ class SessionTerms:
     # What sessions are bound to, and whose this one is on such a route.
     bindings: Bindings | None = None
     holder: Callable[[Route, Setup], Holder] = default_holder
+    # The cage that it works in.
+    cage: CagePlan | None = None
     # The way to the models of its agents.
     route_of: Callable[[str], Awaitable[Route]] = nowhere
     # For the programs that are asked at moments of its life.

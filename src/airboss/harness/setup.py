@@ -14,8 +14,10 @@ from airboss.errors import AirbossError, Invalid, SettingsInvalid
 from airboss.harness.agents import SessionAgents, must_offer
 from airboss.harness.hook_plan import HookPlan
 from airboss.harness.servers import SessionServers
+from airboss.harness.session_cage import SessionCage, check_profiles
 from airboss.harness.skills import skills_in
 from airboss.harness.variables import check_listed, reserved
+from airboss.model.cage_bounds import ServerCages
 from airboss.model.setup import (
     USUAL,
     CommandSetup,
@@ -80,6 +82,9 @@ def check_settings(settings: Settings) -> None:
         plan.check_agents()
         plan.check_account([account.name for account in settings.accounts])
         plan.hooks.check()
+        cages = ServerCages.of(settings)
+        check_profiles(cages)
+        SessionCage(plan.said, cages).check()
     except Invalid as error:
         raise SettingsInvalid(str(error)) from None
 

@@ -103,7 +103,11 @@ _BESIDE: Final[_Table] = {
 }
 # Where more is needed than the table says, and why.
 MORE_NEEDED: Final[Mapping[str, str]] = {
+    "start_session": "wider permissions need `own`",
+    "start_run": "a wider cage needs `own`",
+    "start_task_run": "a wider cage needs `own`",
     "change_session": "wider permissions need `own`",
+    "fork_session": "wider permissions need `own`",
     "decide": "`allow-always` needs `own`: it writes a rule",
     "query_session": "answers need `decide`",
     "show_entry_file": "another file needs `own`",

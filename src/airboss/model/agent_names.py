@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from airboss.keys import NAME_PATTERN, NAME_RULE
 from airboss.session_keys import MOST_AGENTS as MOST_AGENTS
-from airboss.session_keys import NAME_PATTERN, NAME_RULE
 
 NAME: Final = re.compile(NAME_PATTERN)
 # Agents that the runtime brings: one of this name would be told to the model twice.

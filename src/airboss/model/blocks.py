@@ -47,7 +47,7 @@ class TextBlock(_Received):
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Whether a call was allowed, and by whom or what: `policy approve-all`, `rule rul_…`."""
+    """Whether a call was allowed, and by whom or what: `policy caged`, `rule rul_…`."""
 
     allowed: bool
     by: str

@@ -83,7 +83,7 @@ class EgressRefused(Frozen):
     count: int = 1
 
 
-class SessionCage(Frozen):
+class CageView(Frozen):
     """The cage of a session as it is now, or as it last was."""
 
     strength: CageStrength
@@ -113,10 +113,10 @@ CageEvent: TypeAlias = CageOpened | CageClosed | CageLimit
 EgressEvent: TypeAlias = EgressOpened | EgressClosed | EgressRefused
 
 
-def cage_after(cage: SessionCage | None, event: CageEvent) -> SessionCage | None:
+def cage_after(cage: CageView | None, event: CageEvent) -> CageView | None:
     match event:
         case CageOpened():
-            return SessionCage(
+            return CageView(
                 strength=event.strength,
                 profile=event.profile,
                 walls=event.walls,

@@ -68,6 +68,8 @@ class SessionOpened(Frozen):
     approval_seconds: float | None = None
     # What else it is given, on every resume too. Where it is left out, nothing was said.
     setup: Setup | None = None
+    # Why it works in no cage, where one was wished for: it asks instead.
+    uncaged: Words | None = None
 
 
 class SessionReady(Frozen):

@@ -47,6 +47,8 @@ class RunAccepted(Frozen):
     input_start: Words = ""
     # The trace that it was asked for in, where traces are sent.
     trace: Words | None = None
+    # The profile of the cage that its sessions work in, where whoever started it named one.
+    cage: Words | None = None
 
 
 class RunResumed(Frozen):

@@ -84,6 +84,8 @@ class RunView(Frozen):
     # The beginning of its input.
     input_start: str = ""
     tags: tuple[str, ...] = ()
+    # The profile of the cage that its sessions work in, where whoever started it named one.
+    cage: str | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -5,6 +5,7 @@ Nothing secret is in it: it is written down with the session, and shown.
 
 from pydantic import Field
 
+from airboss.cage_settings import CageProfile
 from airboss.model.tool_lists import ToolList, allowed_by, server_allows
 from airboss.model.words import Frozen, Words
 from airboss.session_keys import (
@@ -130,6 +131,13 @@ class HookSetup(Frozen):
     needs_trust: bool = False
 
 
+class CageSetup(Frozen):
+    """The cage that a session works in: the profile by its name, and what of it holds."""
+
+    profile: Words
+    terms: CageProfile
+
+
 class Setup(Frozen):
     """The description of one session. What is left out is as the runtime has it."""
 
@@ -153,6 +161,8 @@ class Setup(Frozen):
     account: Words | None = None
     # Whose home its runtime has.
     identity: Words = DEFAULT_IDENTITY
+    # What it works in. A session enters or leaves one only as a fork of another session.
+    cage: CageSetup | None = None
     mcp_servers: dict[Words, ServerSetup] = Field(default_factory=dict)
     # In the order in which they are asked.
     hooks: tuple[HookSetup, ...] = ()

@@ -5,6 +5,11 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from pydantic.alias_generators import to_camel
+
+from airboss.cage_keys import CageKeys
+from airboss.cage_settings import DEFAULT_PROFILE
+from airboss.model.cage_bounds import ServerCages, wider
 from airboss.model.tool_lists import ToolList, known_and_allowed
 from airboss.session_keys import (
     DEFAULT_IDENTITY,
@@ -16,6 +21,7 @@ from airboss.session_keys import (
     ToolKeys,
 )
 
+NO_CAGES: Final = ServerCages()
 # So many letters of a command or an address.
 _SHOWN: Final = 200
 
@@ -27,7 +33,9 @@ class Wish(NamedTuple):
     what: str
 
 
-def widening(keys: SessionKeys, server: SessionKeys) -> Iterator[Wish]:
+def widening(
+    keys: SessionKeys, server: SessionKeys, cages: ServerCages = NO_CAGES
+) -> Iterator[Wish]:
     """All in these keys that does not count where nobody may widen what the settings say."""
     if keys.system_message is not None:
         for place, what in _of_message(keys.system_message):
@@ -44,10 +52,22 @@ def widening(keys: SessionKeys, server: SessionKeys) -> Iterator[Wish]:
         yield Wish(("account",), f"to use the account {keys.account}")
     if keys.identity not in (None, server.identity or DEFAULT_IDENTITY):
         yield Wish(("identity",), f"to work in the home of {keys.identity}")
+    yield from _of_cage(keys.cage or CageKeys(), server.cage or CageKeys(), cages)
     for name, wished in (keys.mcp_servers or {}).items():
         if not wished.is_name and wished != (server.mcp_servers or {}).get(name):
             yield Wish(("mcpServers", name), f"{_of_server(wished)} as the MCP server {name}")
     yield from _of_hooks(keys)
+
+
+def _of_cage(keys: CageKeys, server: CageKeys, cages: ServerCages) -> Iterator[Wish]:
+    """More than the profile that the settings name for every session."""
+    given = server.over(cages.profile(server.profile or DEFAULT_PROFILE) or cages.usual)
+    wished = given if keys.profile is None else cages.profile(keys.profile)
+    if wished is None:  # there is none of this name, which is told elsewhere
+        return
+    for key, what in wider(keys.over(wished), given):
+        place = ("cage", to_camel(key)) if key in keys.said else ("cage",)
+        yield Wish(place, f"{what} in its cage")
 
 
 def _of_hooks(keys: SessionKeys) -> Iterator[Wish]:

@@ -7,11 +7,11 @@ from airboss.model.cage_events import (
     CageClosed,
     CageLimit,
     CageOpened,
+    CageView,
     EgressClosed,
     EgressOpened,
     EgressRefused,
     HostTraffic,
-    SessionCage,
     cage_after,
     traffic_after,
 )
@@ -168,8 +168,10 @@ class SessionView(Frozen):
     instead_of: str | None = None
     # Of the settings' accounts of Copilot, the one that it uses.
     account: str | None = None
-    # Where it has or had one.
-    cage: SessionCage | None = None
+    # The profile of the cage that it works in.
+    cage_profile: str | None = None
+    # That cage, where it has or had one.
+    cage: CageView | None = None
     egress: tuple[HostTraffic, ...] | None = None
 
     @property
@@ -365,6 +367,7 @@ def _begin(stream: str, seq: int, at: int, event: SessionOpened) -> SessionView:
             McpServer(name=name) for name in (event.setup.mcp_servers if event.setup else ())
         ),
         agent=event.setup.agent if event.setup else None,
+        cage_profile=event.setup.cage.profile if event.setup and event.setup.cage else None,
         created_at=at,
         updated_at=at,
         seq=seq,

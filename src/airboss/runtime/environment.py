@@ -70,4 +70,4 @@ def _is_secret(name: str, value: str, secrets: list[str]) -> bool:
         return True
     if name in _HARMLESS or name.upper() in _PROXIES:
         return False
-    return bool(_SECRET_NAME.search(name) or _LOGIN.match(value))
+    return is_secret_name(name) or bool(_LOGIN.match(value))

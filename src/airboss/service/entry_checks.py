@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from airboss.errors import AirbossError, Conflict, Invalid, TooLarge
+from airboss.model.cage_bounds import ServerCages
 from airboss.service.entries import Entries
 from airboss.service.entry_files import FileReading
 from airboss.service.entry_reader import in_thread
@@ -88,7 +89,9 @@ class EntryChecks:
             draft = cleaned(found, files.redactor.text)
             shown = files.shown(draft.violations, text, form)
             settings = self.entries.settings
-            wider = not_granted(draft.requests, settings.permissions, settings.session)
+            wider = not_granted(
+                draft.requests, settings.permissions, settings.session, ServerCages.of(settings)
+            )
             said = (files.said(str(request)) for request in wider)
             return replace(draft, violations=shown), tuple(said)
 
@@ -115,12 +118,11 @@ class EntryChecks:
         def look() -> Checkup:
             if entry is None:
                 return Checkup(violations, mistakes, (), trusted, 0, 0)
-            server = self.entries.settings.permissions
-            requests = (
-                ()
-                if trusted
-                else tuple(ungranted(entry, server, session=self.entries.settings.session))
+            server = self.entries.settings
+            wished = ungranted(
+                entry, server.permissions, session=server.session, cages=ServerCages.of(server)
             )
+            requests = () if trusted else tuple(wished)
             texts = tuple(self.entries.files.said(str(request)) for request in requests)
             return Checkup((), 0, texts, trusted, len(entry.tasks), len(entry.jobs))
 

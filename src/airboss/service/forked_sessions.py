@@ -5,21 +5,27 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias, cast
 
 from airboss.errors import AirbossError, Conflict
+from airboss.harness.session_cage import SessionCage
+from airboss.harness.setup import in_settings
 from airboss.log.writer import LogLine, now_ms
+from airboss.model.context_events import SessionChanged
 from airboss.model.events import Event, SessionOpened
 from airboss.model.ids import PromptId, SessionId, new_session_id
 from airboss.model.lineage_events import SessionForked
 from airboss.model.setup import USUAL, Setup
 from airboss.model.views import SessionView
 from airboss.runtime.pool_key import PoolKey
+from airboss.service.open_sessions import cage_owner
 from airboss.service.resumed_sessions import ResumedSessions
 from airboss.service.session_copy import SessionCopy, copy_of, unsettled
 from airboss.settings import Policy
 from airboss.store.bindings import BindingRow
 from airboss.store.fork_leftovers import remove_fork
+from airboss.store.histories import move_history
 
 # The runtime's own copy: by which process, of which session, under which name, before when.
 ForkOnRuntime: TypeAlias = Callable[[PoolKey, str, str, int | None], Awaitable[str]]
@@ -51,8 +57,18 @@ class ForkedSessions(ResumedSessions):
             view = await self.show(session)
             self._must_be_idle(view)
             copy = await copy_of(self.log, view, wish.before)
-            made = await self._copied(view, copy, wish, who)
-        return await self.resume(made, who, wish.policy or cast("Policy", view.policy))
+            policy = wish.policy or cast("Policy", view.policy)
+            setup = await self._setup_of_copy(copy.opened.setup or USUAL, wish, policy)
+            made = await self._copied(view, copy, replace(wish, setup=setup), who)
+        return await self.resume(made, who, policy)
+
+    async def _setup_of_copy(self, setup: Setup, wish: ForkWish, policy: Policy) -> Setup:
+        """With other permissions it may enter a cage, or leave it."""
+        setup = wish.setup or setup
+        if wish.policy is None and (setup.cage is not None or self.cages.said.use != "always"):
+            return setup
+        said = SessionCage((in_settings(self.session_keys),), self.cages.said)
+        return await self.cages.copied(setup, policy, said.wish(is_of_task=False))
 
     def _must_be_idle(self, view: SessionView) -> None:
         talk = self._open.get(view.id)
@@ -71,12 +87,10 @@ class ForkedSessions(ResumedSessions):
             await self.bindings.store.keep(BindingRow(new, 0, "", view.model, {}))
         try:
             await asyncio.sleep(_WRITTEN_SECONDS - min(_WRITTEN_SECONDS, _age(view)))
-            setup = copy.opened.setup or USUAL
-            place = self.homes.key(setup.identity, None)  # any that has its home
-            runtime = await self.fork_on_runtime(place, view.runtime_id, new, copy.until)
+            runtime = await self._copied_on_runtime(view, copy, wish, new)
             if self.images:
                 await asyncio.to_thread(self.images.copy, view.id, new)
-            await self._bind(view, new, runtime)
+            await self._bind(view, new, runtime, wish.setup or USUAL)
             self._must_be_idle(await self.show(view.id))  # somebody may have asked it meanwhile
             await self._write(view, new, copy, wish, runtime, who)
         except BaseException:
@@ -87,11 +101,32 @@ class ForkedSessions(ResumedSessions):
                 await self.bindings.store.forget_half(new)
         return new
 
-    async def _bind(self, view: SessionView, new: SessionId, runtime: str) -> None:
+    async def _copied_on_runtime(
+        self, view: SessionView, copy: SessionCopy, wish: ForkWish, new: SessionId
+    ) -> str:
+        """What the runtime calls it. A cage has a state of its own, which the copy is taken to."""
+        if self.fork_on_runtime is None:
+            raise Conflict("Sessions cannot be forked here.")
+        before, setup, cwd = copy.opened.setup or USUAL, wish.setup or USUAL, Path(view.cwd)
+        source = await self.cages.place(before, cwd, cage_owner(view.id, view.task))
+        target = await self.cages.place(setup, cwd, cage_owner(new, None))
+        place = self.homes.key(before.identity, None, source)  # any that has its home
+        runtime = await self.fork_on_runtime(place, view.runtime_id, new, copy.until)
+        if source or target:
+            folders = (
+                self.homes.state(before.identity, source),
+                self.homes.state(setup.identity, target),
+            )
+            await asyncio.to_thread(move_history, *folders, runtime)
+        return runtime
+
+    async def _bind(self, view: SessionView, new: SessionId, runtime: str, setup: Setup) -> None:
         """The copy is bound to what the other was: its history was made for that."""
         row = await self.bindings.find(view) if self.bindings else None
         if row and self.bindings:
-            await self.bindings.keep(replace(row, session=new, number=1, runtime=runtime))
+            home = {"home": self.homes.home(setup.identity, setup.cage)} if row.parts else {}
+            changed = replace(row, session=new, number=1, runtime=runtime)
+            await self.bindings.keep(replace(changed, parts={**row.parts, **home}))
 
     async def _write(
         self,
@@ -107,12 +142,16 @@ class ForkedSessions(ResumedSessions):
         writer = self.log.new_writer(new)
         source = talk.writer if talk else await self.log.writer(view.id)
         changes = {"who": who, "task": None, "run": None}
+        policy = {"policy": wish.policy} if wish.policy else {}
+        setup = None if wish.setup == USUAL else wish.setup
         opened: SessionOpened = copy.opened.model_copy(
-            update={**changes, "setup": wish.setup or copy.opened.setup}
+            update={**changes, **policy, "setup": setup, "uncaged": None}
         )
         forked = SessionForked(who=who, source=view.id, before=wish.before, runtime=runtime)
         told = SessionForked(who=who, copy_id=new, before=wish.before)
-        ends: list[Event] = [*unsettled(copy.events), forked]
+        # Over what was changed in the other one, which is copied with its events.
+        switched = [SessionChanged(policy=wish.policy, who=who)] if wish.policy else []
+        ends: list[Event] = [*unsettled(copy.events), forked, *switched]
         lines = [
             writer.line(opened),
             *(LogLine(writer, event, at=at) for at, event in copy.events),

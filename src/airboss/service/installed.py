@@ -8,10 +8,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from airboss.session_keys import NOTHING_SAID, SessionKeys
+from airboss.model.cage_bounds import ServerCages
+from airboss.model.policies import granted_policy
+from airboss.settings import Policy, Settings
 
 if TYPE_CHECKING:
-    from airboss.entry.document import Entry, Job, Part, Policy, Task
+    from airboss.entry.document import Entry, Job, Task
+    from airboss.entry.part import Part
     from airboss.entry.violations import Violation
 
 Source = Literal["built-in", "file", "test", "api"]
@@ -42,10 +45,8 @@ class Installed:
     entry: "Entry"
     digest: str
     source: Source
-    server_policy: "Policy"
+    server: Settings
     loaded_at: int
-    # What the settings say about sessions.
-    server_session: SessionKeys = NOTHING_SAID
     path: Path | None = None
     file_digest: str = ""
     trusted: bool = False
@@ -66,13 +67,17 @@ class Installed:
         mine = self.digest, self.problem, self.trusted
         return mine != (other.digest, other.problem, other.trusted)
 
-    def policy_for(self, task_name: str) -> "Policy":
+    def policy_for(self, task_name: str) -> Policy:
         """What holds for a task: the narrowest of all, unless this very file is trusted."""
-        from airboss.entry.bounds import granted_policy
-
         task = self.entry.tasks[task_name]
         requested = self.entry.permissions
-        return granted_policy(self.server_policy, requested, task.permissions, trusted=self.trusted)
+        return granted_policy(
+            self.server.permissions,
+            requested,
+            task.permissions,
+            trusted=self.trusted,
+            offers_cage=ServerCages.of(self.server).are_offered,
+        )
 
     @cached_property
     def ungranted(self) -> tuple[str, ...]:
@@ -82,7 +87,13 @@ class Installed:
 
         if self.trusted:
             return ()
-        wished = ungranted(self.entry, self.server_policy, session=self.server_session)
+        server = self.server
+        wished = ungranted(
+            self.entry,
+            server.permissions,
+            session=server.session,
+            cages=ServerCages.of(server),
+        )
         return tuple(without_halves(str(request)) for request in wished)
 
     @property

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from airboss.errors import AirbossError, RuntimeUnavailable, TooMuch
 from airboss.harness.accounts import Accounts
 from airboss.harness.binding import Bindings, Holder, bound_to, default_holder, wishes
+from airboss.harness.cages import Cages
 from airboss.harness.conversation import Conversation
 from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.file_waits import FileWaits
@@ -28,9 +29,11 @@ from airboss.log.writer import Writer
 from airboss.model.context_events import SessionChanged
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.ids import SessionId, runtime_session_name
+from airboss.model.policies import may_be_caged
 from airboss.model.redaction import Redactor
 from airboss.model.setup import Setup
 from airboss.model.views import QueuedPrompt, SessionView
+from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.pool import Pool
 from airboss.service.folders import Folders
 from airboss.service.named_files import must_be_as_trusted, must_be_trusted, trusted_hooks
@@ -84,6 +87,8 @@ class OpenSessions:
     # What each is bound to, and whose it is on a route.
     bindings: Bindings | None = None
     holder: Callable[[Route, Setup], Holder] = default_holder
+    # Which of them work in a cage.
+    cages: Cages = field(default_factory=Cages)
     # Whether somebody follows the work as traces.
     is_traced: bool = False
     # What the programs of hooks run in: as agents' commands, without secrets.
@@ -131,12 +136,12 @@ class OpenSessions:
         """Until a runtime may have become free."""
         await self.pool.room()
 
-    def _must_have_runtime(self, route: Route, setup: Setup) -> None:
+    def _must_have_runtime(self, route: Route, setup: Setup, cage: CagePlan | None) -> None:
         """Refused where there are as many runtimes as there may be, and all are in use."""
         logins = self.accounts.order(setup.account, route.accounts)
         login = None if route.provider is not None else next(iter(logins), None)
         grant = login and self.accounts.unread(login)
-        self.pool.must_have_room(self.homes.key(setup.identity, grant))
+        self.pool.must_have_room(self.homes.key(setup.identity, grant, cage))
 
     def _rule(
         self, policy: Policy | None, folder: Path, names: Sequence[str], setup: Setup
@@ -144,7 +149,20 @@ class OpenSessions:
         """`names` are those that the runtime has for the session, or will have."""
         given, own = policy is not None, self.places.own(*names) if self.places else ()
         beside = tuple(Path(path) for path in (*setup.directories, *setup.skills))
-        return PolicyRule(policy or self.policy, folder, given, self.folders.protected, own, beside)
+        return PolicyRule(
+            policy or self.policy,
+            folder,
+            given,
+            self.folders.protected,
+            own,
+            beside,
+            is_caged=setup.cage is not None,
+        )
+
+    def _kept_policy(self, view: SessionView, setup: Setup) -> Policy | None:
+        """One that was opened in a cage asks nobody there, as long as the server lets it."""
+        is_kept = setup.cage is not None and may_be_caged(self.policy, view.policy)
+        return "caged" if is_kept else None
 
     async def _trusted(self, setup: Setup) -> Setup:
         """Refused where a file of its skills, servers or hooks is not what somebody trusted."""
@@ -162,6 +180,7 @@ class OpenSessions:
         setup: Setup,
         rule: PolicyRule,
         again: QueuedPrompt | None = None,
+        cage: CagePlan | None = None,
     ) -> Conversation:
         state = SessionState(
             writer,
@@ -192,6 +211,7 @@ class OpenSessions:
             grants=self.grants,
             bindings=self.bindings,
             holder=self.holder,
+            cage=cage,
             route_of=self.catalog.route,
             hook_environ=self.hook_environ,
         )
@@ -236,17 +256,24 @@ class OpenSessions:
             beside = (*setup.directories, *setup.skills)
             await asyncio.to_thread(lambda: [self.folders.check(path) for path in beside])
             setup = await self._trusted(setup)
-            rule = self._rule(_own_policy(view) or policy, folder, runtime_names(view), setup)
+            own = _own_policy(view) or policy or self._kept_policy(view, setup)
+            rule = self._rule(own, folder, runtime_names(view), setup)
+            cage = await self.cages.plan(setup, folder, cage_owner(view.id, view.task))
             if view.instead_of is not None:
                 await writer.commit(SessionChanged(model=view.instead_of, who=AIRBOSS))
             with self._room():
-                talk = self._conversation(writer, route, setup, rule, again)
+                talk = self._conversation(writer, route, setup, rule, again, cage)
                 self._open[view.id] = talk
             yield talk
         except BaseException:
             self._forget(view.id)
             writer.release()
             raise
+
+
+def cage_owner(session: str, task: str | None) -> str:
+    """Whose a cage is: the sessions of a task run share one, and a person's has its own."""
+    return task or session
 
 
 def runtime_names(view: SessionView) -> tuple[str, ...]:

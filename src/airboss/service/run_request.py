@@ -23,6 +23,8 @@ class NewRun:
     is_exact: bool = True
     # What it is to be known by; without one, the beginning of its input.
     short_title: str | None = None
+    # The profile of the cage that its sessions work in.
+    cage: str | None = None
 
 
 def must_fit(request: NewRun, *, takes_input: bool) -> None:
@@ -41,4 +43,9 @@ def title_of(request: NewRun, user_input: str) -> str:
 def again_of(view: RunView, user_input: str, who: str) -> NewRun:
     """The same job with the same input in the same folder."""
     title = title_again(view.short_title)
-    return NewRun(view.job, user_input, view.cwd, who, view.id, is_exact=False, short_title=title)
+    return NewRun(
+        *(view.job, user_input, view.cwd, who, view.id),
+        is_exact=False,
+        short_title=title,
+        cage=view.cage,
+    )

@@ -139,6 +139,7 @@ class Runs:
             short_title=title_of(request, user_input),
             input_start=input_start(user_input),
             trace=asked_in(),
+            cage=request.cage,
         )
         writer = await self.log.writer(run)
         with self.records.beginning(run, writer):

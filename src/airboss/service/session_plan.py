@@ -1,13 +1,17 @@
 """What a session that somebody asks for comes to: checked, before anything is written down."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from airboss.harness.cage_terms import CageWish
+from airboss.harness.cages import Cages
 from airboss.harness.models import Catalog, Route
 from airboss.harness.server_launch import check_values
+from airboss.harness.session_cage import SessionCage
 from airboss.harness.setup import Said, SetupPlan, in_settings
 from airboss.model.redaction import Redactor
 from airboss.model.setup import Setup
@@ -23,6 +27,7 @@ class Surroundings(Protocol):
     redactor: Redactor
     session_keys: SessionSettings
     environ: Mapping[str, str]
+    cages: Cages
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class PlannedSession:
     route: Route
     folder: Path
     setup: Setup
+    wish: CageWish
 
 
 async def planned_session(
@@ -61,6 +67,13 @@ async def planned_session(
     skills = await asyncio.to_thread(plan.find_skills, folder, around.folders.check)
     plan.hooks.check()
     hooks = await asyncio.to_thread(plan.hooks.find, folder, around.redactor.text)
+    cage = SessionCage(plan.said, around.cages.said)
+    cage.check()
+    wish = await asyncio.to_thread(cage.wish, is_of_task=is_of_task, real=_real)
     setup = plan.made(around.redactor.text, beside, skills, hooks)
     check_values(setup, around.environ)
-    return PlannedSession(wanted, route, folder, setup)
+    return PlannedSession(wanted, route, folder, setup, wish)
+
+
+def _real(word: str) -> str:
+    return os.path.realpath(os.path.expanduser(word))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.harness.agents import must_have_agent, must_serve_agents
+from airboss.harness.cage_terms import Caged, Uncaged
+from airboss.harness.cages import must_stay
 from airboss.harness.conversation import Conversation
 from airboss.harness.item_lines import with_inbox
 from airboss.harness.limit_waits import held_back
@@ -38,7 +40,7 @@ from airboss.model.views import QueuedPrompt, SessionStateName, SessionView
 from airboss.runtime.errands import CommandAnswer, Compaction
 from airboss.service.attached import checked, must_be_seen
 from airboss.service.forked_sessions import ForkedSessions
-from airboss.service.open_sessions import runtime_names
+from airboss.service.open_sessions import cage_owner, runtime_names
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.session_ends import (
     closing,
@@ -84,9 +86,14 @@ class Sessions(ForkedSessions):
         wait until it is shown as ready: that is on disk with the request."""
         plan = await planned_session(self, model, cwd, said, is_of_task=task is not None)
         session, setup = new_session_id(), await self._trusted(plan.setup)
-        self._must_have_runtime(plan.route, setup)
+        terms = await self.cages.terms(policy or self.policy, plan.wish)
+        if isinstance(terms, Caged):
+            setup = setup.model_copy(update={"cage": terms.cage})
+        cage = await self.cages.plan(setup, plan.folder, cage_owner(session, task))
+        self._must_have_runtime(plan.route, setup, cage)
         names = (session, runtime_session_name(session, 2))
-        rule = self._rule(policy, plan.folder, names, setup)
+        is_own = policy is not None or terms.policy != self.policy
+        rule = self._rule(terms.policy if is_own else None, plan.folder, names, setup)
         opened = SessionOpened(
             model=plan.model,
             cwd=str(plan.folder),
@@ -97,6 +104,7 @@ class Sessions(ForkedSessions):
             limits=limits or UsageLimits(),
             approval_seconds=approval_seconds,
             setup=None if setup == USUAL else setup,
+            uncaged=terms.why or None if isinstance(terms, Uncaged) else None,
         )
         async with self.alone(session):
             with self._room():
@@ -106,7 +114,8 @@ class Sessions(ForkedSessions):
                 except asyncio.CancelledError as error:  # it may be on disk, or will be
                     await asyncio.shield(give_up(writer, self.redactor, error))
                     raise
-                talk = self._open[session] = self._conversation(writer, plan.route, setup, rule)
+                talk = self._conversation(writer, plan.route, setup, rule, cage=cage)
+                self._open[session] = talk
             try:
                 await talk.open(waits=waits)
             except BaseException as error:
@@ -262,6 +271,7 @@ class Sessions(ForkedSessions):
             model = own if wanted.model is None else wanted.model
             account = (await setup_of(self.log, view)).account
             route = await self.catalog.route(model, account)
+            must_stay(await setup_of(self.log, view), wanted.permissions)
             said = switched(view, wanted, route.efforts, who)
             if said is not None and said.agent:
                 must_have_agent(await setup_of(self.log, view), said.agent)

@@ -49,6 +49,8 @@ class NewTaskRun:
     skips_availability: bool = False
     # Input that is missing, or that the task does not take, is refused.
     is_exact: bool = True
+    # The profile of the cage that its own sessions work in.
+    cage: str | None = None
 
 
 @dataclass
@@ -102,6 +104,7 @@ class TaskRuns:
             trusted=installed.trusted,
             lone=lone,
             trace=asked_in(),
+            cage=request.cage,
         )
 
     async def _lent(self, session: str) -> SessionView:
@@ -204,8 +207,9 @@ def _must_fit(request: NewTaskRun, *, takes_input: bool) -> None:
         raise Invalid(f"The task {request.task} needs input. Tell it what to do.")
     if given and not takes_input:
         raise Invalid(f"The task {request.task} takes no input. Start it without input.")
-    if request.session is not None and (request.model is not None or request.cwd is not None):
-        raise Invalid("A session keeps its model and its folder. With a session, send neither.")
+    given_anew = (request.model, request.cwd, request.cage)
+    if request.session is not None and given_anew != (None, None, None):
+        raise Invalid("A session keeps its model, folder and cage. With a session, send none.")
 
 
 def _task_run(view: View | None, run: str) -> TaskRunView:

@@ -204,7 +204,7 @@ export type ChangeSession = {
   "pinned"?: boolean | null;
   "model"?: string | null;
   "reasoningEffort"?: "low" | "medium" | "high" | "xhigh" | "max" | null;
-  "permissions"?: "ask" | "approve-all" | "read-only" | "deny-all" | null;
+  "permissions"?: "ask" | "caged" | "approve-all" | "read-only" | "deny-all" | null;
   "agent"?: string | null;
 };
 
@@ -730,9 +730,10 @@ export type FinishedSignIn = {
   "server": string;
 };
 
-/** The request before which the copy ends; without one, all of the session is copied. */
+/** The request before which the copy ends; without one, all of the session is copied. With other permissions the copy enters a cage (`caged`), or leaves it (all others). */
 export type ForkSession = {
   "before"?: string | null;
+  "permissions"?: "ask" | "caged" | "approve-all" | "read-only" | "deny-all" | null;
 };
 
 /** How much the session may use. What is left out has no limit. */
@@ -1533,6 +1534,7 @@ export type RunAccepted = {
   "short_title": string;
   "input_start": string;
   "trace"?: string | null;
+  "cage"?: string | null;
 };
 
 /** Some of the files that a run changed, each with its diff; go on with `first=next`. */
@@ -1572,6 +1574,7 @@ export type RunDetail = {
   "short_title": string;
   "input_start": string;
   "tags": readonly (string)[];
+  "cage"?: string | null;
   "time": number;
 };
 
@@ -1686,6 +1689,7 @@ export type RunView = {
   "short_title": string;
   "input_start": string;
   "tags": readonly (string)[];
+  "cage"?: string | null;
   "time": number;
 };
 
@@ -1920,6 +1924,7 @@ export type SessionOpened = {
   "limits": UsageLimits;
   "approval_seconds"?: number | null;
   "setup"?: Setup | null;
+  "uncaged"?: string | null;
 };
 
 /** Somebody wants to find the session at the top of lists, or no longer. */
@@ -2080,6 +2085,7 @@ export type Setup = {
   "skills_need_trust": boolean;
   "account"?: string | null;
   "identity": string;
+  "cage"?: CageSetup | null;
   "mcp_servers": Record<string, ServerSetup>;
   "hooks": readonly (HookSetup)[];
 };
@@ -2178,6 +2184,7 @@ export type StartRun = {
   "job": string;
   "input": string;
   "cwd"?: string | null;
+  "cage"?: string | null;
 };
 
 /** All may be left out: the default model, in the repository's root, without limits, and with what the settings say about sessions. What would go beyond that needs the role `own`. */
@@ -2194,10 +2201,12 @@ export type StartSession = {
   "skills"?: readonly (string)[] | null;
   "account"?: string | null;
   "identity"?: string | null;
+  "cage"?: CageKeys | null;
   "mcpServers"?: Record<string, unknown> | null;
   "hooks"?: Record<string, readonly (HookKeys)[]> | null;
   "model"?: string | null;
   "cwd"?: string | null;
+  "permissions"?: "ask" | "caged" | "approve-all" | "read-only" | "deny-all" | null;
   "limits"?: GivenLimits | null;
 };
 
@@ -2208,6 +2217,7 @@ export type StartTask = {
   "session"?: string | null;
   "model"?: string | null;
   "cwd"?: string | null;
+  "cage"?: string | null;
   "skip_availability": boolean;
 };
 

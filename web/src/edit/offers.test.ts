@@ -46,7 +46,13 @@ describe("what can be written", () => {
   });
 
   it("is one of the values that the schema lists", () => {
-    expect(labels("permissions: ¦")).toEqual(["ask", "approve-all", "read-only", "deny-all"]);
+    expect(labels("permissions: ¦")).toEqual([
+      "ask",
+      "caged",
+      "approve-all",
+      "read-only",
+      "deny-all",
+    ]);
     expect(labels("  c:\n    requireUserInput: ¦")).toEqual(["true", "false"]);
     expect(labels("jobs:\n  fix:\n    work:\n      kind: ¦")).toEqual([
       "Ref",

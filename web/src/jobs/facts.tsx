@@ -84,6 +84,8 @@ function briefly(policy: string | undefined): string {
       return "waits for your approval";
     case "read-only":
       return "reads, but changes nothing";
+    case "caged":
+      return "never asks, works in a cage";
     case "approve-all":
       return "never asks";
     case "deny-all":

@@ -11,7 +11,7 @@ import { type Switch, switchTo, type Trouble } from "./calls";
 import type { Outbox } from "./outbox";
 
 /** The narrowest first. */
-const POLICIES = ["deny-all", "read-only", "ask", "approve-all"] as const;
+const POLICIES = ["deny-all", "read-only", "ask", "caged", "approve-all"] as const;
 
 type Props = {
   view: SessionView;
@@ -23,6 +23,12 @@ type Props = {
 };
 
 type Choice = { label: string; value: string; options: Option[]; onPick: (value: string) => void };
+
+/** A session enters or leaves a cage only as a fork of itself. */
+function crosses(policy: string, view: SessionView): boolean {
+  if (policy === view.policy) return false;
+  return policy === (view.cage_profile == null ? "caged" : "approve-all");
+}
 
 function choicesOf({ view, models, agents, outbox, onTrouble }: Props): Choice[] {
   const change = async (wanted: Partial<Switch>) => onTrouble(await switchTo(view.id, wanted));
@@ -66,7 +72,7 @@ function choicesOf({ view, models, agents, outbox, onTrouble }: Props): Choice[]
       options: POLICIES.map((policy, place) => ({
         value: policy,
         word: policy,
-        off: place > now && mayNot("own") !== null,
+        off: (place > now && mayNot("own") !== null) || crosses(policy, view),
       })),
       onPick: (policy) => void change({ permissions: policy as Switch["permissions"] }),
     },

@@ -1,6 +1,6 @@
 /** A session's cage and its traffic, folded as the server folds them (`model/cage_events.py`). */
 
-import type { HostTraffic, SessionCage } from "../api/types.gen";
+import type { HostTraffic, CageView } from "../api/types.gen";
 import type { Event } from "./types";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
@@ -10,7 +10,7 @@ type EgressEvent = Of<"egress.opened" | "egress.closed" | "egress.refused">;
 const MOST_HOSTS = 100;
 const OTHER_HOSTS = "other hosts";
 
-export function cageAfter(cage: SessionCage | null, event: CageEvent): SessionCage | null {
+export function cageAfter(cage: CageView | null, event: CageEvent): CageView | null {
   switch (event.kind) {
     case "cage.opened": {
       const { strength, profile, walls, limits } = event;

@@ -40,6 +40,7 @@ function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
     short_title: event.short_title ?? "",
     input_start: event.input_start ?? "",
     tags: [],
+    cage: event.cage ?? null,
     user_input: event.user_input,
     works: [],
   };

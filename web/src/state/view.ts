@@ -59,6 +59,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     plan_approved: null,
     agent: event.setup?.agent ?? null,
     account: null,
+    cage_profile: event.setup?.cage?.profile ?? null,
     cage: null,
     egress: null,
   };

@@ -18,6 +18,7 @@ from airboss.entry.load import check_file
 from airboss.entry.places import NAMES, find_repo_root, own_entries
 from airboss.entry.validate import Checked
 from airboss.entry.violations import EntryInvalid, Hints, asked, in_order_of_text
+from airboss.model.cage_bounds import ServerCages
 from airboss.settings import Settings
 
 
@@ -51,7 +52,10 @@ def check(
     """Say all that is wrong with an entry, and which of its requests are not granted."""
     checked = _examine(file, trusted=trusted)
     wished = checked.entry and ungranted(
-        checked.entry, settings.permissions, session=settings.session
+        checked.entry,
+        settings.permissions,
+        session=settings.session,
+        cages=ServerCages.of(settings),
     )
     requests = [] if trusted else list(wished or ())
     if is_json:

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Patience, Permissions, Yes, named, reach
+from airboss.cli.options import (
+    AsJson,
+    CageProfileOption,
+    Data,
+    Patience,
+    Permissions,
+    Yes,
+    named,
+    reach,
+)
 
 app = typer.Typer()
 
@@ -36,6 +45,7 @@ def run(
     job: JobName,
     text: Input = None,
     cwd: Folder = None,
+    cage: CageProfileOption = None,
     detach: Detach = False,
     wait: Patience = 120,
     data: Data = None,
@@ -45,7 +55,8 @@ def run(
     from airboss.cli.run.start import RunRequest
     from airboss.cli.run.start import run as run_job
 
-    raise typer.Exit(run_job(reach(data), RunRequest(job, text, cwd, detach, as_json, wait)))
+    request = RunRequest(job, text, cwd, detach, as_json, wait, cage)
+    raise typer.Exit(run_job(reach(data), request))
 
 
 @app.command()

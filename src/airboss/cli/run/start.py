@@ -27,6 +27,7 @@ class RunRequest:
     is_detached: bool
     is_json: bool
     patience: float
+    cage: str | None = None
 
 
 def run(reach: Callable[[], Client], request: RunRequest) -> Exit:
@@ -66,6 +67,8 @@ def _asked(client: Client, request: RunRequest) -> Json:
         asked["cwd"] = str(request.cwd.expanduser().absolute())
     elif client.address.is_local:
         asked["cwd"] = str(Path.cwd())
+    if request.cage:
+        asked["cage"] = request.cage
     return asked
 
 

@@ -6,11 +6,86 @@ from typing import Annotated
 
 import typer
 
-from airboss.cli.options import AsJson, Data, Permissions, Yes, named, reach
+from airboss.cli.options import (
+    AccountOption,
+    AsJson,
+    CageProfileOption,
+    Data,
+    IdentityOption,
+    Patience,
+    Permissions,
+    Yes,
+    named,
+    reach,
+)
+from airboss.cli.trouble import CommandRefused
 
 app = typer.Typer()
 
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="Session id (airboss sessions).")]
+
+
+@app.command()
+def chat(
+    prompt: Annotated[
+        str | None, typer.Argument(help="Send this message, wait for the answer, and exit.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="Model to use (airboss models).")
+    ] = None,
+    cwd: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Working folder. [this folder]")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Continue this session.")
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the session open when chat exits.")
+    ] = False,
+    effort: Annotated[
+        str | None,
+        typer.Option(metavar="EFFORT", help="How long it thinks: low, medium, high, xhigh, max."),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The custom agent, of settings or entry, that it is."),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Make a plan first; you approve it (airboss inbox).")
+    ] = False,
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Point the agent to this file or folder; repeatable."),
+    ] = None,
+    account: AccountOption = None,
+    identity: IdentityOption = None,
+    cage: CageProfileOption = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=AMOUNT", help="Ask before using more turns, tokens, cost, …"),
+    ] = None,
+    wait: Patience = 120,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Chat with an agent in the terminal or from a script."""
+    from dataclasses import replace
+
+    from airboss.cli.session.chat import ChatStart, run
+    from airboss.cli.session.limits import read_limits
+
+    limits = read_limits(limit or [])
+    said = {"agent": agent, "account": account, "identity": identity, "cage": cage}
+    keys = {name: word for name, word in said.items() if word}
+    if session and (cwd or limits or keys):
+        raise CommandRefused(
+            "--session cannot be combined with --cwd, --agent, --account, --identity, --cage or "
+            "--limit: a session keeps its own."
+        )
+    session = named(data, session, "ses") if session else None
+    start = ChatStart(model, cwd, session, prompt, keep, as_json, wait, limits, effort, keys)
+    request = replace(start, plans=plan, files=tuple(file or ()))
+    raise typer.Exit(run(reach(data), request))
 
 
 @app.command()
@@ -64,13 +139,18 @@ def fork(
         str | None,
         typer.Option(metavar="REQUEST", help="Copy only what was before this message."),
     ] = None,
+    permissions: Annotated[
+        Permissions | None,
+        typer.Option(help="What the copy may do: caged puts it into a cage, others out of one."),
+    ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a new session as a copy of an idle or interrupted one."""
     from airboss.cli.session.queue import show_fork
 
-    show_fork(reach(data)(), named(data, session, "ses"), before, is_json=as_json)
+    policy = permissions.value if permissions else None
+    show_fork(reach(data)(), named(data, session, "ses"), before, policy, is_json=as_json)
 
 
 @app.command()

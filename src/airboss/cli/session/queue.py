@@ -75,8 +75,11 @@ def show_compaction(
         out().line(compacted_in_words(said))
 
 
-def show_fork(client: Client, session: str, before: str | None, *, is_json: bool) -> None:
-    body = {"before": before} if before else {}
+def show_fork(
+    client: Client, session: str, before: str | None, permissions: str | None, *, is_json: bool
+) -> None:
+    asked = {"before": before, "permissions": permissions}
+    body = {name: word for name, word in asked.items() if word}
     path = f"/api/v1/sessions/{session}/fork"
     said = waited("Copying the session", lambda: client.post(path, body, seconds=_COMPACT_SECONDS))
     if is_json:

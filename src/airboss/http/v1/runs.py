@@ -6,8 +6,8 @@ from fastapi import Header, Query, Response
 from pydantic import BaseModel, Field
 
 from airboss.http.description import refused
-from airboss.http.roles import Router
-from airboss.http.services import Use, UseRuns, Who
+from airboss.http.roles import Router, UseAsker
+from airboss.http.services import Use, UseRuns, UseSessions, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     ENDING,
@@ -22,6 +22,7 @@ from airboss.http.v1.streams import (
     event_page,
     first_seq,
 )
+from airboss.http.v1.wider_permissions import CageName, must_be_known
 from airboss.model.audit_events import Deleted
 from airboss.model.runs import RunState, RunStory, RunView
 from airboss.service.audit import actor
@@ -48,6 +49,7 @@ class StartRun(RequestBody):
     job: str = Field(min_length=1, max_length=400)
     input: str = ""
     cwd: Folder = None
+    cage: CageName = None
 
 
 class RunList(BaseModel):
@@ -78,10 +80,18 @@ class RunJob(BaseModel):
     responses={422: refused("The job needs input, or agents may not work in this folder.")},
 )
 async def start_run(
-    asked: StartRun, runs: UseRuns, who: Who, response: Response, key: Key = None
+    asked: StartRun,
+    runs: UseRuns,
+    sessions: UseSessions,
+    who: Who,
+    by: UseAsker,
+    response: Response,
+    key: Key = None,
 ) -> RunView:
     """Start a run. When this returns, it is on disk and survives a crash of the server."""
-    view = await runs.start(NewRun(asked.job, asked.input, asked.cwd, who, key=key))
+    must_be_known(sessions, asked.cage, by)
+    request = NewRun(asked.job, asked.input, asked.cwd, who, key=key, cage=asked.cage)
+    view = await runs.start(request)
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
     return view
 

@@ -10,6 +10,7 @@ from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import UseSessions, Who
 from airboss.http.v1.streams import ModelName, RequestBody
+from airboss.http.v1.wider_permissions import must_be_granted
 from airboss.model.ids import PromptId
 from airboss.model.views import SessionView
 from airboss.service.forked_sessions import ForkWish
@@ -59,7 +60,10 @@ class CompactionResult(BaseModel):
 @router.patch(
     "/{session}",
     responses={
-        409: refused("The session is closed, and something else than its name was to change."),
+        409: refused(
+            "The session is closed, and something else than its name was to change; or it would "
+            "enter or leave a cage, which only a fork does."
+        ),
         422: refused(
             "Nothing is said, there is no such model or agent, or the model does not offer the "
             "effort."
@@ -71,11 +75,9 @@ async def change_session(
 ) -> SessionView:
     """Rename, pin or switch a session, open or not. A new model, effort or policy takes effect with
     the next turn. Fields that are left out do not change. Wider permissions need `own`."""
-    from airboss.entry.bounds import is_wider
-
     switch = asked.switch
-    if asked.permissions and is_wider(asked.permissions, (await sessions.show(session)).policy):
-        by.must_have("own", "it widens what the session may do")
+    if asked.permissions:
+        must_be_granted(sessions, asked.permissions, (await sessions.show(session)).policy, by)
     said = (asked.title, asked.pinned) != (None, None) or switch == Switch()
     notes = noted(asked.title, asked.pinned, who, sessions.redactor) if said else []
     if switch != Switch():
@@ -99,9 +101,11 @@ async def compact_session(
 
 
 class ForkSession(RequestBody):
-    """The request before which the copy ends; without one, all of the session is copied."""
+    """The request before which the copy ends; without one, all of the session is copied. With other
+    permissions the copy enters a cage (`caged`), or leaves it (all others)."""
 
     before: str | None = Field(default=None, min_length=1, max_length=64)
+    permissions: Policy | None = None
 
 
 @router.post(
@@ -113,10 +117,12 @@ class ForkSession(RequestBody):
     },
 )
 async def fork_session(
-    session: str, sessions: UseSessions, who: Who, asked: ForkSession | None = None
+    session: str, sessions: UseSessions, who: Who, by: UseAsker, asked: ForkSession | None = None
 ) -> SessionView:
     """Starts a new session as a copy of an idle or interrupted one, with its history, who said
     what, and its images. Both say so (`session.forked`). What was used and allowed is not
     copied."""
     before = PromptId(asked.before) if asked and asked.before else None
-    return await sessions.fork(session, ForkWish(before), who)
+    permissions = asked.permissions if asked else None
+    must_be_granted(sessions, permissions, sessions.policy, by)
+    return await sessions.fork(session, ForkWish(before, permissions), who)

@@ -26,7 +26,9 @@ from airboss.http.v1.streams import (
     event_page,
     first_seq,
 )
+from airboss.http.v1.wider_permissions import must_be_granted
 from airboss.model.audit_events import Deleted
+from airboss.model.cage_bounds import ServerCages
 from airboss.model.limits import UsageLimits
 from airboss.model.numbers import whole
 from airboss.model.setup_bounds import widening
@@ -36,6 +38,7 @@ from airboss.service.changes import Changes, changes_of
 from airboss.service.entry_agents import said_of_entry
 from airboss.service.pages import last_events, page_for_late
 from airboss.session_keys import SessionKeys
+from airboss.settings import Policy
 from airboss.store.views import Wanted
 
 router = Router(prefix="/api/v1/sessions", tags=["sessions"])
@@ -63,6 +66,7 @@ class StartSession(RequestBody, SessionKeys):
 
     model: ModelName = None
     cwd: Folder = None
+    permissions: Policy | None = None
     # A person is asked where one is reached.
     limits: GivenLimits | None = None
 
@@ -116,17 +120,21 @@ async def start_session(
     """Start a session. It is ready when this returns. If the caller disconnects, it is closed."""
     limits = asked.limits and UsageLimits(**asked.limits.model_dump())
     keys, server = SessionKeys.of(asked), sessions.session_keys
-    said = (*await said_of_entry(entries, keys, server), _said(keys, server, by))
-    view = await sessions.start(asked.model, asked.cwd, who, limits=limits, said=said)
+    must_be_granted(sessions, asked.permissions, sessions.policy, by)
+    own = _said(keys, server, by, sessions.cages.said)
+    said = (*await said_of_entry(entries, keys, server), own)
+    view = await sessions.start(
+        asked.model, asked.cwd, who, asked.permissions, limits=limits, said=said
+    )
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"
     return view
 
 
-def _said(keys: SessionKeys, server: SessionKeys, by: Asker) -> Said:
+def _said(keys: SessionKeys, server: SessionKeys, by: Asker, cages: ServerCages) -> Said:
     """Whoever may not widen is told so; and what no list of ours foresees does not count either."""
-    for wish in widening(keys, server):
+    for wish in widening(keys, server, cages):
         by.must_have("own", f"it asks {wish.what}")
     return Said(keys, may_widen=by.role == "own")
 

@@ -6,8 +6,8 @@ from fastapi import Query, Response
 from pydantic import BaseModel, Field, StrictBool
 
 from airboss.http.description import refused
-from airboss.http.roles import Router
-from airboss.http.services import Use, UseTasks, Who
+from airboss.http.roles import Router, UseAsker
+from airboss.http.services import Use, UseSessions, UseTasks, Who
 from airboss.http.sse import EventStream
 from airboss.http.v1.streams import (
     ENDING,
@@ -24,6 +24,7 @@ from airboss.http.v1.streams import (
     event_page,
     first_seq,
 )
+from airboss.http.v1.wider_permissions import CageName, must_be_known
 from airboss.model.audit_events import Deleted
 from airboss.model.task_runs import TaskRunState, TaskRunStory, TaskRunView
 from airboss.service.audit import actor
@@ -41,6 +42,7 @@ class StartTask(RequestBody):
     session: str | None = Field(default=None, max_length=100)
     model: ModelName = None
     cwd: Folder = None
+    cage: CageName = None
     skip_availability: StrictBool = False
 
 
@@ -63,9 +65,15 @@ class TaskRunDetail(TaskRunView, TaskRunStory):
     },
 )
 async def start_task_run(
-    asked: StartTask, tasks: UseTasks, who: Who, response: Response
+    asked: StartTask,
+    tasks: UseTasks,
+    sessions: UseSessions,
+    who: Who,
+    by: UseAsker,
+    response: Response,
 ) -> TaskRunView:
     """Start a task. It is on disk when this returns, and starts immediately."""
+    must_be_known(sessions, asked.cage, by)
     request = NewTaskRun(
         task=asked.task,
         user_input=asked.input,
@@ -74,6 +82,7 @@ async def start_task_run(
         model=asked.model,
         cwd=asked.cwd,
         skips_availability=asked.skip_availability,
+        cage=asked.cage,
     )
     view = await tasks.start(request)
     response.headers["Location"] = f"/api/v1/task-runs/{view.id}"

@@ -1,0 +1,61 @@
+"""What the runtime keeps of a session, taken from one folder of its sessions to another.
+
+One of both is in a cage, where an agent may put links: none is followed.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import Final
+
+from airboss.errors import StoreUnavailable
+
+_SESSIONS: Final = "session-state"
+_PRIVATE: Final = 0o700
+
+
+def move_history(source: Path, target: Path, session: str) -> None:
+    """All files of one session. Where that fails, nothing is left in the other place."""
+    if source == target:
+        return
+    if not session or "/" in session or session.startswith("."):
+        raise StoreUnavailable("The runtime has no such session.")
+    start, end = source / _SESSIONS / session, target / _SESSIONS / session
+    try:
+        _copy(start, end)
+    except OSError as error:
+        shutil.rmtree(end, ignore_errors=True)
+        said = f"The history of the session could not be copied: {error.strerror}."
+        raise StoreUnavailable(said) from error
+    with contextlib.suppress(OSError):  # what stays is nobody's
+        shutil.rmtree(start)
+
+
+def _copy(start: Path, end: Path) -> None:
+    # A link in the place of a folder is not entered, even if it comes to be there meanwhile.
+    for place, folders, files, opened in os.fwalk(start):
+        here = end / Path(place).relative_to(start)
+        here.mkdir(mode=_PRIVATE, parents=True, exist_ok=False)
+        folders[:] = [name for name in folders if not _is_link(name, opened)]
+        for name in files:
+            _copy_file(name, opened, here / name)
+    if not end.is_dir():
+        raise FileNotFoundError(2, "it is not there")
+
+
+def _is_link(name: str, folder: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _copy_file(name: str, folder: int, target: Path) -> None:
+    try:
+        found = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:  # a link, or a socket
+        return
+    with os.fdopen(found, "rb") as file:
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            return
+        with target.open("xb") as copy:
+            shutil.copyfileobj(file, copy)

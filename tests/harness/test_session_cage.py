@@ -1,0 +1,82 @@
+"""The cage of a session, of all that is said about it."""
+
+import pytest
+
+from airboss.cage_keys import CageKeys
+from airboss.cage_settings import CageProfile
+from airboss.errors import Invalid
+from airboss.harness.session_cage import SessionCage, check_profiles
+from airboss.harness.setup import Said, in_settings
+from airboss.model.cage_bounds import ServerCages
+from airboss.model.setup import CageSetup
+from airboss.session_keys import NOTHING_SAID, SessionKeys
+
+_WEB = CageProfile(hosts=("*.example.org", "example.com"), write=("/srv/cache",))
+_CAGES = ServerCages(profiles={"web": _WEB, "deploy": CageProfile(write=("/srv",))})
+
+
+def _said(cage: CageKeys, *, may_widen: bool = False) -> Said:
+    return Said(SessionKeys(cage=cage), "entry.", may_widen)
+
+
+def _wish(*said: Said, settings: SessionKeys = NOTHING_SAID) -> CageSetup | None:
+    return SessionCage((in_settings(settings), *said), _CAGES).wish(is_of_task=True).cage
+
+
+def test_without_a_word_there_is_a_usual_one_and_none_is_named() -> None:
+    wish = SessionCage((in_settings(NOTHING_SAID),), _CAGES).wish(is_of_task=False)
+    assert wish.cage is None
+    assert wish.usual == CageSetup(profile="default", terms=CageProfile())
+
+
+def test_a_file_that_nobody_trusts_only_takes_away() -> None:
+    settings = SessionKeys(cage=CageKeys(profile="web"))
+    wished = CageKeys(hosts=("a.example.org", "example.net"), memory_mb=1024)
+    assert _wish(_said(wished), settings=settings) == CageSetup(
+        profile="web",
+        terms=_WEB.model_copy(update={"hosts": ("a.example.org",), "memory_mb": 1024}),
+    )
+    assert _wish(_said(CageKeys(profile="deploy"))) == CageSetup(
+        profile="deploy", terms=CageProfile()
+    )
+
+
+def test_a_trusted_one_has_what_it_names() -> None:
+    trusted = _said(CageKeys(profile="deploy", memory_mb=8192), may_widen=True)
+    narrowing = _said(CageKeys(write=("/srv/www",)))
+    assert _wish(trusted, narrowing) == CageSetup(
+        profile="deploy", terms=CageProfile(write=("/srv/www",), memory_mb=8192)
+    )
+
+
+def test_paths_are_kept_as_the_disk_has_them() -> None:
+    cage = SessionCage((_said(CageKeys(profile="web"), may_widen=True),), _CAGES)
+    wish = cage.wish(is_of_task=True, real=lambda path: f"/real{path}")
+    assert wish.cage is not None
+    assert wish.cage.terms.write == ("/real/srv/cache",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (
+            CageKeys(profile="other"),
+            'entry.cage: There is no profile "other" of cages. There are: default, web, deploy.',
+        ),
+        (CageKeys(hosts=("https://example.org",)), "entry.cage.hosts[0]: Should be a host such as"),
+        (
+            CageKeys(variables=("TZ", "GITHUB_TOKEN")),
+            "entry.cage.variables[1]: It is the name of a secret",
+        ),
+        (CageKeys(variables=("A B",)), "entry.cage.variables[0]: Should be the name of a variable"),
+    ],
+)
+def test_what_means_nothing_is_refused_by_name(keys: CageKeys, words: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        SessionCage((_said(keys),), _CAGES).check()
+    assert str(refused.value).startswith(words)
+
+
+def test_profiles_of_the_settings_are_checked_as_well() -> None:
+    with pytest.raises(Invalid, match=r"^settings: cages.web.hosts\[0\]: Should be a host"):
+        check_profiles(ServerCages(profiles={"web": CageProfile(hosts=("*",))}))

@@ -1,0 +1,53 @@
+"""The history of a session is taken into a cage, or out of one, and no link is followed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from airboss.errors import StoreUnavailable
+from airboss.store.histories import move_history
+
+
+def _history(home: Path) -> Path:
+    folder = home / "session-state" / "one"
+    (folder / "files").mkdir(parents=True)
+    (folder / "events.jsonl").write_text("{}", encoding="utf-8")
+    (folder / "files" / "plan.md").write_text("plan", encoding="utf-8")
+    return folder
+
+
+def test_all_files_are_moved(tmp_path: Path) -> None:
+    folder = _history(tmp_path / "a")
+    move_history(tmp_path / "a", tmp_path / "b", "one")
+    moved = tmp_path / "b" / "session-state" / "one"
+    assert (moved / "events.jsonl").read_text("utf-8") == "{}"
+    assert (moved / "files" / "plan.md").read_text("utf-8") == "plan"
+    assert not folder.exists()
+
+
+def test_nothing_is_moved_within_one_home(tmp_path: Path) -> None:
+    folder = _history(tmp_path)
+    move_history(tmp_path, tmp_path, "one")
+    assert folder.is_dir()
+
+
+def test_links_and_pipes_stay_behind(tmp_path: Path) -> None:
+    folder, secret = _history(tmp_path / "a"), tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("key", encoding="utf-8")
+    (folder / "key").symlink_to(secret / "key")
+    (folder / "more").symlink_to(secret)
+    os.mkfifo(folder / "pipe")
+    move_history(tmp_path / "a", tmp_path / "b", "one")
+    moved = tmp_path / "b" / "session-state" / "one"
+    assert sorted(path.name for path in moved.iterdir()) == ["events.jsonl", "files"]
+    assert (secret / "key").exists()
+
+
+@pytest.mark.parametrize("session", ["two", "", "../one", ".."])
+def test_a_session_that_is_not_there_is_refused(tmp_path: Path, session: str) -> None:
+    _history(tmp_path / "a")
+    with pytest.raises(StoreUnavailable):
+        move_history(tmp_path / "a", tmp_path / "b", session)
+    assert not list((tmp_path / "b").glob("session-state/*"))
