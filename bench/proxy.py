@@ -1,16 +1,17 @@
-"""(o) What the proxy in front of providers costs: the same model reached directly and through it.
+"""(o) What the proxy in front of providers costs: the same model reached directly, through it by an
+address, and through it by calls that the runtime hands over, as one in a cage does.
 
 The proxy runs in the event loop that also reads what the runtime says, as in a server. Sessions are
-fresh, and the two ways alternate.
+fresh, and the ways alternate.
 """
 
 import asyncio
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 from airboss.harness.providers import Upstream
 from airboss.harness.proxy import ProviderProxy
@@ -35,26 +36,32 @@ PIECES = 4000
 CALM = (10, 100)
 WARM_UP = 2
 
+Way: TypeAlias = Literal["directly", "by an address", "handed over"]
+WAYS: Final[tuple[Way, ...]] = ("directly", "by an address", "handed over")
+
 
 @dataclass
 class _Ways:
-    """Where a session asks its model: at the source itself, or at an address of the proxy."""
+    """Where a session asks its model: at the source itself, or at an address of the proxy. One
+    runtime makes its calls itself, and the other hands them over."""
 
     runtime: Runtime
+    handing: Runtime
     proxy: ProviderProxy
     source: Source
     work: Path
 
-    async def flooded(self, pieces: int, *, proxied: bool) -> "_Heard":
+    async def flooded(self, pieces: int, way: Way) -> "_Heard":
         """Turns in a session of its own: to warm up, calm, and as fast as can be."""
-        lent = None
+        lent, is_handed = None, way == "handed over"
         provider = self.source.provider()
-        if proxied:
+        if way != "directly":
             key = {"authorization": f"Bearer {self.source.key}"}
-            lent = await self.proxy.lend(Upstream("flood", self.source.base_url, key, True))
+            upstream = Upstream("flood", self.source.base_url, key, True)
+            lent = await self.proxy.lend(upstream, handed=is_handed)
             provider |= {"base_url": lent.url}
         heard = _Heard()
-        session = await self._open(provider, heard)
+        session = await self._open(self.handing if is_handed else self.runtime, provider, heard)
         try:
             await heard.turn(session, order(1, 0))
             await heard.turn(session, order(*CALM))
@@ -66,7 +73,9 @@ class _Ways:
                 lent.give_back()
         return heard
 
-    async def _open(self, provider: dict[str, Any], heard: "_Heard") -> RuntimeSession:
+    async def _open(
+        self, runtime: Runtime, provider: dict[str, Any], heard: "_Heard"
+    ) -> RuntimeSession:
         request = SessionRequest(
             id=new_session_id(),
             cwd=self.work,
@@ -77,7 +86,7 @@ class _Ways:
             provider=provider,
             tools=JOB_TOOL_OFFERS,
         )
-        return await open_session(self.runtime, request)
+        return await open_session(runtime, request)
 
 
 @dataclass
@@ -134,15 +143,18 @@ class _Figures:
             getattr(self.computed, side).append(heard.computed)
 
 
-async def _pairs(ways: _Ways, count: int, pieces: int) -> _Figures:
-    figures = _Figures()
+async def _rounds(ways: _Ways, count: int, pieces: int) -> dict[Way, _Figures]:
+    """Of each way but the first, beside the first."""
+    figures: dict[Way, _Figures] = {way: _Figures() for way in WAYS[1:]}
     for number in range(-WARM_UP, count):
-        order = (False, True) if number % 2 else (True, False)
-        heard = {proxied: await ways.flooded(pieces, proxied=proxied) for proxied in order}
+        turn = number % len(WAYS)
+        order = (*WAYS[turn:], *WAYS[:turn])
+        heard = {way: await ways.flooded(pieces, way) for way in order}
         if any(one.count != pieces for one in heard.values()):
             raise Failed(f"{[one.count for one in heard.values()]} of {pieces} pieces came.")
         if number >= 0:
-            figures.add(heard[False], heard[True])
+            for way, known in figures.items():
+                known.add(heard[WAYS[0]], heard[way])
     return figures
 
 
@@ -150,22 +162,29 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     work = folder / "work"
     work.mkdir()
     plan = RuntimePlan(folder / "home", f"bench-{os.getpid()}", environ=environment(()))
-    runtime, proxy = Runtime(plan), ProviderProxy()
+    proxy = ProviderProxy()
+    handing = replace(plan, home=folder / "other", request_handler=proxy.answer_handed)
+    runtimes = Runtime(plan), Runtime(handing)
     try:
         async with flood() as source:
-            ways = _Ways(runtime, proxy, source, work)
-            figures = await _pairs(ways, 10 if quick else 40, PIECES)
+            ways = _Ways(*runtimes, proxy, source, work)
+            figures = await _rounds(ways, 10 if quick else 40, PIECES)
     finally:
-        await runtime.stop()
+        for runtime in runtimes:
+            await runtime.stop()
         await proxy.close()
+    return [line for way, known in figures.items() for line in _lines(way, known, say)]
+
+
+def _lines(way: Way, figures: _Figures, say: Say) -> list[Line]:
     firsts, rates = figures.firsts, figures.rates
     share, added = spread(rates.ratios), spread(firsts.differences)
     computed = spread(figures.computed.differences)
-    say(f"{100 * share.middle:.0f} % of the rate, {added.middle:.1f} ms to the first delta")
+    say(f"{way}: {100 * share.middle:.0f} % of the rate, {added.middle:.1f} ms to the first delta")
     return [
         Line(
             "o",
-            f"the rate of {PIECES} deltas through the proxy",
+            f"the rate of {PIECES} deltas through the proxy, {way}",
             f"{share.words(' times', 3)}; {median(rates.bare):.0f} deltas/s directly, "
             f"{median(rates.portal):.0f}/s through the proxy; "
             f"{computed.words(' ms', 3)} more CPU time a delta; {len(rates.bare)} pairs",
@@ -174,7 +193,7 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
         ),
         Line(
             "o",
-            "to the first delta through the proxy",
+            f"to the first delta through the proxy, {way}",
             f"{added.words(' ms', 2)} added; {spread(firsts.bare).words(' ms')} directly, "
             f"{spread(firsts.portal).words(' ms')} through the proxy",
             "≤ 5 ms added",

@@ -5,7 +5,9 @@ import asyncio
 import httpx2
 import pytest
 
+from airboss.harness.providers import Upstream
 from tests.harness.proxied import proxied, said
+from tests.harness.test_lent_account import asked, scope
 from tests.harness.upstream import Wire
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +42,35 @@ async def test_another_host_is_refused(host: str) -> None:
         answer = await house.post(headers={"Host": host.format(port=port)})
         assert answer.status_code == 421
         assert house.provider.got == []
+
+
+async def test_what_is_lent_for_calls_that_are_handed_over_is_served_to_no_others() -> None:
+    async with proxied() as house:
+        handed = await house.proxy.lend(house.lent.upstream, handed=True)
+        assert handed.url == f"http://model.caged.invalid/{handed.nonce}/v1"
+        answer = await house.http.get(f"http://{house.host}/{handed.nonce}/v1/models")
+        assert answer.status_code == 404
+        for host, nonce, status in (
+            (handed.host, handed.nonce, 200),
+            (handed.host, house.lent.nonce, 404),
+            (house.host, handed.nonce, 421),
+            ("127.0.0.1", handed.nonce, 421),
+        ):
+            found = await asked(house.proxy, scope("x", f"/{nonce}/v1/models", host))
+            assert found[0] == status
+        assert len(house.provider.got) == 1
+        handed.give_back()
+        found = await asked(house.proxy, scope("x", f"/{handed.nonce}/v1/models", handed.host))
+        assert found[0] == 404
+
+
+async def test_a_provider_is_not_taken_for_an_mcp_server_of_its_name() -> None:
+    async with proxied() as house:
+        server = Upstream("house", house.lent.upstream.base_url, what="MCP server")
+        lent = await house.proxy.lend(server)
+        assert house.proxy.sessions_on("house") == 1
+        house.proxy.end("house", "It is gone.")
+        assert (lent.ended, house.lent.ended) == (None, "It is gone.")
 
 
 async def test_other_methods_are_not_passed_on() -> None:

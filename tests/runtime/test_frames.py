@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from airboss.model.excerpt import Gapped, length_of
 from airboss.runtime.frames import (
+    CALL_BODY,
+    MOST_BODY_BYTES,
     MOST_BYTES,
     PassedOver,
     Shortened,
@@ -122,6 +124,31 @@ def test_memory_stays_small_however_large_a_message_is() -> None:
     message, _ = read_message(Endless())
     assert length_of(message["params"]["text"]) == 500_000_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # kB
+
+
+def call(text: str, is_ascii: bool = True) -> bytes:
+    params = {"requestId": "r", "data": text, "binary": False, "end": True, "cancel": False}
+    said = {"jsonrpc": "2.0", "id": 3, "method": CALL_BODY, "params": params}
+    return json.dumps(said, separators=(",", ":"), ensure_ascii=is_ascii).encode()
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_the_body_of_a_call_is_kept_whole(is_ascii: bool) -> None:
+    text = "".join(LETTERS) * 300_000
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16")
+    assert len(call(text, is_ascii)) > MOST_BYTES
+    found, size = read_message(framed(call(text, is_ascii)))
+    params = {"requestId": "r", "data": text.encode(), "binary": False, "end": True}
+    assert found["params"] == {**params, "cancel": False}
+    assert found["id"] == 3
+    assert size < MOST_BYTES
+    assert read_message(framed(call("short")))[0]["params"]["data"] == "short"
+
+
+def test_of_the_body_of_a_call_one_byte_more_is_kept_than_may_be() -> None:
+    pipe = framed(call("x" * (MOST_BODY_BYTES + 5_000_000)), b'{"next": 1}')
+    assert len(read_message(pipe)[0]["params"]["data"]) == MOST_BODY_BYTES + 1
+    assert read_message(pipe)[0] == {"next": 1}
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,16 @@ async def test_a_death_is_told_to_its_own_sessions_only(berth: Berth) -> None:
     assert [state.key.identity for state in berth.pool.states] == ["two"]
 
 
+async def test_only_a_process_in_a_cage_hands_its_calls_over(berth: Berth) -> None:
+    async def serve(*_: object) -> None:
+        raise AssertionError("Nobody called.")
+
+    berth.pool.plan = replace(berth.pool.plan, request_handler=serve)
+    for key, handler in ((berth.key("one"), None), (berth.key("two", cage="strict"), serve)):
+        async with berth.pool.use(key) as runtime:
+            assert runtime.plan.request_handler is handler
+
+
 async def test_there_are_only_so_many_and_the_idlest_goes_first(berth: Berth) -> None:
     one, two, three = (berth.key(name) for name in ("one", "two", "three"))
     held = await berth.session(Listener(), one)

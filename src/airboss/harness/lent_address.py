@@ -2,14 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
+from urllib.parse import urlsplit
 
 from airboss.background import Background
 from airboss.harness.providers import Upstream
 from airboss.model.traces import TraceContext
 
-if TYPE_CHECKING:
-    from airboss.harness.server_grants import ServerPass
+
+class CallPass(Protocol):
+    """What lets a call in that a person or an account stands behind."""
+
+    async def token(self) -> str | None: ...
+
+    async def renewed(self, stale: str) -> str | None: ...
 
 
 @dataclass
@@ -25,7 +31,7 @@ class LentAddress:
     # It wants to know who calls, or does not know who does.
     wants_sign_in: bool = False
     # What lets us in there once a person has signed in, where one can.
-    entry: "ServerPass | None" = field(default=None, repr=False)
+    entry: CallPass | None = field(default=None, repr=False)
     # Why nothing is served here any more, though the session is open.
     ended: str | None = None
     # What the paths that are asked for begin with, wherever the provider is by now.
@@ -34,6 +40,10 @@ class LentAddress:
     trace: Callable[[], TraceContext | None] = field(default=lambda: None, repr=False)
     # The requests that are on their way.
     calls: Background = field(default_factory=lambda: Background("proxy"), repr=False)
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
 
     def __post_init__(self) -> None:
         self.path = self.upstream.path

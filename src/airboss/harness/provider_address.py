@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from airboss.harness.lent_account import LentAccount
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.models import Route
+from airboss.harness.providers import PLACEHOLDER_KEY, Upstream
 from airboss.model.traces import TraceContext
 from airboss.runtime.named_models import ServiceModel
 
 if TYPE_CHECKING:
+    from airboss.harness.accounts import Grant
     from airboss.harness.proxy import ProviderProxy
+    from airboss.runtime.session_request import RenewToken
 
 
 @dataclass
@@ -20,7 +24,10 @@ class ProviderAddress:
     proxy: "ProviderProxy"
     # What the session works on.
     trace: Callable[[], TraceContext | None] = lambda: None
+    # In a cage there is no network: calls are handed over, and no key or token is inside.
+    is_caged: bool = False
     lent: dict[str, LentAddress] = field(default_factory=dict[str, LentAddress])
+    account: LentAccount | None = None
 
     async def provider(self, route: Route) -> Mapping[str, Any] | None:
         """What the runtime is told about it: the proxy's address in the place of its own."""
@@ -44,18 +51,36 @@ class ProviderAddress:
         ]
         return (*first, *more)
 
+    def login(self, grant: "Grant | None") -> "tuple[str | None, RenewToken | None]":
+        """What the runtime shows to Copilot's service, and who renews it."""
+        if grant is None:
+            return None, None
+        if not self.is_caged:
+            return grant.token, grant.renewed
+        if self.account is not None:
+            self.account.give_back()
+        self.account = self.proxy.lend_account(grant)
+        return self.account.word, None
+
     async def _provider(self, route: Route) -> Mapping[str, Any] | None:
         upstream = route.upstream
+        if upstream is None and self.is_caged and route.provider is not None:
+            upstream = _rehearsed(route)
         if upstream is None:
             return route.provider
         if upstream.name not in self.lent:
-            lent = self.lent[upstream.name] = await self.proxy.lend(upstream)
+            lent = await self.proxy.lend(upstream, handed=self.is_caged)
+            self.lent[upstream.name] = lent
             lent.trace = self.trace
-        return {**(route.provider or {}), "base_url": self.lent[upstream.name].url}
+        key = {"api_key": PLACEHOLDER_KEY} if self.is_caged else {}
+        return {**(route.provider or {}), **key, "base_url": self.lent[upstream.name].url}
 
     def give_back(self) -> None:
         for lent in self.lent.values():
             lent.give_back()
+        if self.account is not None:
+            self.account.give_back()
+            self.account = None
 
     def in_our_words(self, route: Route, message: str) -> str:
         said = route.in_our_words(message)
@@ -63,3 +88,10 @@ class ProviderAddress:
             if name == route.service or lent.nonce in said:
                 said = lent.in_our_words(said)
         return said
+
+
+def _rehearsed(route: Route) -> Upstream:
+    """The rehearsal model is on this machine, which nobody reaches from a cage."""
+    known = route.provider or {}
+    key = {"authorization": f"Bearer {known.get('api_key', '')}"}
+    return Upstream(route.service, str(known.get("base_url", "")), key, allows_private=True)

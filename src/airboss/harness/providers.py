@@ -32,17 +32,20 @@ class Upstream:
     allows_private: bool = False
     # What it is, for people.
     what: str = "provider"
+    # Below its address: all that is asked for there, where that is not everything.
+    paths: frozenset[str] | None = None
 
     @property
     def methods(self) -> tuple[str, ...]:
         """An MCP server is told by DELETE that a session is over. A provider would take it for an
         order to delete what its owner keeps there."""
-        return ("GET", "POST") if self.what == "provider" else ("GET", "POST", "DELETE")
+        return ("GET", "POST", "DELETE") if self.what == "MCP server" else ("GET", "POST")
 
     @property
     def setting(self) -> str:
         """The setting with its address."""
-        return "base_url" if self.what == "provider" else "url"
+        known = {"provider": "base_url", "service": "COPILOT_API_URL"}
+        return known.get(self.what, "url")
 
     @property
     def path(self) -> str:
@@ -52,6 +55,8 @@ class Upstream:
     def address(self, path: str, query: str) -> str | None:
         """Where a request for this path goes. Nothing where that is not below the base address."""
         if not (path == self.path or path.startswith(f"{self.path}/")) or _climbs(path):
+            return None
+        if self.paths is not None and path[len(self.path) :] not in self.paths:
             return None
         base = urlsplit(self.base_url)
         queries = "&".join(part for part in (base.query, query) if part)

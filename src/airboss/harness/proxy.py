@@ -1,25 +1,41 @@
 """The proxy between the runtime and providers and MCP servers, so that no agent has their keys.
 
 A session gets an address of its own on this machine, which is gone when the session is. What is
-sent there goes to the provider or the server by the guarded way out, with the key.
+sent there goes to the provider or the server by the guarded way out, with the key. A runtime
+without a network hands its calls over by its own wire instead, and they go the same way.
 """
 
 import asyncio
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from airboss.background import Background
+from airboss.harness.lent_account import (
+    CopilotService,
+    LentAccount,
+    UserAnswer,
+    account_pass,
+    nonce_in,
+    word_in,
+)
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.provider_health import ProviderHealth
-from airboss.harness.providers import Upstream
+from airboss.harness.providers import RawHeaders, Upstream
 from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse
-from airboss.net.loopback import HOST, LoopbackServer, Receive, Scope, Send, listen, served
+from airboss.net.loopback import HOST, LoopbackServer, Peer, Receive, Scope, Send, listen, served
+from airboss.runtime.handed_calls import COPILOT_HOST, MODEL_HOST
 
 if TYPE_CHECKING:
     import httpx2
 
+    from airboss.harness.accounts import Grant
+
 _NONCE_BYTES: Final = 12
+# Where the models of an account could not be listed, the runtime asks the usual address, whatever
+# it was told.
+_COPILOT_HOSTS: Final = (COPILOT_HOST, "api.githubcopilot.com")
 
 
 @dataclass
@@ -28,6 +44,7 @@ class ProviderProxy:
 
     limits: ProxyLimits = field(default_factory=ProxyLimits)
     health: ProviderHealth = field(default_factory=ProviderHealth)
+    copilot: CopilotService = field(default_factory=CopilotService)
     _lent: dict[str, LentAddress] = field(default_factory=dict[str, LentAddress])
     _clients: dict[bool, "httpx2.AsyncClient"] = field(
         default_factory=dict[bool, "httpx2.AsyncClient"]
@@ -35,17 +52,37 @@ class ProviderProxy:
     _background: Background = field(default_factory=lambda: Background("proxy"))
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _over: asyncio.Event = field(default_factory=asyncio.Event)
+    _accounts: dict[str, LentAccount] = field(default_factory=dict[str, LentAccount])
     _server: LoopbackServer | None = None
     _host: str = ""
 
-    async def lend(self, upstream: Upstream) -> LentAddress:
+    async def lend(self, upstream: Upstream, *, handed: bool = False) -> LentAddress:
+        """An address of this machine, or one whose calls the runtime hands over: only so they are
+        served there."""
         async with self._starting:
-            if self._server is None:
+            if self._server is None and not handed:
                 await self._start()
         nonce = secrets.token_hex(_NONCE_BYTES)
-        url = f"http://{self._host}/{nonce}{upstream.path}"
+        url = f"http://{MODEL_HOST if handed else self._host}/{nonce}{upstream.path}"
         lent = self._lent[nonce] = LentAddress(upstream, url, nonce, self._forget)
         return lent
+
+    def lend_account(self, grant: "Grant") -> LentAccount:
+        """Copilot's service, with the token of the account added here."""
+        nonce, entry = secrets.token_hex(_NONCE_BYTES), account_pass(grant)
+        api = LentAddress(self.copilot.api, f"http://{COPILOT_HOST}", nonce, self._forget)
+        user = LentAddress(self.copilot.user, "", nonce, self._forget)
+        api.entry = user.entry = entry
+        self._lent[nonce] = api
+        lent = self._accounts[nonce] = LentAccount(api, user, self.copilot)
+        return lent
+
+    async def user(self, word: str, headers: RawHeaders) -> UserAnswer:
+        """Who the account is that was lent under this word."""
+        lent = self._accounts.get(nonce_in(word))
+        if lent is None:
+            return UserAnswer(401, b'{"message": "Nobody was lent this."}')
+        return await lent.who(headers, self._call)
 
     def replace(self, upstream: Upstream) -> None:
         """The provider has another key or address, for open sessions too."""
@@ -62,10 +99,14 @@ class ProviderProxy:
         return len(self._of(provider))
 
     def _of(self, provider: str) -> list[LentAddress]:
-        return [lent for lent in self._lent.values() if lent.upstream.name == provider]
+        lent = self._lent.values()
+        return [
+            one for one in lent if (one.upstream.what, one.upstream.name) == ("provider", provider)
+        ]
 
     def _forget(self, nonce: str) -> None:
         self._lent.pop(nonce, None)
+        self._accounts.pop(nonce, None)
 
     async def close(self) -> None:
         for lent in list(self._lent.values()):
@@ -90,36 +131,52 @@ class ProviderProxy:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request of the runtime, whatever becomes of it."""
-        if scope["type"] != "http" or self._server is None:
-            return
+        if scope["type"] == "http" and self._server is not None:
+            await self._serve(scope, receive, send, self._server.cut, self._host)
+
+    async def answer_handed(
+        self, scope: Scope, receive: Receive, send: Send, cut: Callable[[Peer], None]
+    ) -> None:
+        """One call that a runtime hands over."""
+        await self._serve(scope, receive, send, cut, MODEL_HOST, *_COPILOT_HOSTS)
+
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, cut: Callable[[Peer], None], *hosts: str
+    ) -> None:
         try:
-            lent = self._addressed(scope)
+            lent = self._addressed(scope, hosts)
         except ProxyRefused as refused:
             await refuse(send, refused)
             return
+        await self._call(lent, scope, receive, send, cut)
+
+    async def _call(
+        self,
+        lent: LentAddress,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        cut: Callable[[Peer], None],
+    ) -> None:
         # Here, for a server that has no provider of one's own loads no HTTP client.
         from airboss.harness.proxy_call import ProxyCall
 
-        call = ProxyCall(
-            lent,
-            self._client(lent.upstream),
-            self.limits,
-            scope,
-            receive,
-            send,
-            self._server.cut,
-            self.health,
-        )
-        await call.answer()
+        # Of Copilot's service the accounts know how it is.
+        health = self.health if lent.upstream.what != "service" else ProviderHealth()
+        client = self._client(lent.upstream)
+        await ProxyCall(lent, client, self.limits, scope, receive, send, cut, health).answer()
 
-    def _addressed(self, scope: Scope) -> LentAddress:
+    def _addressed(self, scope: Scope, known: tuple[str, ...]) -> LentAddress:
         """Whose address it is. Who does not know one learns nothing."""
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if hosts != [self._host.encode()]:
+        given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        if len(given) != 1 or given[0] not in known:
             raise ProxyRefused(421, "This server is called by its own address only.")
-        nonce = scope["raw_path"].decode("latin-1").removeprefix("/").partition("/")[0]
+        if given[0] in _COPILOT_HOSTS:
+            nonce, host = nonce_in(word_in(scope["headers"])), COPILOT_HOST
+        else:
+            nonce, host = scope["raw_path"].decode("latin-1")[1:].partition("/")[0], given[0]
         lent = self._lent.get(nonce)
-        if lent is None:
+        if lent is None or lent.host != host:
             raise ProxyRefused(404, "There is nothing here, or no longer.")
         if scope["method"] not in lent.upstream.methods:
             raise ProxyRefused(405, f"{scope['method']} is not passed on.")

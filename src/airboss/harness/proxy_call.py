@@ -11,19 +11,16 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import httpx2
 
-from airboss.harness.lent_address import LentAddress
+from airboss.harness.lent_address import CallPass, LentAddress
 from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import answer_headers, request_headers
 from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse
 from airboss.net.egress import AddressBlocked, NameNotFound, redirect_host
 from airboss.net.loopback import Peer, Receive, Scope, Send
-
-if TYPE_CHECKING:
-    from airboss.harness.server_grants import ServerPass
 
 _MEGABYTE: Final = 1024 * 1024
 _ALLOW: Final = "If it is meant to be reached, set private = true for it in settings.toml."
@@ -119,7 +116,7 @@ class ProxyCall:
         finally:
             await answer.aclose()
 
-    async def _sent_as_person(self, entry: "ServerPass") -> httpx2.Response:
+    async def _sent_as_person(self, entry: CallPass) -> httpx2.Response:
         """With the token of whoever signed in. One that is not good any more is renewed once."""
         token, body = await entry.token(), await self._whole_body()
         answer = await self._sent(token, body)
@@ -197,7 +194,7 @@ class ProxyCall:
         status = answer.status_code
         if 300 <= status < 400:
             raise ProxyRefused(_LASTING, self._redirected(answer))
-        if status in _UNKNOWN and self.lent.upstream.what != "provider":
+        if status in _UNKNOWN and self.lent.upstream.what == "MCP server":
             self.lent.wants_sign_in = True
             raise ProxyRefused(_FORBIDDEN, self._wants_sign_in(status))
         if not 200 <= status < 600:

@@ -111,6 +111,7 @@ class SessionOpening:
         terms, ears = self.terms.now, self.ears
         routes = await agent_routes(terms.setup, terms.route, terms.route_of)
         provider = await self.address.provider(terms.route)
+        token, renew = self.address.login(grant)
         return SessionRequest(
             id=self.incarnation.runtime_id,
             cwd=terms.rule.cwd,
@@ -121,8 +122,8 @@ class SessionOpening:
             named=await self.address.named(terms.route, provider, routes.elsewhere),
             servers=await self.launch.servers(terms.setup),
             vision=terms.route.vision,
-            github_token=grant and grant.token,
-            renew_token=grant and grant.renewed,
+            github_token=token,
+            renew_token=renew,
             place=terms.homes.key(terms.setup.identity, grant, terms.cage),
             tools=TOOLS,
             decide=ears.decide,

@@ -259,7 +259,7 @@ class Runtime:
         pid = pid if cage is None else cage.pid
         for number in {child.pid, pid}:
             give_back_descriptor_limit(number)
-        wire = SdkWire(asyncio.get_running_loop())
+        wire = SdkWire(asyncio.get_running_loop(), plan.request_handler)
         wire.attach(client)
         self.starts += 1
         return RuntimeProcess(client, child, wire, mark, located, pid, plan.places, cage=cage)

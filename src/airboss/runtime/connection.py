@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airboss.errors import RuntimeUnavailable
+from airboss.runtime.handed_calls import ServeCall
 from airboss.runtime.locate import CLI_VERSION
 from airboss.runtime.pids import supervised
 from airboss.runtime.sdk_internals import buffered
@@ -54,6 +55,8 @@ class ClientPlan:
     # In a cage: where its outer process starts, and the command that becomes the program inside.
     folder: Path | None = None
     outer: tuple[str, ...] = ()
+    # Who makes its calls to models, where it hands them over: it has no network of its own.
+    request_handler: ServeCall | None = field(default=None, repr=False)
 
 
 def new_token() -> str:
@@ -61,7 +64,7 @@ def new_token() -> str:
 
 
 def own_client(plan: ClientPlan) -> "CopilotClient":
-    from copilot import CopilotClient, RuntimeConnection
+    from copilot import CopilotClient, CopilotRequestHandler, RuntimeConnection
 
     program, *more = plan.outer or (str(plan.program),)
     path, arguments = supervised(Path(program), plan.note) or (program, ())
@@ -78,6 +81,8 @@ def own_client(plan: ClientPlan) -> "CopilotClient":
         use_logged_in_user=plan.signed_in_user,
         log_level="error",
         telemetry=plan.spans and plan.spans.for_the_sdk(),
+        # With one the SDK asks for the calls; our wire takes them before it gets any.
+        request_handler=plan.request_handler and CopilotRequestHandler(),
     )
 
 

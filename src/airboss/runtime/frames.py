@@ -2,7 +2,8 @@
 
 A message over the bound is never in memory as a whole, nor parsed as one: it is read in pieces, and
 of each long text in it the head and the tail are kept. All else in it stays, so that it can be
-answered: an edit of one line in a file of 10 MB makes the runtime send seven such files.
+answered: an edit of one line in a file of 10 MB makes the runtime send seven such files. The body
+of a call that it hands to us is kept whole, as bytes.
 """
 
 import json
@@ -17,6 +18,9 @@ from airboss.model.excerpt import EDGE, Gapped
 
 # What is not larger is parsed as it is: that takes the interpreter some 20 ms, and no thread else.
 MOST_BYTES: Final = 2 * 1024 * 1024
+# Has the body of a call that we make in the runtime's place, and so much of it is kept.
+CALL_BODY: Final = "llmInference.httpRequestChunk"
+MOST_BODY_BYTES: Final = 32 * 1024 * 1024
 TOO_LARGE: Final = (
     "This call is too large for Airboss to read, so it is refused. Do it in smaller steps: write a "
     "long file in parts, or by a command."
@@ -41,6 +45,8 @@ _LETTERS = re.compile(rb'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
 _HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 # Nobody can write this by accident or on purpose: it is another one in each process.
 _GAP = secrets.token_hex(16)
+_BODY = secrets.token_hex(16)
+_IS_CALL = b'"method":"%b"' % CALL_BODY.encode()
 
 
 class Pipe(Protocol):
@@ -150,6 +156,22 @@ class _Text:
         return b'{"%b":%d,"head":"%b","tail":"%b"}' % parts
 
 
+@dataclass
+class _Body:
+    """A text of which everything is wanted. It is read in pieces, so that others get a turn; with
+    more than is kept it has one byte more than that."""
+
+    content: bytearray = field(default_factory=bytearray)
+
+    def add(self, piece: bytes) -> None:
+        if len(self.content) <= MOST_BODY_BYTES:
+            self.content += json.loads(b'"%b"' % piece).encode("utf-8", "replace")
+            del self.content[MOST_BODY_BYTES + 1 :]
+
+    def json(self) -> bytes:
+        return b'{"%b":0}' % _BODY.encode()
+
+
 class _Shortener:
     """Reads one message and copies it, but for the middles of its long texts."""
 
@@ -159,7 +181,8 @@ class _Shortener:
         self._size = size
         self._left = size
         self._kept = bytearray()
-        self._text: _Text | None = None
+        self._text: _Text | _Body | None = None
+        self._body: _Body | None = None
         self._begin = b""
         self._end = b""
 
@@ -190,7 +213,7 @@ class _Shortener:
             self._text, place = None, stop + 1
         return b""
 
-    def _break_off(self, text: _Text, chunk: bytes, place: int, stop: int) -> bytes:
+    def _break_off(self, text: _Text | _Body, chunk: bytes, place: int, stop: int) -> bytes:
         """The text goes on in the next chunk."""
         if len(chunk) - stop > len(r"\u123"):
             raise ValueError("The agent runtime said something that is no JSON.")
@@ -206,7 +229,10 @@ class _Shortener:
         self._end = (self._end + chunk)[-_ENDS:]
         return chunk
 
-    def _new_text(self) -> _Text:
+    def _new_text(self) -> _Text | _Body:
+        if self._body is None and self._kept.endswith(b'"data":') and _IS_CALL in self._begin:
+            self._body = _Body()
+            return self._body
         if len(self._kept) < _ROOM:
             return _Text(_HEAD, _TAIL)
         return _Text(_SHORT, _SHORT)
@@ -214,12 +240,17 @@ class _Shortener:
     def _read(self) -> tuple[Any, int]:
         if len(self._kept) <= _MOST_LEFT:
             try:
-                message = json.loads(bytes(self._kept), object_hook=_with_gap)
+                message = json.loads(bytes(self._kept), object_hook=self._whole)
                 return Shortened(message), len(self._kept)
             # A name that is too long, no JSON at all, or too much inside each other.
             except (ValueError, TypeError, RecursionError):
                 pass
         return self._passed_over(), _ENDS
+
+    def _whole(self, found: dict[str, Any]) -> Any:
+        if self._body is not None and _BODY in found:
+            return bytes(self._body.content)
+        return _with_gap(found)
 
     def _passed_over(self) -> PassedOver:
         envelope = re.split(rb'"(?:params|result|error)"', self._begin, maxsplit=1)

@@ -123,9 +123,10 @@ class Pool:
         entry = self._runtimes.get(key)
         if entry is None:
             signs_in = key.mode == "cli"
-            runtime = Runtime(
-                replace(self.plan, home=key.home, signed_in_user=signs_in, cage=key.cage)
-            )
+            plan = replace(self.plan, home=key.home, signed_in_user=signs_in, cage=key.cage)
+            # Without a network only: others reach the proxy by its address.
+            handler = self.plan.request_handler if key.cage is not None else None
+            runtime = Runtime(replace(plan, request_handler=handler))
             entry = self._runtimes[key] = PooledRuntime(key, runtime)
             runtime.on_change = lambda: self._look_at(entry)
         entry.users += 1

@@ -10,6 +10,7 @@ from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.connection import OutsideRuntime
+from airboss.runtime.handed_calls import ServeCall
 from airboss.runtime.span_target import SpanTarget
 from airboss.store.places import Places
 
@@ -40,6 +41,8 @@ class RuntimePlan:
     cage: CagePlan | None = None
     doors: Callable[[CagePlan], CageDoors] = lambda _: CageDoors()
     hear_cage: Callable[["CageNews"], None] = lambda _: None
+    # Makes its calls to models in its place.
+    request_handler: ServeCall | None = None
     # Told what must never be shown.
     learn: Callable[[str], None] = lambda _: None
 

@@ -17,7 +17,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from airboss.background import Background, ignore_failure
+from airboss.errors import RuntimeUnavailable
 from airboss.runtime.frames import TOO_LARGE, PassedOver, Pipe, Shortened, read_message
+from airboss.runtime.handed_calls import HandedCalls, ServeCall
 from airboss.runtime.sdk_internals import SdkConnection
 
 if TYPE_CHECKING:
@@ -72,7 +74,11 @@ _log = logging.getLogger(__name__)
 class SdkWire:
     """Brings the raw events of one client to the sessions they belong to, on the event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, serve_call: ServeCall | None = None
+    ) -> None:
+        # The calls that it hands to us, where it has no network.
+        self._calls = HandedCalls(serve_call, loop) if serve_call is not None else None
         self.routes: dict[str, Listener] = {}
         self.hooks: dict[str, AskHook] = {}
         # The hooks that a session has beside the one before each call of a tool, by name. Most
@@ -95,6 +101,8 @@ class SdkWire:
         """Listen on the client's connection; False where that cannot be done."""
         connection = self._connection = SdkConnection.of(client)
         if connection is None:
+            if self._calls is not None:
+                raise RuntimeUnavailable("This version of the Copilot SDK hands no calls over.")
             return False
         connection.take_over(lambda message: self._hear(connection, message), self._read)
         self.attached = True
@@ -143,6 +151,8 @@ class SdkWire:
             case "hooks.invoke" if self._has_hook(message):
                 with contextlib.suppress(RuntimeError):  # the loop is closed
                     self._loop.call_soon_threadsafe(self._ask_hook, connection, message)
+            case _ if self._calls is not None and self._calls.hear(connection, message):
+                pass
             case _:
                 connection.hand_on(message)
 
@@ -181,6 +191,8 @@ class SdkWire:
             self._saying.call(connection.send(message)).add_done_callback(ignore_failure)
 
     async def close(self) -> None:
+        if self._calls is not None:
+            await self._calls.close()
         await self._saying.close(cancel=True, seconds=1)
 
     def _pass_over(self, connection: SdkConnection, said: PassedOver) -> dict[str, Any] | None:

@@ -96,7 +96,15 @@ async def caged_launch(
     )
     state = STATE if cage.kind == "strong" else life.folders.state
     client = ClientPlan(
-        program, note, state, environ, False, None, folder=life.folders.root, outer=command
+        program,
+        note,
+        state,
+        environ,
+        False,
+        None,
+        folder=life.folders.root,
+        outer=command,
+        request_handler=plan.request_handler,
     )
     return CagedLaunch(life, client)
 
