@@ -37,6 +37,7 @@ from airboss.harness.models import Catalog, copilot_offers
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.server_grants import ServerGrants
 from airboss.harness.setup import check_settings
+from airboss.harness.user_door import UserDoor
 from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
 from airboss.http.services import Services
@@ -44,6 +45,7 @@ from airboss.log.journal import Journal
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
+from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.forks import fork_session
 from airboss.runtime.sweep import sweep_owner
@@ -151,7 +153,8 @@ async def opened_services(
             stack.push_async_callback(tracing.close)
         homes = Homes(folder, lambda: accounts.cli_is_signed_in is False, settings.runtime_url)
         plan = runtime_plan(settings, folder, environ, secrets, tracing, redactor.learn)
-        plan = replace(plan, request_handler=proxy.answer_handed)
+        doors = CageDoors(user=UserDoor(proxy).serve)
+        plan = replace(plan, request_handler=proxy.answer_handed, doors=lambda _: doors)
         pool = runtime_pool(settings, plan, homes, accounts)
         stack.push_async_callback(pool.stop)
         home = Path.home()

@@ -105,7 +105,9 @@ class Conversation:
             self._terms,
             self._incarnation,
             account,
-            ProviderAddress(terms.proxy, lambda: state.turn and state.turn.trace),
+            ProviderAddress(
+                terms.proxy, lambda: state.turn and state.turn.trace, terms.cage is not None
+            ),
             launch,
             state.redactor,
             Ears(
