@@ -137,11 +137,15 @@ MEMORY = "python3 -c 'x = bytearray(1 << 30); import time; time.sleep(60)'"
 CROWD = "for _ in $(seq 200); do sleep 60 & done; wait"
 
 
+def no_group(_: str, __: CageProfile) -> None:
+    return None
+
+
 @pytest.mark.parametrize(("flood", "limit"), [(CROWD, "processes"), (MEMORY, "memory")])
 async def test_the_watch_alone_ends_a_cage_that_is_over(
     work: Path, monkeypatch: pytest.MonkeyPatch, flood: str, limit: str
 ) -> None:
-    monkeypatch.setattr(life_module, "make_group", lambda *_: None)
+    monkeypatch.setattr(life_module, "make_group", no_group)
     ended = await inside(work, flood, memory_mb=300, processes=150)
     # An ordinary user's processes are bound by the kernel.
     is_bound = limit == "processes" and os.geteuid() != 0
