@@ -173,6 +173,22 @@ async def test_the_home_cannot_be_worked_in(work: Path) -> None:
         await inside(Path.home(), "true")
 
 
+def become_a_link(folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    folder.symlink_to("/srv")
+
+
+async def test_a_folder_that_became_a_link_is_refused(work: Path) -> None:
+    become_a_link(work)
+    with pytest.raises(CageUnavailable, match="or became a link"):
+        await inside(work, "true")
+
+
+async def test_a_folder_of_the_profile_that_is_not_there_is_said(work: Path) -> None:
+    with pytest.raises(CageUnavailable, match="hands in what is not there: /no/such/folder"):
+        await inside(work, "true", read=("/no/such/folder",))
+
+
 async def test_a_command_that_is_not_there_is_said(work: Path) -> None:
     plan = CagePlan("strong", "default", CageProfile(), work, "k")
     ended = await attempt(plan, work.parent / "data", ("no-such-program",))
