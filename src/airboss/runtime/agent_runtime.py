@@ -263,7 +263,10 @@ class Runtime:
         wire = SdkWire(asyncio.get_running_loop(), plan.request_handler)
         wire.attach(client)
         self.starts += 1
-        return RuntimeProcess(client, child, wire, mark, located, pid, plan.places, cage=cage)
+        # In a cage long outputs stay in its own temporary folder: what an agent can write, it could
+        # replace by a link while we move it.
+        places = plan.places if cage is None else None
+        return RuntimeProcess(client, child, wire, mark, located, pid, places, cage=cage)
 
     async def _caged(
         self, located: Located, program: Path, note: Path, mark: str

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airboss.runtime.cage.doors import CageDoors
-from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.connection import OutsideRuntime
 from airboss.runtime.handed_calls import ServeCall
@@ -65,6 +64,4 @@ class RuntimePlan:
 
     @property
     def places(self) -> Places:
-        if self.cage is not None:
-            return CageFolders.of(self.folder, self.cage.key).places
         return Places(self.folder)

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tests.runtime.cage import file_attempts, kernel_attempts, network_attempts
 from tests.runtime.cage.attempt_table import ATTEMPTS, Attempt, Scene
@@ -20,7 +20,7 @@ MODULES: Final = (file_attempts, kernel_attempts, network_attempts)
 _SECONDS: Final = 10
 
 
-def tried(one: Attempt, scene: Scene) -> dict[str, object]:
+def tried(one: Attempt, scene: Scene) -> dict[str, Any]:
     """In a process of its own."""
     read, write = os.pipe()
     pid = os.fork()

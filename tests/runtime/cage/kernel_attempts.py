@@ -219,7 +219,7 @@ def the_rank_of_another(scene: Scene) -> object:
 
 @attempt("processes")
 def the_limits_of_another(scene: Scene) -> object:
-    return resource.prlimit(scene.victim, resource.RLIMIT_CORE, (0, 0)) is not None
+    return bool(resource.prlimit(scene.victim, resource.RLIMIT_CORE, (0, 0)))
 
 
 @attempt("processes")

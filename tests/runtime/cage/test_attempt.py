@@ -137,11 +137,15 @@ MEMORY = "python3 -c 'x = bytearray(1 << 30); import time; time.sleep(60)'"
 CROWD = "for _ in $(seq 200); do sleep 60 & done; wait"
 
 
+def no_group(_: str, __: CageProfile) -> None:
+    return None
+
+
 @pytest.mark.parametrize(("flood", "limit"), [(CROWD, "processes"), (MEMORY, "memory")])
 async def test_the_watch_alone_ends_a_cage_that_is_over(
     work: Path, monkeypatch: pytest.MonkeyPatch, flood: str, limit: str
 ) -> None:
-    monkeypatch.setattr(life_module, "make_group", lambda *_: None)
+    monkeypatch.setattr(life_module, "make_group", no_group)
     ended = await inside(work, flood, memory_mb=300, processes=150)
     # An ordinary user's processes are bound by the kernel.
     is_bound = limit == "processes" and os.geteuid() != 0
@@ -167,6 +171,22 @@ async def test_a_disk_that_is_nearly_full_ends_the_cage(
 async def test_the_home_cannot_be_worked_in(work: Path) -> None:
     with pytest.raises(CageUnavailable, match="cannot be worked in from a cage: it is the home"):
         await inside(Path.home(), "true")
+
+
+def become_a_link(folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    folder.symlink_to("/srv")
+
+
+async def test_a_folder_that_became_a_link_is_refused(work: Path) -> None:
+    become_a_link(work)
+    with pytest.raises(CageUnavailable, match="or became a link"):
+        await inside(work, "true")
+
+
+async def test_a_folder_of_the_profile_that_is_not_there_is_said(work: Path) -> None:
+    with pytest.raises(CageUnavailable, match="hands in what is not there: /no/such/folder"):
+        await inside(work, "true", read=("/no/such/folder",))
 
 
 async def test_a_command_that_is_not_there_is_said(work: Path) -> None:

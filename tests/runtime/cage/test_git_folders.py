@@ -53,6 +53,8 @@ async def test_a_repository_is_worked_in(origin: Path) -> None:
         "echo evil > .git/hooks/post-checkout",
         "mv .git .git.away",
         "rm -rf .git/hooks",
+        "mkdir -p .git/modules/evil",
+        "rm .git/config.worktree && ln -s /etc/passwd .git/config.worktree",
         "mv .git/objects .git/objects.away",
         "echo /root/private/.git/objects > .git/objects/info/alternates",
     ],

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
-from collections.abc import AsyncGenerator
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +29,22 @@ from airboss.runtime.pool_key import PoolKey
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import RuntimeLost
+from tests.runtime.cage.attempt_table import Scene
+from tests.runtime.cage.attempts import ATTEMPTS
 from tests.runtime.cage.conftest import BOMB
+from tests.runtime.cage.escape import answers_in, command_in, damage, staged, through
 from tests.runtime.conftest import Flight, Listener, running, soon
 from tests.trials import whole_only
 
+ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
+
+
+def always(doors: CageDoors) -> Callable[[CagePlan], CageDoors]:
+    def these(_: CagePlan) -> CageDoors:
+        return doors
+
+    return these
 
 
 @dataclass
@@ -47,7 +61,7 @@ class Yard:
         plan = replace(
             self.flight.runtime.plan,
             data=self.data,
-            doors=lambda _: doors,
+            doors=always(doors),
             hear_cage=self.news.append,
         )
         self.pool = Pool(plan, PoolKey("default", self.data / "copilot-home", "byok"))
@@ -172,9 +186,28 @@ async def test_with_the_outer_process_everything_is_gone(yard: Yard, listener: L
     outer = psutil.Process(yard.pid).parents()[1]
     outer.send_signal(signal.SIGKILL)
     await listener.until(RuntimeLost)
-    assert await soon(lambda: not any(map(psutil.pid_exists, inside)), 2)
+    assert await soon(lambda: not any(map(is_running, inside)), 2)
     assert not running("sleep 611")
     assert await soon(lambda: [news.what for news in yard.news] == ["opened", "closed"])
+
+
+async def test_with_the_server_everything_is_gone(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "tests.runtime.cage.keeper", str(tmp_path))
+    keeper = await asyncio.create_subprocess_exec(*command, stdout=PIPE, cwd=ROOT)
+    assert keeper.stdout is not None
+    pid = int(await keeper.stdout.readline())
+    family = [pid, *(parent.pid for parent in psutil.Process(pid).parents()[:3])]
+    assert keeper.pid not in family
+    keeper.kill()
+    await keeper.wait()
+    assert await soon(lambda: not any(map(is_running, family)), 3)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 async def test_a_session_goes_on_in_a_new_cage(yard: Yard, listener: Listener) -> None:
@@ -265,7 +298,7 @@ async def test_a_narrow_cage_starts_the_same_runtime(yard: Yard) -> None:
 
 async def test_a_warden_that_fails_is_said_in_its_words(yard: Yard, listener: Listener) -> None:
     doors = CageDoors(loopback=(80,))  # where only root may listen
-    yard.pool.plan = replace(yard.pool.plan, doors=lambda _: doors)
+    yard.pool.plan = replace(yard.pool.plan, doors=always(doors))
     with pytest.raises(RuntimeUnavailable, match="The cage could not be closed"):
         await yard.session(listener)
     assert yard.pool.states == ()
@@ -280,3 +313,24 @@ async def test_ended_tools_are_told(yard: Yard, listener: Listener) -> None:
     session = await yard.session(listener)
     await said(session, listener, "shell false")
     assert listener.all(ToolEnded)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Generator[Scene]:
+    with staged(tmp_path / "scene") as scene:
+        yield scene
+
+
+async def test_no_way_out_is_open_to_the_shell_of_the_real_runtime(
+    scene: Scene, flight: Flight, listener: Listener
+) -> None:
+    yard = Yard(replace(flight, folder=Path(scene.work)), Path(scene.data))
+    try:
+        session = await yard.session(listener)
+        await said(session, listener, f"shell {shlex.join(command_in(scene))}")
+    finally:
+        await yard.pool.stop()
+    answers = answers_in(scene)
+    assert len(answers) == len(ATTEMPTS)
+    assert through(answers) == []
+    assert damage(scene) == []

@@ -59,7 +59,6 @@ def test_only_these_can_be_written() -> None:
         "/tmp",  # noqa: S108 - the cage's own
         "/home/agent",
         "/home/agent/.copilot",
-        "/data/cages/k/outputs",
         "/srv/out",
         "/srv/work",
         "/srv/work/.git",

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from airboss.store.places import Places
-
 _CAGES: Final = "cages"
 # Those that are written from inside.
-_INSIDE: Final = ("home", "state", "scratch", "outputs")
+_INSIDE: Final = ("home", "state", "scratch")
 _OURS: Final = ("etc", "doors")
 
 
@@ -42,10 +40,6 @@ class CageFolders:
         return self.root / "scratch"
 
     @property
-    def outputs(self) -> Path:
-        return self.root / "outputs"
-
-    @property
     def etc(self) -> Path:
         """Made-up files of the system."""
         return self.root / "etc"
@@ -59,10 +53,6 @@ class CageFolders:
     def walls(self) -> Path:
         """The options of the outer process, which nobody inside sees."""
         return self.root / "walls"
-
-    @property
-    def places(self) -> Places:
-        return Places(self.root)
 
     def make(self) -> None:
         for name in ("", *_INSIDE, *_OURS):

@@ -13,9 +13,7 @@ from typing import Final
 from airboss.runtime.cage.walls import Bind, same
 
 _GIT: Final = ".git"
-_CLOSED: Final = ("config", "config.worktree", "hooks")
 _MOST_BYTES: Final = 4096
-_MOST_MODULES: Final = 200
 
 # Why a folder cannot be handed in; none where it can.
 Refusal = Callable[[Path], str | None]
@@ -34,31 +32,30 @@ def git_binds(cwd: Path, refusal: Refusal) -> tuple[Bind, ...]:
 def _of_repository(git: Path, refusal: Refusal) -> Iterator[Bind]:
     """Bound on itself, since a folder with mounts in it could be moved away, but for a mount."""
     yield same(git, writable=True)
-    yield from _closed(git)
-    yield from _objects(git / "objects", refusal)
-    configurations = (git / "modules").rglob("config") if (git / "modules").is_dir() else ()
-    for number, config in enumerate(configurations):
-        if number == _MOST_MODULES:
-            return
-        if config.is_file() and (config.parent / "objects").is_dir():
-            yield same(config.parent, writable=True)
-            yield from _closed(config.parent)
-
-
-def _closed(git: Path) -> Iterator[Bind]:
-    with contextlib.suppress(OSError):
-        (git / "hooks").mkdir(exist_ok=True)  # else the agent could make it
-    for name in _CLOSED:
+    for name in ("hooks", "modules"):
+        _make(git / name, is_folder=True)
+    _make(git / "config.worktree")
+    for name in ("config", "config.worktree", "hooks", "modules"):
         if (git / name).exists() and not (git / name).is_symlink():
             yield same(git / name)
+    yield from _objects(git / "objects", refusal)
+
+
+def _make(path: Path, *, is_folder: bool = False) -> None:
+    """Empty, it says nothing to git. What was not there could be made inside, and in the place of
+    it a link, just as the next cage binds it."""
+    with contextlib.suppress(OSError):
+        if is_folder:
+            path.mkdir()
+        else:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
 
 
 def _objects(objects: Path, refusal: Refusal) -> Iterator[Bind]:
     """Those that a shared clone borrows are read-only, and so is what says where they are."""
     if objects.is_symlink() or not objects.is_dir():
         return
-    with contextlib.suppress(OSError):
-        (objects / "info").mkdir(exist_ok=True)
+    _make(objects / "info", is_folder=True)
     yield same(objects, writable=True)
     if (objects / "info").is_symlink():
         return
@@ -85,6 +82,7 @@ def _of_worktree(cwd: Path, dot: Path, refusal: Refusal) -> Iterator[Bind]:
     if (common / "objects" / "info").is_dir():
         yield same(common / "objects" / "info")
     yield same(own, writable=True)
+    _make(own / "config.worktree")
     for name in ("gitdir", "commondir", "config.worktree"):
         if (own / name).is_file():
             yield same(own / name)

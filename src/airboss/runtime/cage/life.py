@@ -122,24 +122,34 @@ class CageLife:
     def _layout(self, inside: Caged, found: Ability) -> CageLayout:
         plan, home = self.plan, Path(os.path.realpath(Path.home()))
         wrong = refusals(plan.terms, home, self._data)
-        if why := folder_refusal(Path(os.path.realpath(plan.cwd)), home, self._data):
+        why = folder_refusal(plan.cwd, home, self._data)
+        if os.path.realpath(plan.cwd) != str(plan.cwd):
+            why = "it is not a real path, or became a link"
+        if why:
             wrong = (f"The folder {plan.cwd} cannot be worked in from a cage: {why}.", *wrong)
         if wrong:
             raise CageUnavailable(" ".join(wrong))
+
+        read = tuple(expanded(path, home) for path in plan.terms.read)
+        write = tuple(expanded(path, home) for path in plan.terms.write)
+        if missing := [str(path) for path in (*read, *write) if not path.exists()]:
+            raise CageUnavailable(
+                f"The profile {plan.profile} hands in what is not there: {', '.join(missing)}."
+            )
 
         def refusal(path: Path) -> str | None:
             return folder_refusal(path, home, self._data)
 
         return CageLayout(
             terms=plan.terms,
-            cwd=Path(os.path.realpath(plan.cwd)),
+            cwd=plan.cwd,
             folders=self.folders,
             system=system_facts(),
             warden=Path(warden.__file__).parent,
-            read=tuple(expanded(path, home) for path in plan.terms.read),
-            write=tuple(expanded(path, home) for path in plan.terms.write),
+            read=read,
+            write=write,
             runtime=inside.binds,
-            git=git_binds(Path(os.path.realpath(plan.cwd)), refusal),
+            git=git_binds(plan.cwd, refusal),
             disables_namespaces=found.disables_namespaces,
         )
 

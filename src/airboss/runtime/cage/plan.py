@@ -13,7 +13,8 @@ _KEY_LETTERS: Final = 24
 
 @dataclass(frozen=True)
 class CagePlan:
-    """`key` names its folder: the next cage of the same finds there what this one left."""
+    """`key` names its folder: the next cage of the same finds there what this one left. `cwd` is a
+    real path, so that it cannot become another folder by a link."""
 
     kind: CageKind
     profile: str

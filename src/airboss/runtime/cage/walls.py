@@ -68,7 +68,6 @@ def strong_walls(layout: CageLayout) -> list[str]:
         Bind(folders.scratch, Path("/tmp"), writable=True),  # noqa: S108 - the cage's own
         Bind(folders.home, HOME, writable=True),
         Bind(folders.state, STATE, writable=True),
-        same(folders.outputs, writable=True),
         *layout.runtime,
         *(same(path) for path in layout.read),
         *(same(path, writable=True) for path in layout.write),
@@ -123,7 +122,7 @@ class LandlockRules:
 def strong_rules(layout: CageLayout) -> LandlockRules:
     """Behind the mounts a second wall, where the kernel has it: nothing of /proc is written."""
     read = ("/usr", "/etc", "/opt", "/run", "/proc", *map(str, layout.system.folders))
-    write = ("/dev", "/tmp", HOME, layout.folders.outputs)  # noqa: S108
+    write = ("/dev", "/tmp", HOME)  # noqa: S108
     return LandlockRules(
         needs=0,
         read=(*_paths(read), *layout.system.toolchains, *layout.read, *_of(layout.git, False)),
@@ -143,7 +142,7 @@ def narrow_rules(layout: CageLayout, needs: int) -> LandlockRules:
             *(folders.etc, *(bind.source for bind in layout.runtime), *layout.read),
         ),
         write=(
-            *(*devices, folders.scratch, folders.home, folders.state, folders.outputs),
+            *(*devices, folders.scratch, folders.home, folders.state),
             *(*layout.write, layout.cwd),
         ),
     )
