@@ -34,6 +34,7 @@ from airboss.harness.holders import holder_of
 from airboss.harness.homes import Homes
 from airboss.harness.lent_account import CopilotService
 from airboss.harness.models import Catalog, copilot_offers
+from airboss.harness.open_cages import OpenCages
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.server_grants import ServerGrants
 from airboss.harness.setup import check_settings
@@ -45,7 +46,6 @@ from airboss.log.journal import Journal
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
-from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.forks import fork_session
 from airboss.runtime.sweep import sweep_owner
@@ -153,8 +153,13 @@ async def opened_services(
             stack.push_async_callback(tracing.close)
         homes = Homes(folder, lambda: accounts.cli_is_signed_in is False, settings.runtime_url)
         plan = runtime_plan(settings, folder, environ, secrets, tracing, redactor.learn)
-        doors = CageDoors(user=UserDoor(proxy).serve)
-        plan = replace(plan, request_handler=proxy.answer_handed, doors=lambda _: doors)
+        open_cages = OpenCages(UserDoor(proxy).serve)
+        plan = replace(
+            plan,
+            request_handler=proxy.answer_handed,
+            doors=open_cages.doors,
+            hear_cage=open_cages.hear,
+        )
         pool = runtime_pool(settings, plan, homes, accounts)
         stack.push_async_callback(pool.stop)
         home = Path.home()
@@ -233,6 +238,7 @@ async def opened_services(
             grants=grants,
             trust=trust,
             cages=cages_of(settings),
+            open_cages=open_cages,
             bindings=Bindings(BindingStore(database)),
             holder=functools.partial(holder_of, homes, accounts),
             fork_on_runtime=functools.partial(fork_session, pool),

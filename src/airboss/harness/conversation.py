@@ -17,6 +17,7 @@ from airboss.harness.limit_guard import LimitGuard
 from airboss.harness.loops import Loops
 from airboss.harness.message_writing import MessageWriting
 from airboss.harness.models import Route
+from airboss.harness.open_cages import caged_session
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.plans import must_have_own_turn
@@ -113,6 +114,7 @@ class Conversation:
             Ears(
                 self._hear, decide, self.pending.answer, self.gate, hooks, lambda: switches.decide
             ),
+            terms.cage and caged_session(state, self.hosts, terms.cage),
         )
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None

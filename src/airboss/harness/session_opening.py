@@ -7,6 +7,7 @@ from airboss.harness.accounts import Grant
 from airboss.harness.agent_routes import agent_routes
 from airboss.harness.incarnation import Incarnation
 from airboss.harness.models import REHEARSAL, Route
+from airboss.harness.open_cages import CagedSession
 from airboss.harness.own_words import own_words
 from airboss.harness.plans import PLAN_OFFER
 from airboss.harness.provider_address import ProviderAddress
@@ -55,9 +56,13 @@ class SessionOpening:
     launch: ServerLaunch
     redactor: Redactor
     ears: Ears
+    # Where it works in a cage.
+    caged: CagedSession | None = None
 
     async def opened(self, *, resume: bool, goes_on: bool = False) -> RuntimeSession:
         terms = self.terms.now
+        if terms.cage is not None and self.caged is not None:
+            terms.open_cages.enter(terms.cage, self.caged)
 
         async def enter(grant: Grant | None) -> RuntimeSession:
             request = await self._request(grant, resume=resume, goes_on=goes_on)
@@ -69,6 +74,9 @@ class SessionOpening:
         self.address.give_back()
         self.launch.give_back()
         self.account.release()
+        terms = self.terms.now
+        if terms.cage is not None and self.caged is not None:
+            terms.open_cages.leave(terms.cage, self.caged)
 
     async def moved(self, agent: RuntimeSession) -> RuntimeSession:
         """For the next turn: with another account, where its own rests."""

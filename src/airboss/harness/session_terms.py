@@ -9,6 +9,7 @@ from airboss.harness.accounts import Accounts
 from airboss.harness.binding import Bindings, Holder, default_holder
 from airboss.harness.homes import Homes
 from airboss.harness.models import Route
+from airboss.harness.open_cages import OpenCages
 from airboss.harness.pending_items import FindEarlierDecisions, RulesInForce
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.server_grants import ServerGrants
@@ -61,6 +62,7 @@ class SessionTerms:
     holder: Callable[[Route, Setup], Holder] = default_holder
     # The cage that it works in.
     cage: CagePlan | None = None
+    open_cages: OpenCages = field(default_factory=OpenCages)
     # The way to the models of its agents.
     route_of: Callable[[str], Awaitable[Route]] = nowhere
     # For the programs that are asked at moments of its life.

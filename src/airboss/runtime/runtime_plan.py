@@ -40,8 +40,6 @@ class RuntimePlan:
     cage: CagePlan | None = None
     doors: Callable[[CagePlan], CageDoors] = lambda _: CageDoors()
     hear_cage: Callable[["CageNews"], None] = lambda _: None
-    # Makes its calls to models in its place.
-    request_handler: ServeCall | None = None
     # Told what must never be shown.
     learn: Callable[[str], None] = lambda _: None
     # Makes its calls to models in its place.

@@ -18,6 +18,7 @@ from airboss.harness.earlier_decisions import earlier_decisions_of
 from airboss.harness.file_waits import FileWaits
 from airboss.harness.homes import Homes
 from airboss.harness.models import Catalog, Route
+from airboss.harness.open_cages import OpenCages
 from airboss.harness.pending_items import RulesInForce
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.server_grants import ServerGrants
@@ -89,6 +90,7 @@ class OpenSessions:
     holder: Callable[[Route, Setup], Holder] = default_holder
     # Which of them work in a cage.
     cages: Cages = field(default_factory=Cages)
+    open_cages: OpenCages = field(default_factory=OpenCages)
     # Whether somebody follows the work as traces.
     is_traced: bool = False
     # What the programs of hooks run in: as agents' commands, without secrets.
@@ -212,6 +214,7 @@ class OpenSessions:
             bindings=self.bindings,
             holder=self.holder,
             cage=cage,
+            open_cages=self.open_cages,
             route_of=self.catalog.route,
             hook_environ=self.hook_environ,
         )

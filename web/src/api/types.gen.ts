@@ -163,6 +163,20 @@ export type CageClosed = {
   "peak_memory_mb"?: number | null;
 };
 
+/** A profile of the settings by its name, and what is to be otherwise than in it. Who may not widen what the server allows can only take away. */
+export type CageKeys = {
+  "profile"?: string | null;
+  "read"?: readonly (string)[] | null;
+  "write"?: readonly (string)[] | null;
+  "hosts"?: readonly (string)[] | null;
+  "unknownHosts"?: "refuse" | "ask" | null;
+  "variables"?: readonly (string)[] | null;
+  "memoryMb"?: number | null;
+  "processes"?: number | null;
+  "fileMb"?: number | null;
+  "debuggers"?: boolean | null;
+};
+
 /** What is inside wanted more than its profile allows, and the cage ended. */
 export type CageLimit = {
   "kind": "cage.limit";
@@ -184,6 +198,35 @@ export type CageOpened = {
   "profile": string;
   "walls": readonly (string)[];
   "limits": CageLimits;
+};
+
+/** `[cages.NAME]` of the settings. What is inside may do everything there; nothing leaves. */
+export type CageProfile = {
+  "read": readonly (string)[];
+  "write": readonly (string)[];
+  "hosts": readonly (string)[];
+  "unknown_hosts": "refuse" | "ask";
+  "variables": readonly (string)[];
+  "memory_mb": number;
+  "processes": number;
+  "file_mb": number;
+  "debuggers": boolean;
+};
+
+/** The cage that a session works in: the profile by its name, and what of it holds. */
+export type CageSetup = {
+  "profile": string;
+  "terms": CageProfile;
+};
+
+/** The cage of a session as it is now, or as it last was. */
+export type CageView = {
+  "strength": "strong" | "narrow";
+  "profile": string;
+  "walls": readonly (string)[];
+  "limits": CageLimits;
+  "is_open": boolean;
+  "limit"?: string | null;
 };
 
 /** What a request that waits is to say, or its place: 0 comes next. */
@@ -1841,16 +1884,6 @@ export type SessionBinding = {
   "fits"?: boolean | null;
 };
 
-/** The cage of a session as it is now, or as it last was. */
-export type SessionCage = {
-  "strength": "strong" | "narrow";
-  "profile": string;
-  "walls": readonly (string)[];
-  "limits": CageLimits;
-  "is_open": boolean;
-  "limit"?: string | null;
-};
-
 /** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. With `instead_of` the model was at its rate limit: the turn goes on with another one now, and the session returns to it by itself. */
 export type SessionChanged = {
   "kind": "session.changed";
@@ -2030,7 +2063,8 @@ export type SessionView = {
   "own_agent"?: true | null;
   "instead_of"?: string | null;
   "account"?: string | null;
-  "cage"?: SessionCage | null;
+  "cage_profile"?: string | null;
+  "cage"?: CageView | null;
   "egress"?: readonly (HostTraffic)[] | null;
 };
 

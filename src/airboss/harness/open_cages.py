@@ -1,0 +1,128 @@
+"""The cages that are open: who works in each, who answers at its doors, and who hears of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from airboss.harness.host_items import HostItems
+from airboss.harness.session_state import SessionState
+from airboss.model.cage_events import (
+    CageClosed,
+    CageEvent,
+    CageLimit,
+    CageLimits,
+    CageOpened,
+    EgressEvent,
+)
+from airboss.model.excerpt import excerpt
+from airboss.net.egress import Egress
+from airboss.runtime.cage.doors import CageDoors, ConnectionHandler
+from airboss.runtime.cage.host_request import HostAnswer, HostPermission, HostRequest
+from airboss.runtime.cage.launch import CageNews
+from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.cage.watch import in_words
+from airboss.runtime.cage.way_out import WayOut
+
+_NOBODY: Final = "No session is open in this cage."
+_LEFT: Final = "The session left it."
+_WALLS: Final = {
+    "strong": ("namespaces", "seccomp", "read-only system", "unreadable runtime"),
+    "narrow": ("Landlock", "seccomp", "no network", "unreadable runtime"),
+}
+_MB: Final = 1 << 20
+
+TellCage: TypeAlias = Callable[[CageEvent | EgressEvent], None]
+
+
+@dataclass(frozen=True, eq=False)
+class CagedSession:
+    """One that works in a cage: it is asked about hosts, and hears what happens."""
+
+    permission: HostPermission
+    tell: TellCage
+
+
+def caged_session(state: SessionState, hosts: HostItems, plan: CagePlan) -> CagedSession:
+    def tell(event: CageEvent | EgressEvent) -> None:
+        if isinstance(event, EgressEvent):  # a made-up name may carry what must not be shown
+            event = event.model_copy(update={"host": excerpt(state.redactor, event.host)})
+        state.writer.say(event)
+
+    return CagedSession(hosts.permission(plan.terms.unknown_hosts), tell)
+
+
+@dataclass
+class OpenCages:
+    """By the key of each. Of the sessions that share one the latest is asked and hears of traffic;
+    all hear of the cage itself."""
+
+    user: ConnectionHandler | None = None
+    egress: Egress = field(default_factory=Egress)
+    _inside: dict[str, list[CagedSession]] = field(default_factory=dict[str, list[CagedSession]])
+    _opened: dict[str, CageOpened] = field(default_factory=dict[str, CageOpened])
+    _limits: dict[str, str] = field(default_factory=dict[str, str])
+
+    def enter(self, plan: CagePlan, session: CagedSession) -> None:
+        """Before its runtime is there, or into a cage where others are already."""
+        inside = self._inside.setdefault(plan.key, [])
+        if session in inside:
+            return
+        inside.append(session)
+        if (opened := self._opened.get(plan.key)) is not None:
+            session.tell(opened)
+
+    def leave(self, plan: CagePlan, session: CagedSession) -> None:
+        inside = self._inside.get(plan.key, [])
+        if session not in inside:
+            return
+        inside.remove(session)
+        if not inside:
+            del self._inside[plan.key]
+        if plan.key in self._opened:
+            session.tell(CageClosed(how=self._limits.get(plan.key, _LEFT)))
+
+    def doors(self, plan: CagePlan) -> CageDoors:
+        if plan.kind == "narrow":
+            return CageDoors()
+
+        async def permit(asked: HostRequest) -> HostAnswer:
+            inside = self._inside.get(plan.key)
+            return await inside[-1].permission(asked) if inside else HostAnswer(False, _NOBODY)
+
+        def tell(event: EgressEvent) -> None:
+            if inside := self._inside.get(plan.key):
+                inside[-1].tell(event)
+
+        return CageDoors(WayOut(plan.terms, permit, tell, self.egress).serve, self.user)
+
+    def hear(self, news: CageNews) -> None:
+        """What the runtime tells of a cage."""
+        plan = news.plan
+        match news.what:
+            case "opened":
+                event = self._opened[plan.key] = _opened(news)
+            case "limit":
+                limit = news.limit or "memory"
+                event = CageLimit(what=limit, text=in_words(limit, plan.terms))
+                self._limits[plan.key] = f"Its limit of {limit} was reached."
+            case "closed":
+                self._opened.pop(plan.key, None)
+                how = self._limits.pop(plan.key, "It was ended with everything in it.")
+                peak = news.peak_bytes // _MB or None
+                event = CageClosed(how=how, peak_memory_mb=peak)
+        for session in list(self._inside.get(plan.key, ())):
+            session.tell(event)
+
+
+def _opened(news: CageNews) -> CageOpened:
+    plan = news.plan
+    held = "watched limits" if news.group is None else f"control group v{news.group}"
+    terms = plan.terms
+    return CageOpened(
+        strength=plan.kind,
+        profile=plan.profile,
+        walls=(*_WALLS[plan.kind], held),
+        limits=CageLimits(
+            memory_mb=terms.memory_mb, processes=terms.processes, file_mb=terms.file_mb
+        ),
+    )
