@@ -10,12 +10,25 @@ from airboss.cage_keys import CageKeys
 from airboss.errors import CageRefused, Conflict
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
-from airboss.model.events import MessageEnded, SessionOpened
+from airboss.model.cage_events import CageOpened
+from airboss.model.events import MessageEnded, SessionOpened, ToolEnded
+from airboss.model.inbox_events import ApprovalAsked
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
 from tests.service.house import ME, House, house_in
 
+SCRIPT = """
+rules:
+  - when: "work"
+    steps:
+      - call:
+          tool: bash
+          arguments:
+            command: "touch {cwd}/made; touch {cwd}/../outside; curl -s http://other.example/; true"
+            description: "work"
+      - say: "Done."
+"""
 NOTHING_HOLDS = Ability("none", "This is a test.", "Use Linux.")
 
 strong = pytest.mark.skipif(ability().kind != "strong", reason="no strong cage holds here")
@@ -89,14 +102,14 @@ async def test_a_caged_chat_works_and_goes_on_after_a_restart(tmp_path: Path) ->
     async with house_in(tmp_path, permissions="ask") as house:
         session = await start(house, policy="caged")
         view = await house.sessions.show(session)
-        assert (view.policy, view.cage) == ("caged", "default")
+        assert (view.policy, view.cage_profile) == ("caged", "default")
         assert await turn(house, session, 1)
         assert session in caged_states(tmp_path)
         with pytest.raises(Conflict, match="leaves a cage only as"):
             await house.sessions.switch(session, Switch(permissions="approve-all"), ME)
     async with house_in(tmp_path, permissions="ask") as house:
         view = await house.sessions.resume(session, ME)
-        assert (view.policy, view.cage, view.restart_number) == ("caged", "default", 0)
+        assert (view.policy, view.cage_profile, view.restart_number) == ("caged", "default", 0)
         assert await turn(house, session, 2)
 
 
@@ -106,8 +119,40 @@ async def test_a_fork_enters_a_cage_and_leaves_it_with_its_history(tmp_path: Pat
         source = await start(house)
         await turn(house, source, 1)
         inside = await house.sessions.fork(source, ForkWish(policy="caged"), ME)
-        assert (inside.policy, inside.cage, inside.restart_number) == ("caged", "default", 0)
+        assert (inside.policy, inside.cage_profile, inside.restart_number) == (
+            "caged",
+            "default",
+            0,
+        )
         await turn(house, inside.id, 2)
         outside = await house.sessions.fork(inside.id, ForkWish(policy="ask"), ME)
-        assert (outside.policy, outside.cage, outside.restart_number) == ("ask", None, 0)
+        assert (outside.policy, outside.cage_profile, outside.restart_number) == ("ask", None, 0)
         await turn(house, outside.id, 3)
+
+
+@strong
+async def test_what_a_caged_agent_does_stays_in_its_folder_and_its_calls_are_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
+    async with house_in(tmp_path, permissions="ask", rehearsal=tmp_path / "script.yaml") as house:
+        session = await start(house, policy="caged")
+        await house.sessions.prompt(session, "work", ME)
+        await house.until(session, "idle", turns=1, seconds=40)
+        assert (house.work / "made").exists()
+        assert not (tmp_path / "outside").exists()
+        story = await house.story(session)
+        assert not [one for one in story if isinstance(one, ApprovalAsked)]
+        [cage] = [one for one in story if isinstance(one, CageOpened)]
+        assert (cage.strength, cage.profile) == ("strong", "default")
+        [ended] = [one for one in story if isinstance(one, ToolEnded)]
+        assert "It is not among the hosts of this cage." in str(ended)
+        view = await house.sessions.show(session)
+        assert view.cage is not None
+        assert view.cage.is_open
+        assert view.egress is not None
+        assert [(one.host, one.refused) for one in view.egress] == [("other.example", 1)]
+        await house.sessions.close(session, ME)
+        view = await house.sessions.show(session)
+        assert view.cage is not None
+        assert not view.cage.is_open
