@@ -14,6 +14,7 @@ from airboss.model.events import MessageEnded, SessionOpened
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
+from tests.service.errands import task, task_house_in
 from tests.service.house import ME, House, house_in
 
 NOTHING_HOLDS = Ability("none", "This is a test.", "Use Linux.")
@@ -111,3 +112,32 @@ async def test_a_fork_enters_a_cage_and_leaves_it_with_its_history(tmp_path: Pat
         outside = await house.sessions.fork(inside.id, ForkWish(policy="ask"), ME)
         assert (outside.policy, outside.cage, outside.restart_number) == ("ask", None, 0)
         await turn(house, outside.id, 3)
+
+
+TASK_SCRIPT = """
+models: [{id: driver}, {id: coder}, {id: reviewer}]
+rules:
+  - when: "Touch the file"
+    steps:
+      - call: {tool: bash, arguments: {command: "touch made; ls /root /home; true", description: x}}
+      - say: "Done."
+"""
+
+
+@strong
+async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) -> None:
+    async with task_house_in(tmp_path, TASK_SCRIPT, permissions="ask") as house:
+        await house.install({"it": task("Touch the file.", permissions="caged")})
+        story = await house.ended((await house.begin("it")).id, seconds=60)
+        assert story.view.state == "succeeded", story.view.reason
+        assert (house.work / "made").exists()
+        assert {(one.policy, one.cage) for one in story.sessions} == {("caged", "default")}
+
+
+async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -> None:
+    async with task_house_in(tmp_path, TASK_SCRIPT, permissions="ask") as house:
+        without_cages(house)
+        story = await house.perform(task("Touch the file.", permissions="caged"))
+        assert story.view.state == "failed"
+        assert "It is to work in a cage, and none holds here" in (story.view.reason or "")
+        assert not (house.work / "made").exists()

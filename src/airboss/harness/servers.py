@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Where a path of a command begins that was relative to the file of its entry.
 SCRIPT_JOINT: Final = "/./"
-_SETTINGS_ONLY: Final = ("headers", "token_variable", "private")
+_SETTINGS_ONLY: Final = ("headers", "token_variable", "private", "on_host")
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,7 @@ def _made(server: SaidServer, clean: Callable[[str], str]) -> ServerSetup:
         token_variable=keys.token_variable,
         private=private and server.said.is_settings,
         seconds=keys.seconds,
+        on_host=bool(keys.on_host) and server.said.is_settings,
         scripts=scripts_in(keys.command or ()) if needs_trust else (),
     )
 

@@ -763,6 +763,7 @@ export type HookKeys = {
   "tool"?: string | null;
   "seconds"?: number | null;
   "subAgents"?: boolean | null;
+  "onHost"?: boolean | null;
 };
 
 /** A hook was asked. With an error it had no say: what it was asked about went on, but for a call of a tool, which was refused. */
@@ -786,6 +787,7 @@ export type HookSetup = {
   "tool"?: string | null;
   "seconds": number;
   "sub_agents"?: boolean | null;
+  "on_host": boolean;
   "place": string;
   "files": Record<string, string>;
   "needs_trust": boolean;
@@ -1757,6 +1759,7 @@ export type ServerKeys = {
   "headers"?: Record<string, string> | null;
   "tokenVariable"?: string | null;
   "private"?: boolean | null;
+  "onHost"?: boolean | null;
   "tools"?: readonly (string)[] | null;
   "seconds"?: number | null;
 };
@@ -1770,6 +1773,7 @@ export type ServerSetup = {
   "token_variable"?: string | null;
   "private": boolean;
   "seconds"?: number | null;
+  "on_host": boolean;
   "scripts": readonly (string)[];
 };
 
