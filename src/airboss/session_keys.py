@@ -144,6 +144,8 @@ class ServerKeys(Keys):
     client_secret_variable: VariableName | None = None
     # Whether it may be on this machine or in this network.
     private: StrictBool | None = None
+    # Whether it runs outside of the cage of a caged session; its calls are then asked for.
+    on_host: StrictBool | None = None
     tools: ToolWords | None = None
     # So long a call may take.
     seconds: Annotated[float, Field(gt=0, le=LONGEST_SECONDS, strict=True)] | None = None
@@ -279,6 +281,8 @@ class HookKeys(Keys):
     tool: ToolWord | None = None
     seconds: Annotated[float, Field(gt=0, le=MOST_HOOK_SECONDS)] | None = None
     sub_agents: StrictBool | None = None
+    # Whether it runs outside of the cage of a caged session. For the settings only.
+    on_host: StrictBool | None = None
 
     @model_validator(mode="after")
     def be_one_thing(self) -> "HookKeys":

@@ -1,5 +1,7 @@
 """The cage of a session, of all that is said about it."""
 
+from pathlib import Path
+
 import pytest
 
 from airboss.cage_keys import CageKeys
@@ -77,6 +79,8 @@ def test_what_means_nothing_is_refused_by_name(keys: CageKeys, words: str) -> No
     assert str(refused.value).startswith(words)
 
 
-def test_profiles_of_the_settings_are_checked_as_well() -> None:
+def test_profiles_of_the_settings_are_checked_as_well(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"^settings: cages.web.hosts\[0\]: Should be a host"):
-        check_profiles(ServerCages(profiles={"web": CageProfile(hosts=("*",))}))
+        check_profiles(ServerCages(profiles={"web": CageProfile(hosts=("*",))}), tmp_path)
+    with pytest.raises(Invalid, match=r"^settings: cages.web.write: / is refused: it is the whole"):
+        check_profiles(ServerCages(profiles={"web": CageProfile(write=("/",))}), tmp_path)

@@ -16,6 +16,7 @@ from airboss.model.inbox_events import ApprovalAsked
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
+from tests.service.errands import task, task_house_in
 from tests.service.house import ME, House, house_in
 
 SCRIPT = """
@@ -156,3 +157,32 @@ async def test_what_a_caged_agent_does_stays_in_its_folder_and_its_calls_are_tol
         view = await house.sessions.show(session)
         assert view.cage is not None
         assert not view.cage.is_open
+
+
+TASK_SCRIPT = """
+models: [{id: driver}, {id: coder}, {id: reviewer}]
+rules:
+  - when: "Touch the file"
+    steps:
+      - call: {tool: bash, arguments: {command: "touch made; ls /root /home; true", description: x}}
+      - say: "Done."
+"""
+
+
+@strong
+async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) -> None:
+    async with task_house_in(tmp_path, TASK_SCRIPT, permissions="ask") as house:
+        await house.install({"it": task("Touch the file.", permissions="caged")})
+        story = await house.ended((await house.begin("it")).id, seconds=60)
+        assert story.view.state == "succeeded", story.view.reason
+        assert (house.work / "made").exists()
+        assert {(one.policy, one.cage_profile) for one in story.sessions} == {("caged", "default")}
+
+
+async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -> None:
+    async with task_house_in(tmp_path, TASK_SCRIPT, permissions="ask") as house:
+        without_cages(house)
+        story = await house.perform(task("Touch the file.", permissions="caged"))
+        assert story.view.state == "failed"
+        assert "It is to work in a cage, and none holds here" in (story.view.reason or "")
+        assert not (house.work / "made").exists()

@@ -56,6 +56,8 @@ class HookPlan:
         for hook in self:
             if mistake := mistake_in_tool(hook.name, hook.keys.tool):
                 raise Invalid(f"{hook.place}.tool: {mistake}")
+            if hook.keys.on_host is not None and not hook.is_of_settings:
+                raise Invalid(f"{hook.place}.onHost: Only the settings may have it. Leave it out.")
             word = _first(hook.keys)
             if hook.is_of_settings and _is_path(word) and not _whole(word).is_absolute():
                 key = "python" if hook.keys.python else "command[0]"
@@ -109,6 +111,7 @@ def found_hook(hook: SaidHook, cwd: Path, clean: "Callable[[str], str]") -> Hook
         tool=keys.tool,
         seconds=keys.seconds or HOOK_SECONDS,
         sub_agents=keys.sub_agents,
+        on_host=bool(keys.on_host),
         place=hook.place,
         files={} if hook.is_of_settings else digests_of(named),
         needs_trust=hook.said.must_be_trusted,

@@ -51,6 +51,8 @@ class ServerLaunch:
         if server.command is not None:
             env = _environment(name, server, self.environ)
             return ServerProgram(server.command, env, tools, server.seconds)
+        if setup.cage is not None:  # by the way out, where our proxy is not
+            return ServerAddress(server.url or "", _nothing_lent, tools, server.seconds)
         headers = _headers(name, server, self.environ)
         upstream = Upstream(name, server.url or "", headers, server.private, what="MCP server")
         self.lent[name] = lent = await self.proxy.lend(upstream)
@@ -85,6 +87,10 @@ class ServerLaunch:
         words = excerpt(redactor, lent.trouble or lent.in_our_words(said.error), MOST_OF_A_REASON)
         state = "needs-sign-in" if lent.wants_sign_in else said.state
         return said.model_copy(update={"error": words, "state": state})
+
+
+def _nothing_lent() -> None:
+    """There is nothing to give back."""
 
 
 def _environment(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict[str, str]:

@@ -30,6 +30,7 @@ _SETTINGS_ONLY: Final = (
     "client_id",
     "client_secret_variable",
     "private",
+    "on_host",
 )
 _VARIABLES: Final = (".tokenVariable", ".clientSecretVariable")
 
@@ -182,6 +183,7 @@ def _made(server: SaidServer, clean: Callable[[str], str]) -> ServerSetup:
         client_secret_variable=keys.client_secret_variable,
         private=private and server.said.is_settings,
         seconds=keys.seconds,
+        on_host=bool(keys.on_host) and server.said.is_settings,
         scripts=scripts_in(keys.command or ()) if needs_trust else (),
     )
 

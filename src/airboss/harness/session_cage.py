@@ -3,6 +3,7 @@ request. Who may not widen what the server allows can only take away from it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airboss.cage_keys import CageKeys, mistake_in_host
@@ -11,6 +12,7 @@ from airboss.errors import Invalid
 from airboss.harness.cage_terms import CageWish
 from airboss.model.cage_bounds import RealPath, ServerCages, narrowed, plain_path
 from airboss.model.setup import CageSetup
+from airboss.runtime.cage.profile import refusals
 from airboss.runtime.environment import is_secret_name
 from airboss.session_keys import VARIABLE
 
@@ -56,11 +58,19 @@ class SessionCage:
         return CageWish(cage, cage if is_named else None, is_of_task)
 
 
-def check_profiles(cages: ServerCages) -> None:
+def check_profiles(cages: ServerCages, data: Path) -> None:
     """Those of the settings."""
     for name, profile in cages.profiles.items():
+        for refusal in refusals(profile, Path.home(), data):
+            raise Invalid(f"settings: cages.{name}.{refusal}")
         for key, mistake in mistakes_in_cage(profile):
             raise Invalid(f"settings: cages.{name}.{key}: {mistake}")
+
+
+def check_cage(cage: CageSetup, data: Path) -> None:
+    """Refused where it would have the home, the data folder, a socket or the like inside."""
+    for refusal in refusals(cage.terms, Path.home(), data):
+        raise Invalid(f"cage {cage.profile}: {refusal}")
 
 
 def unknown_profile(name: str, cages: ServerCages) -> str:

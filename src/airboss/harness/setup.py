@@ -83,7 +83,7 @@ def check_settings(settings: Settings) -> None:
         plan.check_account([account.name for account in settings.accounts])
         plan.hooks.check()
         cages = ServerCages.of(settings)
-        check_profiles(cages)
+        check_profiles(cages, settings.data)
         SessionCage(plan.said, cages).check()
     except Invalid as error:
         raise SettingsInvalid(str(error)) from None

@@ -86,6 +86,8 @@ class ServerSetup(Frozen):
     private: bool = False
     # So long a call may take; without it as long as the runtime waits.
     seconds: float | None = None
+    # Whether it runs outside of the session's cage.
+    on_host: bool = False
     # Files of an entry that it runs: they must still be what a person trusted.
     scripts: tuple[Words, ...] = ()
 
@@ -123,6 +125,8 @@ class HookSetup(Frozen):
     seconds: float = HOOK_SECONDS
     # Also for sub-agents; left out, hooks about tools are, and others are not.
     sub_agents: bool | None = None
+    # Whether it runs outside of the session's cage.
+    on_host: bool = False
     # Where it was said.
     place: Words = ""
     # The files that it names, with their digests: it runs only as long as they are so.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from airboss.errors import AirbossError, Conflict
+from airboss.harness.cage_guests import check_guests
 from airboss.harness.session_cage import SessionCage
 from airboss.harness.setup import in_settings
 from airboss.log.writer import LogLine, now_ms
@@ -68,7 +69,9 @@ class ForkedSessions(ResumedSessions):
         if wish.policy is None and (setup.cage is not None or self.cages.said.use != "always"):
             return setup
         said = SessionCage((in_settings(self.session_keys),), self.cages.said)
-        return await self.cages.copied(setup, policy, said.wish(is_of_task=False))
+        copied = await self.cages.copied(setup, policy, said.wish(is_of_task=False))
+        check_guests(copied)
+        return copied
 
     def _must_be_idle(self, view: SessionView) -> None:
         talk = self._open.get(view.id)

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from airboss.errors import AirbossError, RuntimeUnavailable, TooMuch
 from airboss.harness.accounts import Accounts
 from airboss.harness.binding import Bindings, Holder, bound_to, default_holder, wishes
+from airboss.harness.cage_guests import outside
 from airboss.harness.cages import Cages
 from airboss.harness.conversation import Conversation
 from airboss.harness.earlier_decisions import earlier_decisions_of
@@ -159,6 +160,7 @@ class OpenSessions:
             own,
             beside,
             is_caged=setup.cage is not None,
+            outside=outside(setup),
         )
 
     def _kept_policy(self, view: SessionView, setup: Setup) -> Policy | None:

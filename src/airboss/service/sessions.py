@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.harness.agents import must_have_agent, must_serve_agents
+from airboss.harness.cage_guests import check_guests
 from airboss.harness.cage_terms import Caged, Uncaged
 from airboss.harness.cages import must_stay
 from airboss.harness.conversation import Conversation
 from airboss.harness.item_lines import with_inbox
 from airboss.harness.limit_waits import held_back
 from airboss.harness.prompts import NOTHING_MORE, Delivery, Extras
+from airboss.harness.session_cage import check_cage
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch, switched
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt
@@ -89,6 +91,8 @@ class Sessions(ForkedSessions):
         terms = await self.cages.terms(policy or self.policy, plan.wish)
         if isinstance(terms, Caged):
             setup = setup.model_copy(update={"cage": terms.cage})
+            check_guests(setup)
+            check_cage(terms.cage, self.homes.folder.path)
         cage = await self.cages.plan(setup, plan.folder, cage_owner(session, task))
         self._must_have_runtime(plan.route, setup, cage)
         names = (session, runtime_session_name(session, 2))

@@ -832,6 +832,7 @@ export type HookKeys = {
   "tool"?: string | null;
   "seconds"?: number | null;
   "subAgents"?: boolean | null;
+  "onHost"?: boolean | null;
 };
 
 /** A hook was asked. With an error it had no say: what it was asked about went on, but for a call of a tool, which was refused. */
@@ -855,6 +856,7 @@ export type HookSetup = {
   "tool"?: string | null;
   "seconds": number;
   "sub_agents"?: boolean | null;
+  "on_host": boolean;
   "place": string;
   "files": Record<string, string>;
   "needs_trust": boolean;
@@ -1841,6 +1843,7 @@ export type ServerKeys = {
   "clientId"?: string | null;
   "clientSecretVariable"?: string | null;
   "private"?: boolean | null;
+  "onHost"?: boolean | null;
   "tools"?: readonly (string)[] | null;
   "seconds"?: number | null;
 };
@@ -1856,6 +1859,7 @@ export type ServerSetup = {
   "client_secret_variable"?: string | null;
   "private": boolean;
   "seconds"?: number | null;
+  "on_host": boolean;
   "scripts": readonly (string)[];
 };
 
