@@ -131,41 +131,41 @@ _ALWAYS = (
 _BLIND = CageSetup(profile="web", terms=CageProfile())
 
 
-@pytest.mark.parametrize(
-    ("given", "terms"),
-    [
-        (("offer", "strong", "caged", {}), Caged("caged", _USUAL, "strong")),
-        (("offer", "strong", "caged", {"cage": _NAMED}), Caged("caged", _NAMED, "strong")),
-        (("offer", "strong", "ask", {"cage": _NAMED}), Caged("ask", _NAMED, "strong")),
-        (("offer", "strong", "ask", {}), Uncaged("ask")),
-        (("offer", "strong", "approve-all", {}), Uncaged("approve-all")),
-        (("always", "strong", "approve-all", {}), Caged("approve-all", _USUAL, "strong")),
-        (("always", "strong", "read-only", {}), Caged("read-only", _USUAL, "strong")),
-        (("offer", "narrow", "caged", {"narrow": True}), Caged("caged", _USUAL, "narrow")),
-        (
-            ("offer", "narrow", "caged", {"narrow": True, "cage": _NAMED}),
-            Caged("caged", _BLIND, "narrow"),
-        ),
-        (("offer", "narrow", "caged", {}), Uncaged("ask", _ASKS + _SMALL)),
-        (
-            ("offer", "narrow", "caged", {"is_of_task": True}),
-            Refused(f"{_WISHED}{_SMALL} Install it."),
-        ),
-        (("offer", "none", "caged", {}), Uncaged("ask", f"{_ASKS}This is not Linux.")),
-        (
-            ("offer", "none", "caged", {"is_of_task": True}),
-            Refused(f"{_WISHED}This is not Linux. Use Linux."),
-        ),
-        (
-            ("offer", "none", "ask", {"cage": _NAMED}),
-            Refused(f"{_WISHED}This is not Linux. Use Linux."),
-        ),
-        (("always", "none", "deny-all", {}), Refused(f"{_ALWAYS}This is not Linux. Use Linux.")),
-        (("off", "strong", "caged", {}), Uncaged("ask", _ASKS + _OFF)),
-        (("off", "strong", "caged", {"is_of_task": True}), Refused(_WISHED + _OFF)),
-        (("off", "strong", "ask", {"cage": _NAMED}), Refused(_WISHED + _OFF)),
-    ],
-)
+_CASES: list[tuple[tuple[CageUse, str, Policy, dict[str, Any]], Terms]] = [
+    (("offer", "strong", "caged", {}), Caged("caged", _USUAL, "strong")),
+    (("offer", "strong", "caged", {"cage": _NAMED}), Caged("caged", _NAMED, "strong")),
+    (("offer", "strong", "ask", {"cage": _NAMED}), Caged("ask", _NAMED, "strong")),
+    (("offer", "strong", "ask", {}), Uncaged("ask")),
+    (("offer", "strong", "approve-all", {}), Uncaged("approve-all")),
+    (("always", "strong", "approve-all", {}), Caged("approve-all", _USUAL, "strong")),
+    (("always", "strong", "read-only", {}), Caged("read-only", _USUAL, "strong")),
+    (("offer", "narrow", "caged", {"narrow": True}), Caged("caged", _USUAL, "narrow")),
+    (
+        ("offer", "narrow", "caged", {"narrow": True, "cage": _NAMED}),
+        Caged("caged", _BLIND, "narrow"),
+    ),
+    (("offer", "narrow", "caged", {}), Uncaged("ask", _ASKS + _SMALL)),
+    (
+        ("offer", "narrow", "caged", {"is_of_task": True}),
+        Refused(f"{_WISHED}{_SMALL} Install it."),
+    ),
+    (("offer", "none", "caged", {}), Uncaged("ask", f"{_ASKS}This is not Linux.")),
+    (
+        ("offer", "none", "caged", {"is_of_task": True}),
+        Refused(f"{_WISHED}This is not Linux. Use Linux."),
+    ),
+    (
+        ("offer", "none", "ask", {"cage": _NAMED}),
+        Refused(f"{_WISHED}This is not Linux. Use Linux."),
+    ),
+    (("always", "none", "deny-all", {}), Refused(f"{_ALWAYS}This is not Linux. Use Linux.")),
+    (("off", "strong", "caged", {}), Uncaged("ask", _ASKS + _OFF)),
+    (("off", "strong", "caged", {"is_of_task": True}), Refused(_WISHED + _OFF)),
+    (("off", "strong", "ask", {"cage": _NAMED}), Refused(_WISHED + _OFF)),
+]
+
+
+@pytest.mark.parametrize(("given", "terms"), _CASES)
 def test_each_case_in_its_words(
     given: tuple[CageUse, str, Policy, dict[str, Any]], terms: Terms
 ) -> None:

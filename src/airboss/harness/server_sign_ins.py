@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from airboss.errors import SignInFailed
 from airboss.harness.pending_items import PendingItems
+from airboss.harness.server_grants import ServerPass
 from airboss.harness.server_launch import ServerLaunch
 from airboss.harness.session_state import SessionState
 from airboss.harness.turn import Turn
@@ -70,7 +71,7 @@ class SignInRequests:
         from airboss.harness.oauth import look
 
         lent = self._launch.lent[name]
-        known = lent.entry is not None and lent.entry.has_client
+        known = isinstance(lent.entry, ServerPass) and lent.entry.has_client
         try:
             await look(url, allows_private=lent.upstream.allows_private, has_client=known)
         except SignInFailed as failed:
