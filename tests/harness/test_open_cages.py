@@ -1,0 +1,86 @@
+"""Who hears what of a cage, and which doors it has."""
+
+from pathlib import Path
+
+from airboss.cage_settings import CageProfile
+from airboss.harness.open_cages import CagedSession, OpenCages
+from airboss.model.cage_events import CageClosed, CageEvent, CageLimit, CageOpened, EgressEvent
+from airboss.runtime.cage.host_request import HostAnswer, HostRequest
+from airboss.runtime.cage.launch import CageNews
+from airboss.runtime.cage.plan import CagePlan
+
+PLAN = CagePlan("strong", "default", CageProfile(memory_mb=512), Path("/work"), "key")
+NARROW = CagePlan("narrow", "default", CageProfile(), Path("/work"), "other")
+
+
+class Inside:
+    """A session that says yes, and keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[CageEvent | EgressEvent] = []
+        self.session = CagedSession(self._permit, self.heard.append)
+
+    async def _permit(self, _: HostRequest) -> HostAnswer:
+        return HostAnswer(True, "", "profile")
+
+
+def test_whoever_enters_before_or_after_it_opens_hears_of_it_once() -> None:
+    cages, first, second = OpenCages(), Inside(), Inside()
+    cages.enter(PLAN, first.session)
+    cages.hear(CageNews("opened", PLAN, group=1))
+    cages.enter(PLAN, first.session)
+    cages.enter(PLAN, second.session)
+    for one in (first, second):
+        [opened] = one.heard
+        assert isinstance(opened, CageOpened)
+        assert (opened.strength, opened.limits.memory_mb) == ("strong", 512)
+        assert opened.walls[-1] == "control group v1"
+
+
+def test_without_a_control_group_it_says_that_limits_are_watched() -> None:
+    cages, one = OpenCages(), Inside()
+    cages.enter(NARROW, one.session)
+    cages.hear(CageNews("opened", NARROW))
+    [opened] = one.heard
+    assert isinstance(opened, CageOpened)
+    assert opened.walls == (
+        "Landlock",
+        "seccomp",
+        "no network",
+        "unreadable runtime",
+        "watched limits",
+    )
+
+
+def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:
+    cages, one = OpenCages(), Inside()
+    cages.enter(PLAN, one.session)
+    cages.hear(CageNews("opened", PLAN))
+    cages.hear(CageNews("limit", PLAN, limit="memory"))
+    cages.hear(CageNews("closed", PLAN, peak_bytes=600 << 20))
+    _, limit, closed = one.heard
+    assert limit == CageLimit(
+        what="memory", text="The cage was ended: it used more than 512 MB of memory."
+    )
+    assert closed == CageClosed(how="Its limit of memory was reached.", peak_memory_mb=600)
+    cages.leave(PLAN, one.session)
+    assert len(one.heard) == 3, "it was told already"
+
+
+def test_a_session_that_leaves_hears_no_more_of_it() -> None:
+    cages, stays, leaves = OpenCages(), Inside(), Inside()
+    for one in (stays, leaves):
+        cages.enter(PLAN, one.session)
+    cages.hear(CageNews("opened", PLAN))
+    cages.leave(PLAN, leaves.session)
+    cages.leave(PLAN, leaves.session)
+    assert leaves.heard[1:] == [CageClosed(how="The session left it.")]
+    cages.hear(CageNews("closed", PLAN))
+    assert len(leaves.heard) == 2
+    assert stays.heard[1:] == [CageClosed(how="It was ended with everything in it.")]
+
+
+def test_a_narrow_cage_has_no_doors_and_a_strong_one_has_a_way_out() -> None:
+    cages = OpenCages()
+    assert cages.doors(NARROW).by_port == {}
+    assert len(cages.doors(PLAN).by_port) == 1
