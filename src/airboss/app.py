@@ -165,7 +165,7 @@ async def opened_services(
             kept=kept_secrets.value,
         )
         secret_desk = Secrets(kept_secrets, redactor, audit)
-        grants = ServerGrants(kept_secrets, redactor.learn)
+        grants = ServerGrants(kept_secrets, redactor.learn, environ)
         grants.load()
         providers = Providers(
             settings.providers,

@@ -27,18 +27,9 @@ SectionAction: TypeAlias = Literal["replace", "append", "prepend", "remove"]
 # The parts of the runtime's own system message. `identity` is the group of the first ones: what is
 # done to it is done to `tone` and `tool_efficiency` too.
 SECTIONS: Final = (
-    "preamble",
-    "identity",
-    "tone",
-    "tool_efficiency",
-    "environment_context",
-    "code_change_rules",
-    "guidelines",
-    "safety",
-    "tool_instructions",
-    "custom_instructions",
-    "runtime_instructions",
-    "last_instructions",
+    *("preamble", "identity", "tone", "tool_efficiency", "environment_context"),
+    *("code_change_rules", "guidelines", "safety", "tool_instructions", "custom_instructions"),
+    *("runtime_instructions", "last_instructions"),
 )
 # The runtime's own, where nobody says otherwise.
 COMPACT_AT: Final = 0.8
@@ -160,13 +151,16 @@ VariableText: TypeAlias = Annotated[str, Field(max_length=4096)]
 class ServerKeys(Keys):
     """An MCP server: a program that is started (`command`), or an address that is called (`url`).
     An empty one names a server that is described elsewhere. What lets one in (`headers`,
-    `tokenVariable`) and `private` are for the settings only."""
+    `tokenVariable`, `clientId`) and `private` are for the settings only."""
 
     command: Annotated[tuple[CommandWord, ...], Field(min_length=1, max_length=200)] | None = None
     env: Annotated[dict[VariableName, VariableText], Field(max_length=200)] | None = None
     url: Annotated[str, Field(pattern=ADDRESS_PATTERN, max_length=2000)] | None = None
     headers: Annotated[dict[str, VariableText], Field(max_length=50)] | None = None
     token_variable: VariableName | None = None
+    # Who this server is where people sign in, if it cannot register itself there.
+    client_id: Annotated[str, Field(pattern=r"^[\x21-\x7e]+$", max_length=500)] | None = None
+    client_secret_variable: VariableName | None = None
     # Whether it may be on this machine or in this network.
     private: StrictBool | None = None
     tools: ToolWords | None = None
@@ -187,6 +181,8 @@ class ServerKeys(Keys):
                 yield from ((variable, f"{key}.{name}") for variable in variables_in(text))
         if self.token_variable is not None:
             yield self.token_variable, "tokenVariable"
+        if self.client_secret_variable is not None:
+            yield self.client_secret_variable, "clientSecretVariable"
 
     @property
     def is_name(self) -> bool:
@@ -207,12 +203,17 @@ def mistake_in_server(said: Collection[str]) -> str | None:
     if "command" not in said and "url" not in said:
         return NO_SERVER
     kind, others = (
-        ("command", ("headers", "token_variable", "private"))
+        ("command", ("headers", "token_variable", "client_id", "client_secret_variable", "private"))
         if "command" in said
         else ("url", ("env",))
     )
-    wrong = next((name for name in others if name in said), None)
-    return wrong and f"Should not have {to_camel(wrong)}: it has a {kind}."
+    if wrong := next((name for name in others if name in said), None):
+        return f"Should not have {to_camel(wrong)}: it has a {kind}."
+    if "client_id" in said and "token_variable" in said:
+        return "Should not have clientId: nobody signs in where a token is set (tokenVariable)."
+    if "client_secret_variable" in said and "client_id" not in said:
+        return "Should have a clientId, whose secret clientSecretVariable names."
+    return None
 
 
 # Commands that have a meaning of their own, and those that are refused: no prompt is named so.

@@ -9,6 +9,7 @@ import pytest
 
 from tests.crash.conftest import MakePortal
 from tests.crash.person import Person, person_at
+from tests.trials import sampled
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -76,7 +77,7 @@ def touched(person: Person) -> int:
     return len(file.read_text("utf-8").splitlines()) if file.exists() else 0
 
 
-@pytest.mark.parametrize("job", ["turns", "tokens"])
+@pytest.mark.parametrize("job", sampled(1, ["turns", "tokens"]))
 async def test_a_run_parked_at_a_limit_waits_for_the_same_word_after_each_restart(
     person: Person, job: str
 ) -> None:
@@ -98,8 +99,13 @@ async def test_a_run_parked_at_a_limit_waits_for_the_same_word_after_each_restar
     assert await person.items(0) == []
 
 
-@pytest.mark.parametrize("job", ["turns", "tokens"])
-@pytest.mark.parametrize("choice", ["allow-once", "deny"])
+@pytest.mark.parametrize(
+    ("choice", "job"),
+    sampled(
+        2,
+        [("allow-once", "tokens"), ("deny", "turns"), ("allow-once", "turns"), ("deny", "tokens")],
+    ),
+)
 async def test_what_was_said_a_moment_before_the_end_holds(
     person: Person, job: str, choice: str
 ) -> None:

@@ -18,6 +18,7 @@ from tests.crash.chaos_checks import LATE_MS
 from tests.crash.chaos_tree import Tree
 from tests.crash.marks import bearing, owner_of, soon
 from tests.portal import Portal
+from tests.trials import sampled, share
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -96,10 +97,11 @@ async def test_a_run_that_was_accepted_and_not_begun_is_begun_by_the_next_server
     assert await trial.conclude() == []
 
 
+@pytest.mark.trial
 async def test_a_wish_that_was_cut_off_and_is_said_again_is_one_run(begin: Begin) -> None:
     trial = begin("plain")
     await trial.start()
-    for delay in (0.0, 0.01, 0.03):
+    for delay in (0.01, 0.0, 0.03)[: share(2, 3)]:
         asked_for = asyncio.create_task(trial.accept())
         await asyncio.sleep(delay)
         await trial.kill("server")
@@ -111,14 +113,15 @@ async def test_a_wish_that_was_cut_off_and_is_said_again_is_one_run(begin: Begin
     assert await trial.conclude() == []
 
 
-@pytest.mark.parametrize("what", ["server", "both"])
+@pytest.mark.trial
+@pytest.mark.parametrize("what", sampled(1, ["server", "both"]))
 async def test_a_session_that_was_opening_is_nobodys_and_another_one_is_opened(
     begin: Begin, what: Target
 ) -> None:
     trial = begin("plain", "tool")
     await trial.start()
     await trial.accept()
-    for _ in range(3):
+    for _ in range(share(2, 3)):
         assert await trial.watch.heard("run.work.started")
         await asyncio.sleep(0.05)
         await trial.kill(what)
@@ -152,7 +155,7 @@ async def test_a_session_that_the_runtime_forgot_costs_no_try_and_what_waited_go
     ]
 
 
-@pytest.mark.parametrize("what", ["server", "runtime", "both"])
+@pytest.mark.parametrize("what", sampled(2, ["server", "runtime", "both"]))
 async def test_a_turn_that_was_cut_off_is_done_again_and_its_command_is_gone(
     begin: Begin, what: Target
 ) -> None:
@@ -198,7 +201,7 @@ async def test_a_kill_behind_a_missions_end_does_not_repeat_it(begin: Begin) -> 
     ]
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("delay", sampled(1, [0.05, 0.0, 0.3]))
 async def test_a_run_that_was_being_stopped_is_stopped_by_the_next_server(
     begin: Begin, delay: float
 ) -> None:

@@ -12,7 +12,7 @@ from tests.crash.witness import Witness, ask, show, start_session, until
 from tests.portal import Portal
 from tests.trials import dice, share, trial
 
-LIVES = share(12, 50)
+LIVES = share(6, 50)
 
 
 async def resume(client: httpx2.AsyncClient, session: str) -> httpx2.Response:
@@ -68,6 +68,7 @@ async def test_kills_at_random_moments_lose_nothing_that_was_seen_or_acknowledge
     assert shown > LIVES * 20, "the lives were too short to prove anything"
 
 
+@trial
 async def test_a_kill_while_sessions_start_or_are_resumed_leaves_none_half_open(
     make_portal: MakePortal,
 ) -> None:
@@ -83,7 +84,7 @@ async def test_a_kill_while_sessions_start_or_are_resumed_leaves_none_half_open(
         with contextlib.suppress(httpx2.HTTPError):
             await client.post(path, json=asked)
 
-    for number in range(6):
+    for number in range(0, 6, share(2, 1)):
         portal.kill()
         portal.start()
         async with portal.client() as client, asyncio.TaskGroup() as group:

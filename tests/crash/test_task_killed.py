@@ -23,11 +23,14 @@ from tests.service.errands import (
     task,
     task_house_in,
 )
+from tests.trials import sampled
 
 SCRIPT = Path(__file__).with_name("tasks.yaml").read_text(encoding="utf-8")
 DEAD = "The agent runtime"
 SEVERAL: dict[str, Any] = {"runConditionInSameSession": False}
-BOTH = pytest.mark.parametrize("several", [False, True], ids=["one model", "several models"])
+BOTH = pytest.mark.parametrize(
+    "several", sampled(1, [True, False]), ids=["several models", "one model"]
+)
 MISSIONS = ("availability", "prompt", "criteria")
 
 

@@ -13,6 +13,7 @@ from tests.contract.task_guest import TaskGuest, install_tasks
 from tests.crash.marks import left_of, soon
 from tests.crash.test_task_stopped import TASKS, nothing_is_open, outcome, portal_in
 from tests.portal import Portal
+from tests.trials import sampled, share, trial
 
 RESTARTED = "The server was restarted while the session worked on this."
 
@@ -36,7 +37,8 @@ async def events(guest: TaskGuest, run: str) -> list[Told]:
 
 
 @pytest.mark.parametrize(
-    ("name", "mission"), [("ask before", 1), ("hold", 1), ("ask after", 2), ("ask another", 2)]
+    ("name", "mission"),
+    sampled(2, [("hold", 1), ("ask another", 2), ("ask before", 1), ("ask after", 2)]),
 )
 async def test_a_task_on_sessions_of_its_own_goes_on(own: Portal, name: str, mission: int) -> None:
     async with TaskGuest.of(own) as guest:
@@ -123,8 +125,9 @@ async def begin_in_vain(guest: TaskGuest) -> None:
         await guest.run("work")
 
 
+@trial
 async def test_a_server_killed_at_any_moment_loses_no_task(own: Portal) -> None:
-    for number in range(6):
+    for number in range(0, 6, share(2, 1)):
         async with TaskGuest.of(own) as guest:
             begun = [await guest.run("work"), await guest.run("work")]
             async with asyncio.TaskGroup() as group:

@@ -74,14 +74,25 @@ ENTRY = {
 }
 
 
-@pytest.fixture
-def portal(tmp_path: Path) -> Iterator[Portal]:
-    portal = Portal(tmp_path, script=SCRIPT)
+def portal_in(folder: Path) -> Portal:
+    portal = Portal(folder, script=SCRIPT)
     portal.work.mkdir(parents=True)
     (portal.work / "airboss.json").write_text(json.dumps(ENTRY), encoding="utf-8")
-    portal.start()
-    yield portal
-    portal.stop()
+    return portal
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
+    """For all who look at sessions of their own."""
+    with portal_in(tmp_path_factory.mktemp("truth")).serving() as portal:
+        yield portal
+
+
+@pytest.fixture
+def own_portal(tmp_path: Path) -> Iterator[Portal]:
+    """One that a test may kill, stop for a while, or count on."""
+    with portal_in(tmp_path).serving() as portal:
+        yield portal
 
 
 def text(page: Page) -> str:
@@ -151,34 +162,34 @@ def saga(portal: Portal) -> tuple[str, str]:
 
 
 def test_a_server_that_is_killed_in_a_stream_and_comes_back(
-    portal: Portal, browser: Browser
+    own_portal: Portal, browser: Browser
 ) -> None:
-    session, address = story(portal)
-    page = visited(browser, portal, address)
+    session, address = story(own_portal)
+    page = visited(browser, own_portal, address)
     expect(page.get_by_text("It began on a quiet").first).to_be_visible(timeout=10_000)
-    port = portal.url.rsplit(":", 1)[1]
-    portal.kill()
+    port = own_portal.url.rsplit(":", 1)[1]
+    own_portal.kill()
     expect(page.locator(".fresh")).to_contain_text("Reconnecting")
-    portal.options = ("--port", port)
-    portal.start()
+    own_portal.options = ("--port", port)
+    own_portal.start()
     expect(page.locator(".fresh")).to_have_text("Live", timeout=15_000)
-    is_true(page, browser, portal, address)
-    assert shown(portal, f"sessions/{session}")["state"] == "interrupted"
+    is_true(page, browser, own_portal, address)
+    assert shown(own_portal, f"sessions/{session}")["state"] == "interrupted"
 
 
 def test_a_run_goes_on_behind_a_killed_server_and_so_does_its_page(
-    portal: Portal, browser: Browser
+    own_portal: Portal, browser: Browser
 ) -> None:
-    run, address = saga(portal)
-    page = visited(browser, portal, address)
+    run, address = saga(own_portal)
+    page = visited(browser, own_portal, address)
     expect(page.get_by_text("JOB: RUNNING")).to_be_visible()
-    port = portal.url.rsplit(":", 1)[1]
-    portal.kill()
-    portal.options = ("--port", port)
-    portal.start()
-    assert until(lambda: at_rest(portal, run), 60)
+    port = own_portal.url.rsplit(":", 1)[1]
+    own_portal.kill()
+    own_portal.options = ("--port", port)
+    own_portal.start()
+    assert until(lambda: at_rest(own_portal, run), 60)
     expect(page.get_by_text("JOB: SUCCEEDED")).to_be_visible(timeout=5_000)
-    is_true_when_complete(page, browser, portal, address)
+    is_true_when_complete(page, browser, own_portal, address)
 
 
 def is_true_when_complete(page: Page, browser: Browser, portal: Portal, address: str) -> None:
@@ -202,15 +213,15 @@ def test_a_network_that_is_cut_while_the_agent_works(portal: Portal, browser: Br
 
 
 @whole_only
-def test_a_server_that_hangs_and_wakes(portal: Portal, browser: Browser) -> None:
+def test_a_server_that_hangs_and_wakes(own_portal: Portal, browser: Browser) -> None:
     """Nothing breaks the connection; only the silence tells."""
-    _, address = told(portal)
-    page = visited(browser, portal, address)
-    os.kill(portal.pid, signal.SIGSTOP)
+    _, address = told(own_portal)
+    page = visited(browser, own_portal, address)
+    os.kill(own_portal.pid, signal.SIGSTOP)
     expect(page.locator(".fresh")).to_contain_text("Reconnecting", timeout=20_000)
-    os.kill(portal.pid, signal.SIGCONT)
+    os.kill(own_portal.pid, signal.SIGCONT)
     expect(page.locator(".fresh")).to_have_text("Live", timeout=15_000)
-    is_true(page, browser, portal, address)
+    is_true(page, browser, own_portal, address)
 
 
 def test_a_tab_that_slept_for_an_hour(portal: Portal, browser: Browser) -> None:
@@ -250,17 +261,17 @@ def test_two_tabs_a_late_one_and_one_that_is_reloaded_in_a_stream(
 
 
 def test_a_page_that_was_made_to_differ_heals_and_is_counted(
-    portal: Portal, browser: Browser
+    own_portal: Portal, browser: Browser
 ) -> None:
-    _, address = told(portal)
-    page = window(browser, portal)
+    _, address = told(own_portal)
+    page = window(browser, own_portal)
     # One event does not reach the page, as if something between here and there had eaten it.
     page.route("**/events?*", _without_a_message)
-    page.goto(f"{portal.url}{address}")
+    page.goto(f"{own_portal.url}{address}")
     expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
     page.unroute_all(behavior="wait")
-    is_true(page, browser, portal, address)
-    metrics = asked(portal, "GET", "/metrics").text
+    is_true(page, browser, own_portal, address)
+    metrics = asked(own_portal, "GET", "/metrics").text
     counted = [line for line in metrics.splitlines() if line.startswith("airboss_page_differences")]
     assert [line.rsplit(" ", 1)[1] for line in counted if not line.endswith(" 0")] != []
 
@@ -275,7 +286,7 @@ def _without_a_message(route: Any) -> None:
 def test_what_a_page_says_meanwhile_is_no_error_to_its_console(
     portal: Portal, browser: Browser
 ) -> None:
-    _, address = story(portal)
+    session, address = story(portal)
     page = window(browser, portal)
     quiet = Quiet(page)
     page.goto(f"{portal.url}{address}")
@@ -285,6 +296,7 @@ def test_what_a_page_says_meanwhile_is_no_error_to_its_console(
     page.context.set_offline(False)
     expect(page.locator(".fresh")).to_have_text("Live", timeout=10_000)
     quiet.check(but=CUT_OFF)
+    asked(portal, "POST", f"/api/v1/sessions/{session}/close")
 
 
 def test_a_way_that_holds_streams_back_is_gone_by_pages(portal: Portal, browser: Browser) -> None:
@@ -343,7 +355,7 @@ def is_loaded(page: Page, loads: list[str], expected: list[str]) -> bool:
 
 
 def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browser) -> None:
-    session, address = story(portal)
+    _, address = told(portal)
     page = window(browser, portal)
     loads = of_an_earlier_build(page, times=1)
     page.goto(f"{portal.url}{address}")
@@ -352,8 +364,6 @@ def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browse
     page.context.set_offline(True)
     expect(page.locator(".fresh")).to_contain_text("Reconnecting")
     page.context.set_offline(False)
-    # Two pages that are read one after the other agree only on what no longer moves.
-    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     is_true(page, browser, portal, address)
     assert loads == ["old", "new"]
 
@@ -361,7 +371,7 @@ def test_a_page_of_an_earlier_build_reloads_once(portal: Portal, browser: Browse
 def test_a_page_that_stays_of_an_earlier_build_does_not_reload_again(
     portal: Portal, browser: Browser
 ) -> None:
-    session, address = story(portal)
+    _, address = told(portal)
     page = window(browser, portal)
     loads = of_an_earlier_build(page, times=100)
     page.goto(f"{portal.url}{address}")
@@ -371,8 +381,6 @@ def test_a_page_that_stays_of_an_earlier_build_does_not_reload_again(
         page.context.set_offline(True)
         expect(page.locator(".fresh")).to_contain_text("Reconnecting")
         page.context.set_offline(False)
-    # Two pages that are read one after the other agree only on what no longer moves.
-    assert until(lambda: at_rest(portal, f"sessions/{session}"))
     is_true(page, browser, portal, address)
     assert loads == ["old", "old"]
 

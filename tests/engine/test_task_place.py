@@ -90,3 +90,19 @@ async def test_who_is_called_away_waits_no_longer(log: EventLog) -> None:
     place.call_away()
     with pytest.raises(CalledAway):
         await waiting
+
+
+async def test_who_asked_a_person_meanwhile_does_not_go_on_because_the_server_has_room(
+    log: EventLog,
+) -> None:
+    with (place := place_in(log, Slots(1))):
+        await place.end()
+        place.busy("a runtime")
+        place.busy(None)
+        assert place.waits_for is None
+        place.busy("a runtime")
+        place.begin("your answer")
+        place.busy(None)
+        assert place.waits_for == "your answer"
+        await place.end()
+        assert place.waits_for is None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from airboss.errors import SignInFailed
-from airboss.harness.oauth import begin, finish, look, renew
+from airboss.harness.oauth import SetClient, begin, finish, look, renew
 from airboss.harness.oauth_metadata import OAuthClient
 from airboss.net.loopback import HOST, Receive, Scope, Send, listen, served
 
@@ -25,11 +25,16 @@ class Stranger:
 
     answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
     asked: list[str] = field(default_factory=list[str])
+    # What came with each: the body, and what says who asks.
+    given: list[str] = field(default_factory=list[str])
     address: str = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = f"{scope['method']} {scope['path']}"
         self.asked.append(path)
+        headers = dict(scope["headers"])
+        body = (await receive()).get("body", b"")
+        self.given.append(f"{body.decode()} {headers.get(b'authorization', b'').decode()}")
         status, body, headers = self.answers.get(path, (404, "", {}))
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -142,6 +147,33 @@ async def test_a_door_that_is_not_safe_is_not_opened(
     stranger.says(**door)
     with pytest.raises(SignInFailed, match=words):
         await look(f"{stranger.address}/mcp", allows_private=True)
+
+
+@pytest.mark.parametrize(
+    ("secret", "offered", "sent"),
+    [
+        (None, ["none"], "client_id=us"),
+        ("hush-hush", ["client_secret_post"], "client_id=us&client_secret=hush-hush"),
+        ("hush-hush", ["none", "client_secret_basic"], "Basic dXM6aHVzaC1odXNo"),
+        ("hush-hush", None, "Basic dXM6aHVzaC1odXNo"),
+    ],
+)
+async def test_one_whom_the_settings_name_does_not_register(
+    stranger: Stranger, secret: str | None, offered: list[str] | None, sent: str
+) -> None:
+    stranger.says(registration_endpoint=None, token_endpoint_auth_methods_supported=offered)
+    url = f"{stranger.address}/mcp"
+    await look(url, allows_private=True, has_client=True)
+    known = SetClient("us", secret, secret and "OURS")
+    assert "hush-hush" not in repr(known)
+    begun = await begin(url, BACK, allows_private=True, known=known)
+    assert "client_id=us&" in begun.address
+    assert "hush-hush" not in begun.address
+    await finish(begun, "code", None)
+    assert stranger.asked[-1] == "POST /token"
+    assert "POST /register" not in stranger.asked
+    assert sent in stranger.given[-1]
+    assert secret is not None or "client_secret" not in stranger.given[-1]
 
 
 async def test_one_that_is_private_or_gone_is_not_called(stranger: Stranger) -> None:

@@ -1,5 +1,6 @@
 """What lets us in at MCP servers: kept over restarts, hidden, and forgotten whole."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import keyring
@@ -55,6 +56,18 @@ async def test_a_sign_in_is_kept_over_a_restart_hidden_and_forgotten_whole(folde
     assert await grants.forget(URL)
     assert not await grants.forget(URL)
     assert left_in(folder) == []
+
+
+async def test_the_secret_of_a_client_that_the_settings_name_is_kept_nowhere(folder: Path) -> None:
+    hidden: list[str] = []
+    known = replace(begun(), secret_variable="OURS")
+    tokens = OAuthTokens(access_token="access-token", refresh_token="refresh-token")
+    await opened(folder, hidden).keep(known, tokens, "ann")
+    assert sorted(hidden) == ["access-token", "refresh-token"]
+    assert not [file for file in left_in(folder) if "client-secret" in file.read_text("utf-8")]
+    grant = opened(folder, []).of(URL)
+    assert grant is not None
+    assert grant.secret_variable == "OURS"
 
 
 async def test_one_that_ends_and_cannot_be_renewed_is_asked_for_again(folder: Path) -> None:

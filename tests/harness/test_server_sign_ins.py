@@ -176,3 +176,41 @@ async def test_what_a_browser_brings_counts_once_and_for_who_began_it(watched: W
         await sign_ins.finish(state, "a code that nobody gave", None, None, ME)
     with pytest.raises(NotFound):
         await sign_ins.begin(session, "nobody", ME, BACK)
+
+
+@pytest.mark.parametrize("registered", ["airboss-here", "airboss-here:secret-of-airboss"])
+async def test_where_nobody_registers_by_themselves_the_settings_say_who_we_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registered: str
+) -> None:
+    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 40.0)
+    name, _, secret = registered.partition(":")
+    known = {"client_id": name}
+    if secret:
+        monkeypatch.setenv("OUR_SECRET", secret)
+        known["client_secret_variable"] = "OUR_SECRET"
+    # Tokens are good for less time than one is renewed before: each call has another one.
+    with started(SIGNED_IN, "20", REGISTERED=registered, BACK=BACK) as address:
+        described = {"url": f"{address}/mcp"}
+        servers = {"wiki": {**described, **known}, "other": described}
+        session: dict[str, Any] = {"mcp_servers": servers}
+        async with on_stage(Stage()) as stage:
+            provider = Provider(
+                name="house", base_url=f"{stage.address}/v1", models=(ProviderModel(id="stand-in"),)
+            )
+            async with house_in(
+                tmp_path, providers=(provider,), session=session, permissions="approve-all"
+            ) as house:
+                watched = Watched(house, stage, tmp_path / "work" / "airboss.json")
+                opened = await watched.opened()
+                await house.sessions.prompt(opened, calling("wiki-page", name="owls"), ME)
+                assert isinstance((await item_of(house)).asked, SignInAsked)
+                with pytest.raises(SignInFailed, match="Register Airboss there by hand"):
+                    await signed_in(house, opened, "other")
+                await signed_in(house, opened)
+                await house.until(opened, "idle", turns=1, seconds=60)
+                [end] = await ends(watched, opened)
+                assert end.text.startswith("All about owls.")
+                given = Wiki(address).known()["given"]
+                assert given > 1, "it was renewed as well"
+        kept = [file.read_text("utf-8") for file in (tmp_path / "data").rglob("*-client")]
+        assert kept == []

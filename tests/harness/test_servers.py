@@ -78,6 +78,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"a": {"command": [" "]}}, r"^mcpServers\.a\.command\[0\]: Should name a program"),
     ({"a": WIKI}, r"^mcpServers\.a\.tokenVariable: Only the settings may have it"),
     (
+        {"a": {"url": "https://a.example", "clientId": "us"}},
+        r"^mcpServers\.a\.clientId: Only the settings may have it",
+    ),
+    (
         {"a": {"url": "https://a.example", "headers": {"X": "1"}}},
         r"^mcpServers\.a\.headers: Only the settings",
     ),
@@ -109,6 +113,10 @@ def test_a_server_that_cannot_be_is_refused_by_name(servers: dict[str, Any], ref
         ({"tools": ["x"]}, "Should have a command or a url"),
         ({"command": ["a"], "headers": {}}, "Should not have headers: it has a command"),
         ({"url": "https://a.example", "env": {}}, "Should not have env: it has a url"),
+        ({"command": ["a"], "clientId": "us"}, "Should not have clientId: it has a command"),
+        ({**WIKI, "clientId": "us"}, "nobody signs in where a token is set"),
+        ({"url": "https://a.example", "clientSecretVariable": "S"}, "Should have a clientId"),
+        ({"url": "https://a.example", "clientId": "two words"}, "pattern"),
         ({"url": "ftp://a.example"}, "pattern"),
         ({"url": "https://me:word@a.example"}, "pattern"),
         ({"command": [], "seconds": 3}, "at least 1 item"),
@@ -131,6 +139,11 @@ def test_values_come_of_the_environment_and_none_may_be_missing() -> None:
     setup = made(settings={"wiki": WIKI})
     with pytest.raises(Invalid, match=r"mcpServers\.wiki\.tokenVariable: The environment variable"):
         check_values(setup, {"WIKI": ""})
+    known = {"url": "https://a.example", "clientId": "us", "clientSecretVariable": "S"}
+    setup = made(settings={"a": known})
+    check_values(setup, {"S": "secret"})
+    with pytest.raises(Invalid, match=r"mcpServers\.a\.clientSecretVariable: The environment"):
+        check_values(setup, {})
 
 
 def settings(**session: Any) -> Settings:

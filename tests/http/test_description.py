@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, cast
 
 from airboss.http.api import build_routes
+from airboss.http.v1 import runs
 
 
 @functools.cache
@@ -105,3 +106,9 @@ def test_numbers_and_paths_of_requests_are_described_as_they_are_checked() -> No
     folder = schemas()["StartSession"]["properties"]["cwd"]["anyOf"][0]
     assert folder["pattern"].startswith(r"^\s*(/")
     assert len(schemas()["CheckEntry"]["oneOf"]) == 2
+
+
+def test_an_app_has_the_routes_as_they_were_declared() -> None:
+    """FastAPI would make each of them anew for the first request of a server."""
+    ids = {id(route) for route in build_routes(None).routes}
+    assert [route for route in runs.router.routes if id(route) not in ids] == []

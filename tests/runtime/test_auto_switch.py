@@ -1,13 +1,22 @@
 """A model at its rate limit, on the real runtime: what is decided, and what is told of it."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 
-from airboss.runtime.auto_switch import SwitchOffer
+from airboss.background import Background
+from airboss.runtime.auto_switch import AutoSwitch, SwitchOffer, Told
 from airboss.runtime.signals import ModelReplaced, Retrying, TurnFailed, TurnIdle
 from tests.runtime.conftest import Flight, Listener
 from tests.runtime.copilot_service import Stage
+
+if TYPE_CHECKING:
+    from copilot.rpc import SessionRpc
+
+Answer = TypeVar("Answer")
 
 MODEL = "claude-sonnet-4.5"
 
@@ -76,3 +85,39 @@ async def test_an_abort_ends_the_turn_while_it_is_asked_and_a_failed_decision_is
     await other.until(TurnIdle)
     assert [said.status for said in other.all(TurnFailed)] == [429]
     await session.close()
+
+
+@pytest.mark.parametrize("completed_first", [True, False])
+async def test_the_turn_goes_on_also_if_its_end_comes_before_the_word_that_the_answer_was_heard(
+    *, completed_first: bool
+) -> None:
+    sent: list[str] = []
+    told: list[Told] = []
+    decider = Decider()
+    decider.word.set_result(True)
+
+    async def send(text: str) -> None:
+        sent.append(text)
+
+    async def heard(_: object) -> None:
+        pass
+
+    async def say(ask: "Callable[[SessionRpc], Coroutine[Any, Any, Answer]]") -> Answer:
+        ui = SimpleNamespace(handle_pending_auto_mode_switch=heard)
+        return await ask(cast("SessionRpc", SimpleNamespace(ui=ui)))
+
+    beside = Background("test")
+    switch = AutoSwitch(decider.decide, say, send, told.append, beside)
+    failed = TurnFailed("rate_limit", "at its limit")
+    told += switch.hear(
+        {"type": "session.error", "data": {"eligibleForAutoSwitch": True}}, [failed]
+    )
+    told += switch.hear({"type": "auto_mode_switch.requested", "data": {"requestId": "1"}}, [])
+    await beside.wait(5)
+    completed = {"type": "auto_mode_switch.completed", "data": {"response": "yes"}}
+    idle = {"type": "session.idle"}
+    for raw in (completed, idle) if completed_first else (idle, completed):
+        told += switch.hear(raw, [TurnIdle()] if raw is idle else [])
+    await beside.wait(5)
+    assert [type(one) for one in told] == [Retrying]
+    assert len(sent) == 1

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,15 @@ def test_where_no_copy_can_be_made_the_runtime_runs_all_the_same_and_it_is_said(
         assert unreadable(native, tmp_path / "launcher") == native.path
     assert "agents can read its memory" in caplog.text
     assert os.access(native.path, os.R_OK)
+
+
+def test_who_starts_at_the_same_time_has_the_same_copy(
+    native: Located, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    native.path.write_bytes(PROGRAM + os.urandom(4_000_000))
+    with ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(unreadable, native, tmp_path / "launcher") for _ in range(8)]
+        made = [one.result() for one in asked]
+    assert len({*made}) == 1
+    assert made[0] != native.path
+    assert caplog.records == []

@@ -2,8 +2,12 @@
 protocol's own package. `/allow` and `/refuse` are what its page of consent leads to.
 
     python signed_in.py PORT [SECONDS] [no-refresh]
+
+With the variables REGISTERED (`ID` or `ID:SECRET`) and BACK it knows this client, and lets no other
+register.
 """
 
+import os
 import secrets
 import sys
 import time
@@ -21,7 +25,7 @@ from mcp.server.auth.provider import (
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
-from pydantic import AnyHttpUrl
+from pydantic import AnyHttpUrl, AnyUrl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
@@ -131,9 +135,25 @@ class Gatekeeper:
         )
 
 
+def _client(registered: str, back: str) -> OAuthClientInformationFull:
+    """Somebody registered it by hand."""
+    name, _, secret = registered.partition(":")
+    return OAuthClientInformationFull(
+        client_id=name,
+        client_secret=secret or None,
+        redirect_uris=[AnyUrl(back)],
+        token_endpoint_auth_method="client_secret_post" if secret else "none",
+        scope=SCOPE,
+    )
+
+
 def made(port: int, seconds: int, *, refreshes: bool) -> MCPServer:
     address = f"http://127.0.0.1:{port}"
     keeper = Gatekeeper(address, seconds, refreshes=refreshes)
+    registered = os.environ.get("REGISTERED")
+    if registered:
+        client = _client(registered, os.environ["BACK"])
+        keeper.clients[client.client_id or ""] = client
     server = MCPServer(
         "signed-in",
         auth_server_provider=keeper,
@@ -143,7 +163,7 @@ def made(port: int, seconds: int, *, refreshes: bool) -> MCPServer:
             validate_token_resource=True,
             required_scopes=[SCOPE],
             client_registration_options=ClientRegistrationOptions(
-                enabled=True, valid_scopes=[SCOPE], default_scopes=[SCOPE]
+                enabled=not registered, valid_scopes=[SCOPE], default_scopes=[SCOPE]
             ),
         ),
     )

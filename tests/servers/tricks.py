@@ -16,6 +16,7 @@ TOOLS = [
     {"name": "variable", "description": "A variable.", "inputSchema": {"type": "object"}},
     {"name": "floods", "description": "Much.", "inputSchema": {"type": "object"}},
     {"name": "meta", "description": "What came along.", "inputSchema": {"type": "object"}},
+    {"name": "sleeps", "description": "Never answers.", "inputSchema": {"type": "object"}},
     {"name": "crashes", "description": "Ends it.", "inputSchema": {"type": "object"}},
 ]
 
@@ -23,6 +24,8 @@ TOOLS = [
 def called(name: str, arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     if name == "crashes":
         os._exit(9)
+    if name == "sleeps":
+        time.sleep(600)
     if name == "meta":
         return {"content": [{"type": "text", "text": json.dumps(meta)}]}
     if name == "variable":

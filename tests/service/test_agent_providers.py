@@ -1,6 +1,7 @@
 """Agents on models of other providers than the session's: real runtime, three rehearsed services,
 each with another wire and a key that only the proxy has."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
@@ -14,10 +15,13 @@ from airboss.errors import Invalid
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
 from airboss.model.events import MessageEnded
+from airboss.model.run_events import WorkStarted
 from airboss.model.sub_agent_events import SubAgentEnded, SubAgentSaid, SubAgentStarted
+from airboss.model.task_events import TaskSessionStarted
 from airboss.provider_settings import Provider
 from airboss.runtime.rehearsal import RehearsalServer
 from airboss.runtime.rehearsal.script import parse_script
+from airboss.service.run_request import NewRun
 from airboss.session_keys import SessionKeys
 from tests.service.house import ME, House, house_in
 
@@ -124,3 +128,43 @@ async def test_a_model_that_cannot_be_reached_is_refused_by_name(providers: Prov
         with pytest.raises(Invalid) as refused:
             await providers.opened("first/m", reviewer=model)
         assert words in str(refused.value)
+
+
+async def test_an_agent_of_a_task_works_on_the_model_of_another_provider_in_a_run(
+    providers: Providers,
+) -> None:
+    services, work = providers.house.services, providers.house.work
+    agent = {"description": "Reviews.", "prompt": ["You look."], "model": {"id": "second/m"}}
+    entry: dict[str, object] = {
+        "models": {"driving": "first/m"},
+        "promptVariables": {},
+        "tasks": {
+            "review": {
+                "model": {"category": "driving"},
+                "prompt": ["ask the reviewer"],
+                "requireUserInput": False,
+                "agents": {"reviewer": agent},
+            }
+        },
+        "jobs": {"one": {"work": {"kind": "Ref", "taskId": "review"}}},
+        "grid": [],
+    }
+    file = work / "airboss.json"
+    file.write_text(json.dumps(entry), "utf-8")
+    await services.entry_checks.install_path(str(file))
+    run = (await services.runs.start(NewRun("one", "", str(work), ME))).id
+    async with asyncio.timeout(40), services.log.follow(run, 0) as follower:
+        while (view := await services.runs.show(run)).is_open:
+            await follower.next(1)
+    assert view.state == "succeeded"
+    of_run = [one.event for one in await services.log.after(run, 0)]
+    [task] = [event.task_run for event in of_run if isinstance(event, WorkStarted)]
+    told = [one.event for one in await services.log.after(task, 0)]
+    [session] = [one.session for one in told if isinstance(one, TaskSessionStarted)]
+    story = await providers.house.story(session)
+    own = [one.text.strip() for one in story if isinstance(one, MessageEnded)]
+    other = [one.text.strip() for one in story if isinstance(one, SubAgentSaid)]
+    models = [one.model for one in story if isinstance(one, SubAgentStarted | SubAgentEnded)]
+    assert (own, other) == (["first is done."], ["second looked."])
+    assert models == ["second/m", "second/m"]
+    assert not [name for name, key in providers.keys.items() if key in str(story)]

@@ -17,6 +17,7 @@ from airboss.provider_settings import Provider
 from airboss.store.bindings import BindingStore
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, House, house_in
+from tests.trials import sampled
 
 
 @pytest.fixture
@@ -87,7 +88,9 @@ async def test_equal_is_resumed_and_another_service_or_a_lost_home_is_started_ov
         assert await BindingStore(house.services.log._database).newest() == []  # pyright: ignore[reportPrivateUsage]
 
 
-@pytest.mark.parametrize("part", ["wire", "identity", "home", "mode", "profile", "cwd", "kept"])
+@pytest.mark.parametrize(
+    "part", sampled(3, ["wire", "cwd", "kept", "identity", "home", "mode", "profile"])
+)
 async def test_each_other_part_starts_it_over_too(tmp_path: Path, stage: Stage, part: str) -> None:
     changes = {"wire": "responses"} if part == "wire" else {}
     async with house_in(tmp_path, **provider(stage)) as house:

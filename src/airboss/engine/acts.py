@@ -61,6 +61,8 @@ class Done:
     """The session worked on the mission to the end; these job tools completed, in order."""
 
     calls: tuple[ToolCall, ...] = ()
+    # What went wrong with MCP servers meanwhile.
+    troubles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

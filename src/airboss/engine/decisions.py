@@ -122,6 +122,13 @@ def ended(reason: str, *, succeeded: bool) -> TaskDecided:
     return TaskDecided(text=f"[TASK {'SUCCEEDED' if succeeded else 'FAILED'}] {reason}")
 
 
+def with_troubles(reason: str, troubles: tuple[str, ...]) -> str:
+    """The agent may have failed for want of a server's tools."""
+    if not troubles:
+        return reason
+    return f"{reason} Not all MCP servers worked: {'; '.join(troubles)}"
+
+
 def exhausted(kind: MissionKind, crashes: int, last: str) -> str:
     """Of a condition this is the reason that stands behind `could not be checked`."""
     counted = "1 crash" if crashes == 1 else f"{crashes} crashes in a row"

@@ -101,6 +101,8 @@ class Missions:
     _session: SessionId | None = None
     # The tools that may have done something in the attempts at this mission, each once.
     _effects: tuple[str, ...] = ()
+    # What went wrong with MCP servers when the prompt was done last.
+    troubles: tuple[str, ...] = ()
 
     def run(self, kind: MissionKind, retry: int, text: str) -> Acts[tuple[ToolCall, ...]]:
         """The job tools that completed. Raises `Exhausted`, or another `TaskFailed` where no try
@@ -109,6 +111,7 @@ class Missions:
         if not tries.total:
             raise Exhausted(decisions.no_try())
         last, attempts, self._effects = "", count(1), ()
+        self.troubles = () if kind == "prompt" else self.troubles
         # A criteria's retry may follow: of a prompt only where it is itself in one.
         has_more = retry < self.retries and (kind == "criteria" or retry > 0)
         for spent, where in enumerate(tries):
@@ -122,6 +125,7 @@ class Missions:
                 answer = yield from self._attempt(mission, where, asked, operation)
                 yield from self._leave(answer, follows=has_more or spent + 1 < tries.total)
             if isinstance(answer, Done):
+                self.troubles = answer.troubles if kind == "prompt" else self.troubles
                 return answer.calls
             if isinstance(answer, ActRefused):
                 raise Stopped(answer.reason) if answer.by_person else Unasked(answer.reason)

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from airboss.errors import Conflict, RuntimesBusy, RuntimeUnavailable
 from airboss.harness.retry_questions import RetrySettled
@@ -17,6 +17,8 @@ from airboss.settings import Policy
 
 if TYPE_CHECKING:
     from airboss.engine.task_setup import SaidOfTask
+
+Entered = TypeVar("Entered")
 
 _LOOK_SECONDS: Final = 0.5
 
@@ -99,28 +101,61 @@ class OwnSessions:
     async def open(
         self, model: str, *, is_driving: bool = False, stopped: asyncio.Event | None = None
     ) -> SessionId:
-        """Where all runtimes are in use, one is waited for, as for a place; until `stopped`."""
         said = self.said.about(model, is_driving=is_driving) if self.said else ()
+
+        async def start() -> SessionView:
+            return await self.sessions.start(
+                model,
+                self.cwd,
+                self._who,
+                self.policy,
+                task=self.task_run,
+                run=self.run,
+                waits=False,
+                said=said,
+            )
+
+        view = await self._once_there_is_room(start, stopped)
+        if self.pause is not None:  # an earlier server may have said that it waits
+            self.pause.busy(None)
+        return view.id
+
+    async def wake(self, session: SessionId, *, stopped: asyncio.Event | None = None) -> None:
+        """One that an earlier server opened goes on, with its history."""
+
+        async def resume() -> SessionView:
+            return await self.sessions.resume(session, self._who, self.policy)
+
+        await self._once_there_is_room(resume, stopped)
+
+    async def go_on(
+        self, session: SessionId, prompt: PromptId, *, stopped: asyncio.Event | None = None
+    ) -> AcceptedPrompt | None:
+        """One that was cut off while its agent waited for a person still waits, for the same. None
+        where it does not."""
+
+        async def resume() -> AcceptedPrompt | None:
+            return await self.sessions.go_on(session, prompt, self._who, self.policy, self.pause)
+
+        return await self._once_there_is_room(resume, stopped)
+
+    async def _once_there_is_room(
+        self, enter: Callable[[], Awaitable[Entered]], stopped: asyncio.Event | None
+    ) -> Entered:
+        """Where all runtimes are in use, one is waited for, as for a place; until `stopped`."""
+        has_waited = False
         while True:
             try:
-                view = await self.sessions.start(
-                    model,
-                    self.cwd,
-                    self._who,
-                    self.policy,
-                    task=self.task_run,
-                    run=self.run,
-                    waits=False,
-                    said=said,
-                )
+                entered = await enter()
             except RuntimesBusy:
                 if stopped is None or stopped.is_set():
                     raise
+                has_waited = True
                 await self._wait_for_runtime()
             else:
-                if self.pause is not None:
+                if has_waited and self.pause is not None:
                     self.pause.busy(None)
-                return view.id
+                return entered
 
     async def _wait_for_runtime(self) -> None:
         if self.pause is not None:
@@ -128,15 +163,6 @@ class OwnSessions:
         with contextlib.suppress(TimeoutError):  # it may have been stopped meanwhile
             async with asyncio.timeout(_LOOK_SECONDS):
                 await self.sessions.room()
-
-    async def wake(self, session: SessionId) -> None:
-        """One that an earlier server opened goes on, with its history."""
-        await self.sessions.resume(session, self._who, self.policy)
-
-    async def go_on(self, session: SessionId, prompt: PromptId) -> AcceptedPrompt | None:
-        """One that was cut off while its agent waited for a person still waits, for the same. None
-        where it does not."""
-        return await self.sessions.go_on(session, prompt, self._who, self.policy, self.pause)
 
     async def ask(
         self, session: SessionId, text: str, prompt: PromptId, *, plan: bool = False

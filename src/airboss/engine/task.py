@@ -15,6 +15,7 @@ from airboss.engine.missions import (
     Exhausted,
     Missions,
     NotRepeated,
+    Stopped,
     TaskFailed,
     Tries,
     Unasked,
@@ -86,7 +87,9 @@ def run_task(plan: TaskPlan) -> Generator[Act, Answer, Verdict]:
     try:
         verdict = Verdict(succeeded=True, reason=(yield from run.work()))
     except TaskFailed as failed:
-        verdict = Verdict(succeeded=False, reason=failed.reason, unasked=failed.unasked)
+        troubles = () if isinstance(failed, Stopped) else run.missions.troubles
+        reason = decisions.with_troubles(failed.reason, troubles)
+        verdict = Verdict(succeeded=False, reason=reason, unasked=failed.unasked)
     yield from run.missions.close(succeeded=verdict.succeeded)
     yield from tell(decisions.ended(verdict.reason, succeeded=verdict.succeeded))
     return verdict

@@ -192,7 +192,7 @@ class TaskExecutor:
         if not isinstance(ended, MissionEnded):
             raise TypeError(f"{origin} of {act.session} is no mission's end.")
         if ended.outcome == "done":
-            return Done(ended.calls)
+            return Done(ended.calls, ended.troubles or ())
         if ended.outcome == "refused":
             return ActRefused(ended.reason or "", ended.by_person)
         return Crashed(ended.reason or "", ended.is_restart, ended.effects or ())
@@ -206,7 +206,7 @@ class TaskExecutor:
         text, prompt = self.redactor.text(act.text), new_prompt_id()
         if act.session in self._open and act.session not in self._here:
             try:
-                await self.agents.wake(act.session)
+                await self.agents.wake(act.session, stopped=self._stopped)
             except AirbossError as error:
                 return _ended(act, _not_woken(_refusal(error)))
             self._here.add(act.session)
@@ -223,7 +223,7 @@ class TaskExecutor:
         """What waited for a person when its server or its runtime ended waits on."""
         self._asked = act.session, prompt
         try:
-            asked = await self.agents.go_on(act.session, prompt)
+            asked = await self.agents.go_on(act.session, prompt, stopped=self._stopped)
         except AirbossError as error:
             answer = _refusal(error)
             return None if isinstance(answer, Crashed) else _ended(act, answer)
@@ -286,7 +286,7 @@ class TaskExecutor:
 
 def _answer_of(report: TurnReport) -> Done | Crashed | ActRefused:
     if report.outcome == "done":
-        return Done(report.calls)
+        return Done(report.calls, report.troubles)
     reason = report.error.message if report.error else _OUTCOMES[report.outcome]
     if is_crash(report):
         return Crashed(reason, effects=report.effects)
@@ -314,7 +314,8 @@ def _ended(
     )
     match answer:
         case Done():
-            return ended.model_copy(update={"calls": answer.calls})
+            troubles = answer.troubles or None
+            return ended.model_copy(update={"calls": answer.calls, "troubles": troubles})
         case Crashed():
             said = {"reason": answer.reason, "is_restart": answer.is_restart}
             update = {"outcome": "crashed", **said, "effects": answer.effects}

@@ -21,6 +21,7 @@ class TaskPlace:
     own_writer: Writer | None = None
     # What the run says that it waits for; an earlier server may have said so.
     waits_for: str | None = None
+    _is_for_person: bool = field(init=False, default=False)
     _slot: SlotPlace | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -41,11 +42,12 @@ class TaskPlace:
             self._say_waiting(reason, for_person=True)
 
     def busy(self, reason: str | None) -> None:
-        """It waits for something of this server, and with None no longer."""
-        if reason is None:
-            self._go()
-        else:
+        """It waits for something of this server, and with None no longer. Its agent may have asked
+        a person meanwhile: then it waits for that."""
+        if reason is not None:
             self._say_waiting(reason)
+        elif not self._is_for_person:
+            self._go()
 
     async def end(self) -> None:
         if self._slot:
@@ -69,6 +71,7 @@ class TaskPlace:
         self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
 
     def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
+        self._is_for_person = for_person
         if self.waits_for != reason:
             self.waits_for = reason
             waiting = WorkWaiting(path=self.started.path, reason=reason, for_person=for_person)
@@ -77,6 +80,7 @@ class TaskPlace:
                 self.own_writer.say(TaskWaiting(reason=reason, for_person=for_person))
 
     def _go(self) -> None:
+        self._is_for_person = False
         if self.waits_for:
             self.waits_for = None
             self.run_writer.say(WorkGoing(path=self.started.path))

@@ -56,6 +56,8 @@ class BegunServerSignIn:
     resource: str
     scope: str | None
     allows_private: bool
+    # The one with our secret, where the settings say who we are.
+    secret_variable: str | None = None
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(64), repr=False)
 
@@ -91,29 +93,49 @@ class _SignInPlace:
 
     resource: ResourceMetadata
     door: DoorMetadata
-    # Where we make ourselves known.
-    registration: str
     scope: str | None
 
 
-async def look(url: str, *, allows_private: bool) -> None:
+@dataclass(frozen=True)
+class SetClient:
+    """Who we are, as somebody has registered us by hand and the settings say."""
+
+    client_id: str
+    secret: str | None = field(default=None, repr=False)
+    secret_variable: str | None = None
+
+    def at(self, door: DoorMetadata) -> OAuthClient:
+        return OAuthClient(
+            client_id=self.client_id,
+            client_secret=self.secret,
+            token_endpoint_auth_method=door.method_with_secret if self.secret else "none",
+        )
+
+
+async def look(url: str, *, allows_private: bool, has_client: bool = False) -> None:
     """Refused where nobody can sign in, for whatever reason: then nobody is asked to."""
     async with _Asking(allows_private) as ask:
-        await _found(ask, url, allows_private=allows_private)
+        found = await _found(ask, url, allows_private=allows_private)
+        if not has_client:
+            _registration_at(found.door)
 
 
-async def begin(url: str, redirect_uri: str, *, allows_private: bool) -> BegunServerSignIn:
-    """Find out where a person signs in, and make ourselves known there."""
+async def begin(
+    url: str, redirect_uri: str, *, allows_private: bool, known: SetClient | None = None
+) -> BegunServerSignIn:
+    """Find out where a person signs in, and make ourselves known there, unless we are `known`."""
     async with _Asking(allows_private) as ask:
         found = await _found(ask, url, allows_private=allows_private)
+        client = known.at(found.door) if known else await _registered(ask, found.door, redirect_uri)
         return BegunServerSignIn(
             url=url,
             redirect_uri=redirect_uri,
             door=found.door,
-            client=await _registered(ask, found, redirect_uri),
+            client=client,
             resource=found.resource.resource,
             scope=found.scope,
             allows_private=allows_private,
+            secret_variable=known and known.secret_variable,
         )
 
 
@@ -128,14 +150,19 @@ async def _found(ask: "_Asking", url: str, *, allows_private: bool) -> _SignInPl
     resource = await _resource(ask, url, told.get("resource_metadata"))
     issuer = next(iter(resource.authorization_servers), origin_of(url))
     door = await _door(ask, issuer, allows_private=allows_private)
+    scope = told.get("scope") or " ".join(resource.scopes_supported or ()) or None
+    return _SignInPlace(resource, door, scope)
+
+
+def _registration_at(door: DoorMetadata) -> str:
+    """Where we make ourselves known."""
     if door.registration_endpoint is None:
         raise SignInFailed(
-            f"{_host(door.issuer)} does not let programs register themselves. Make a token "
-            "there, put it into an environment variable, and name it as token_variable in "
-            "settings.toml."
+            f"{_host(door.issuer)} does not let programs register themselves. Register Airboss "
+            "there by hand, and name its client_id in settings.toml. Or make a token there, put it "
+            "into an environment variable, and name it as token_variable."
         )
-    scope = told.get("scope") or " ".join(resource.scopes_supported or ()) or None
-    return _SignInPlace(resource, door, door.registration_endpoint, scope)
+    return door.registration_endpoint
 
 
 async def finish(begun: BegunServerSignIn, code: str, issuer: str | None) -> OAuthTokens:
@@ -260,8 +287,8 @@ async def _door(ask: _Asking, issuer: str, *, allows_private: bool) -> DoorMetad
     )
 
 
-async def _registered(ask: _Asking, found: _SignInPlace, redirect_uri: str) -> OAuthClient:
-    door = found.door
+async def _registered(ask: _Asking, door: DoorMetadata, redirect_uri: str) -> OAuthClient:
+    registration = _registration_at(door)
     wished = {
         "client_name": "Airboss",
         "redirect_uris": [redirect_uri],
@@ -269,7 +296,7 @@ async def _registered(ask: _Asking, found: _SignInPlace, redirect_uri: str) -> O
         "response_types": ["code"],
         "token_endpoint_auth_method": door.method,
     }
-    answer = await ask("POST", found.registration, json=wished)
+    answer = await ask("POST", registration, json=wished)
     if answer.status not in (200, 201):
         raise SignInFailed(
             f"{_host(door.issuer)} did not register Airboss (status {answer.status}"

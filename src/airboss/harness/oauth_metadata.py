@@ -3,7 +3,7 @@ here: RFC 9728 for the server, RFC 8414 for who lets people in, RFC 7591 for our
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -50,10 +50,17 @@ class DoorMetadata(_ToldByOthers):
     @property
     def method(self) -> str:
         """How we say who we are: with the least that it takes."""
+        return self._first_of(_METHODS)
+
+    @property
+    def method_with_secret(self) -> str:
+        return self._first_of(_METHODS[1:])
+
+    def _first_of(self, methods: Sequence[str]) -> str:
         offered = self.token_endpoint_auth_methods_supported
         if offered is None:
             return "client_secret_basic"
-        return next((one for one in _METHODS if one in offered), "client_secret_basic")
+        return next((one for one in methods if one in offered), "client_secret_basic")
 
 
 class OAuthClient(_ToldByOthers):

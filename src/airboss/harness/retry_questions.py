@@ -88,7 +88,7 @@ async def retry_settled(log: EventLog, session: str, pause: Pause | None) -> Ret
         async with log.follow(session, head) as follower:
             await follower.next(_LOOK_SECONDS)
     if pause is not None:
-        pause.busy(None)
+        pause.behind(None)
     return RetrySettled(found.settled.answer == TRY_AGAIN, found.settled.who)
 
 

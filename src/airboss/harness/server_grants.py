@@ -40,6 +40,8 @@ class ServerGrant(Frozen):
     method: str | None = None
     resource: str
     allows_private: bool = False
+    # Of one whom the settings name: the variable with the secret, which is kept nowhere else.
+    secret_variable: str | None = None
     # Who signed in, as this server knows them; and until when the token is good, in seconds.
     who: str
     ends_at: int | None = None
@@ -59,6 +61,7 @@ class ServerGrants:
 
     kept: KeptSecrets
     learn: Callable[..., None]
+    environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     _held: dict[str, _HeldGrant] = field(default_factory=dict[str, _HeldGrant], repr=False)
     _renewing: dict[str, asyncio.Lock] = field(default_factory=dict[str, asyncio.Lock])
 
@@ -95,10 +98,12 @@ class ServerGrants:
             method=client.token_endpoint_auth_method,
             resource=begun.resource,
             allows_private=begun.allows_private,
+            secret_variable=begun.secret_variable,
             who=who,
             ends_at=_end_of(tokens),
         )
-        held = _HeldGrant(grant, tokens.access_token, tokens.refresh_token, client.client_secret)
+        secret = None if begun.secret_variable else client.client_secret
+        held = _HeldGrant(grant, tokens.access_token, tokens.refresh_token, secret)
         await self._put(held)
 
     async def _put(self, held: _HeldGrant) -> None:
@@ -163,7 +168,7 @@ class ServerGrants:
         grant = held.grant
         client = OAuthClient(
             client_id=grant.client_id,
-            client_secret=held.client_secret,
+            client_secret=held.client_secret or self.environ.get(grant.secret_variable or ""),
             token_endpoint_auth_method=grant.method,
         )
         private = grant.allows_private
@@ -190,6 +195,8 @@ class ServerPass:
 
     grants: ServerGrants
     url: str
+    # Whether the settings say who we are there.
+    has_client: bool = False
 
     async def token(self) -> str | None:
         return await self.grants.token(self.url)

@@ -27,6 +27,7 @@ def check_values(setup: Setup, environ: Mapping[str, str]) -> None:
     for name, server in setup.mcp_servers.items():
         _environment(name, server, environ)
         _headers(name, server, environ)
+        client_secret(name, server, environ)
 
 
 @dataclass
@@ -54,7 +55,8 @@ class ServerLaunch:
         upstream = Upstream(name, server.url or "", headers, server.private, what="MCP server")
         self.lent[name] = lent = await self.proxy.lend(upstream)
         if self.grants and may_sign_in(server.url, server.headers, server.token_variable):
-            lent.entry = ServerPass(self.grants, server.url or "")
+            has_client = server.client_id is not None
+            lent.entry = ServerPass(self.grants, server.url or "", has_client)
         return ServerAddress(lent.url, lent.give_back, tools, server.seconds)
 
     @property
@@ -88,6 +90,13 @@ class ServerLaunch:
 def _environment(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict[str, str]:
     place = f"mcpServers.{name}.env"
     return {key: filled(text, environ, f"{place}.{key}") for key, text in server.env.items()}
+
+
+def client_secret(name: str, server: ServerSetup, environ: Mapping[str, str]) -> str | None:
+    """Of us, where people sign in."""
+    variable = server.client_secret_variable
+    place = f"mcpServers.{name}.clientSecretVariable"
+    return None if variable is None else filled(f"${variable}", environ, place)
 
 
 def _headers(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict[str, str]:

@@ -69,8 +69,10 @@ class SignInRequests:
         # Here, for a server where nobody signs in loads no HTTP client.
         from airboss.harness.oauth import look
 
+        lent = self._launch.lent[name]
+        known = lent.entry is not None and lent.entry.has_client
         try:
-            await look(url, allows_private=self._launch.lent[name].upstream.allows_private)
+            await look(url, allows_private=lent.upstream.allows_private, has_client=known)
         except SignInFailed as failed:
             words = f"The MCP server {name} wants a sign-in, which is not possible. {failed}"
             return excerpt(self._state.redactor, words, MOST_OF_A_REASON)

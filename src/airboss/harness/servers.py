@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 # Where a path of a command begins that was relative to the file of its entry.
 SCRIPT_JOINT: Final = "/./"
-_SETTINGS_ONLY: Final = ("headers", "token_variable", "private")
+_SETTINGS_ONLY: Final = (
+    "headers",
+    "token_variable",
+    "client_id",
+    "client_secret_variable",
+    "private",
+)
+_VARIABLES: Final = (".tokenVariable", ".clientSecretVariable")
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class SessionServers:
         self._check_names()
         for name, server in self.by_name.items():
             for key, mistake in _mistakes(name, server, variables):
-                is_snake = server.said.snake_case and key == ".tokenVariable"
+                is_snake = server.said.snake_case and key in _VARIABLES
                 raise Invalid(f"{server.place}{to_snake(key) if is_snake else key}: {mistake}")
         for one, other in permutations(self.by_name, 2):
             if f"{other}-".startswith(f"{one}-"):
@@ -171,6 +178,8 @@ def _made(server: SaidServer, clean: Callable[[str], str]) -> ServerSetup:
         url=keys.url,
         headers=keys.headers or {},
         token_variable=keys.token_variable,
+        client_id=keys.client_id,
+        client_secret_variable=keys.client_secret_variable,
         private=private and server.said.is_settings,
         seconds=keys.seconds,
         scripts=scripts_in(keys.command or ()) if needs_trust else (),

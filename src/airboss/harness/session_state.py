@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
+from airboss.harness.server_troubles import ServerTroubles
 from airboss.harness.turn import Outcome, Pause, Request, Turn
 from airboss.log.writer import Writer
 from airboss.model.events import Event, PermissionDecided, SessionError, SessionIdle, TurnStarted
@@ -289,6 +290,7 @@ class SessionState:
         self, prompt: PromptId | None, request: Request | None, mode: TurnMode | None = None
     ) -> Turn:
         self.turn = turn = Turn(new_turn_id(), prompt, request, planning=mode == "plan")
+        turn.troubles = ServerTroubles(self.view.mcp_servers if self.view else ())
         asked_in = request.trace if request and self.is_traced else None
         if self.is_traced:
             turn.trace = trace_of(turn.id, asked_in)

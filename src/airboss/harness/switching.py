@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Final
 
 from airboss.errors import Conflict
 from airboss.harness.models import Route
@@ -14,6 +16,12 @@ from airboss.model.views import SessionView
 from airboss.runtime.session import RuntimeSession
 from airboss.session_keys import Effort, SessionKeys
 from airboss.settings import Policy
+
+# What the service calls a model of its own choice, and who says so where nobody was asked.
+AUTO: Final = "auto"
+AIRBOSS: Final = "airboss"
+# A service that does not say so takes requests for a model again after about a minute.
+_USUAL_SECONDS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -35,10 +43,12 @@ def switched(
     if view.state == "closed":
         raise Conflict("The session is closed; nothing of it can be changed.")
     effort = wanted.reasoning_effort or view.reasoning_effort
+    model = wanted.model or view.instead_of or view.model
     keys = SessionKeys.model_validate({"reasoning_effort": effort})
-    SetupPlan((Said(keys),)).check_effort(wanted.model or view.model, efforts)
+    SetupPlan((Said(keys),)).check_effort(model, efforts)
     said = SessionChanged(
-        model=_other(wanted.model, view.model),
+        # Said of one that returns to its own model by itself, it stays with that.
+        model=wanted.model if view.instead_of else _other(wanted.model, view.model),
         reasoning_effort=_other(wanted.reasoning_effort, view.reasoning_effort),
         policy=_other(wanted.permissions, view.policy),
         agent=None if wanted.agent == (view.agent or "") else wanted.agent,
@@ -59,6 +69,9 @@ class Switching:
         self._state = state
         self.now = terms
         self._next: SessionTerms | None = None
+        # The model that it returns to, and from when on.
+        self._left: Route | None = None
+        self._return_at = 0.0
 
     @property
     def latest(self) -> SessionTerms:
@@ -67,9 +80,28 @@ class Switching:
     async def change(self, said: SessionChanged, route: Route, rule: PolicyRule | None) -> None:
         await self._state.writer.commit(said)
         self._next = changed(self.latest, said, route, rule)
+        if said.model is not None:
+            self._left = None
+
+    async def give_way(self, came: float, seconds: int | None, who: str) -> None:
+        """The model is at its limit since `came`: the running turn goes on with one of the
+        service's choice. A turn that begins so many seconds later has its own again."""
+        left = self.now.route
+        said = SessionChanged(model=AUTO, instead_of=left.model, who=who)
+        await self._state.writer.commit(said)
+        self._left, self._return_at = left, came + (seconds or _USUAL_SECONDS)
+        self.now = replace(self.now, route=replace(left, model=AUTO))
+
+    async def _return(self) -> None:
+        left, self._left = self._left, None
+        if left is not None:
+            await self._state.writer.commit(SessionChanged(model=left.model, who=AIRBOSS))
+            self._next = replace(self.latest, route=left)
 
     async def agent(self, reopen: Callable[[], Awaitable[RuntimeSession]]) -> RuntimeSession:
         """On the latest terms. As it was where that fails, unless `reopen` did."""
+        if self._left is not None and monotonic() >= self._return_at:
+            await self._return()
         agent, terms, before = self._state.opened_agent, self._next, self.now
         if terms is None:
             return agent
@@ -89,6 +121,7 @@ def changed(
     effort = said.reasoning_effort or terms.setup.reasoning_effort
     agent = terms.setup.agent if said.agent is None else said.agent or None
     setup = terms.setup.model_copy(update={"reasoning_effort": effort, "agent": agent})
+    route = terms.route if said.model is None else route
     return replace(terms, route=route, rule=rule or terms.rule, setup=setup)
 
 

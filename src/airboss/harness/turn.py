@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from airboss.entry.tools import ARGUMENT, JOB_TOOLS
 from airboss.harness.replay import Effects
+from airboss.harness.server_troubles import ServerTroubles
 from airboss.model.events import (
     SessionError,
     ToolEnded,
@@ -59,6 +60,8 @@ class TurnReport:
     message: str = ""
     # The tools that may have done something.
     effects: tuple[str, ...] = field(default=(), compare=False)
+    # What went wrong with MCP servers.
+    troubles: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ class Turn:
     is_sent: bool = False
     images: int = 0
     effects: Effects = field(default_factory=Effects)
+    troubles: ServerTroubles = field(default_factory=ServerTroubles)
     # The last message that has any words.
     message: str = ""
     # Where the session ends in the middle of it: what the one who asked is told.
@@ -195,8 +199,8 @@ class Turn:
             report = self._fate or TurnReport(ended)
             error = self.error or report.error
             told = {"calls": self._calls(), "usage": self.usage, "message": self.message}
-            effects = self.effects.tools
-            self.request.settle(replace(report, error=error, effects=effects, **told))
+            told |= {"effects": self.effects.tools, "troubles": self.troubles.words}
+            self.request.settle(replace(report, error=error, **told))
         self.over.set()
         self.stirred.set()
         models, effects = tuple(self.models), self.effects.tools

@@ -90,6 +90,7 @@ class TurnEvents:
         is_tool = isinstance(said, ToolStarted | ToolEnded)
         if turn is not None:
             turn.effects.hear(said)
+            turn.troubles.hear(said)
         if turn is not None and is_tool:
             turn.note_tool(said)
         # Behind the end of a text comes another block or the turn's end. A task's turn is shown a

@@ -15,7 +15,7 @@ from airboss.http import (
     signin,
     static,
 )
-from airboss.http.description import REFUSALS, describe, operation_id
+from airboss.http.description import describe, operation_id
 from airboss.http.heads import HeadAnswers
 from airboss.http.lists import ListVersions
 from airboss.http.perimeter import Perimeter
@@ -83,7 +83,7 @@ def build_routes(use: Services | None) -> FastAPI:
     if use is None or use.entries.settings.test:  # an unknown path to all other servers
         routers.append(portal_entries.test_router)
     for router in routers:
-        app.include_router(router, responses=REFUSALS)
+        app.router.routes.extend(router.routes)
     describe(app)
     problems.install(app)
     static.install(app)

@@ -16,6 +16,7 @@ from starlette.types import Scope
 from airboss.errors import RoleNeeded
 from airboss.harness.hook_facts import ACTING_ROLE
 from airboss.http.credentials import Caller
+from airboss.http.description import REFUSALS, operation_id
 from airboss.http.refusals import RefusalExit
 from airboss.model.roles import ROLES, Role, includes
 
@@ -178,10 +179,17 @@ class _CheckedRoute(APIRoute):
 
 
 class Router(APIRouter):
-    """What every part of the API declares its routes on."""
+    """What every part of the API declares its routes on. They are whole, so that an app takes them
+    as they are: FastAPI would make each of them anew for the first request."""
 
     def __init__(self, prefix: str = "", **options: Any) -> None:
-        super().__init__(prefix=prefix, route_class=_CheckedRoute, **options)
+        super().__init__(
+            prefix=prefix,
+            route_class=_CheckedRoute,
+            responses=REFUSALS,
+            generate_unique_id_function=operation_id,
+            **options,
+        )
 
 
 def may_call(role: Role, needed: str | None) -> bool:

@@ -49,7 +49,9 @@ class AsideAnswered(Frozen):
 
 class SessionChanged(Frozen):
     """Somebody wants the session to go on with another model, effort, policy or agent, from its
-    next turn on. What is left out stays; an agent of no letters is none of those that it has."""
+    next turn on. What is left out stays; an agent of no letters is none of those that it has.
+    With `instead_of` the model was at its rate limit: the turn goes on with another one now, and
+    the session returns to it by itself."""
 
     kind: Literal["session.changed"] = "session.changed"
     model: Words | None = None
@@ -57,6 +59,7 @@ class SessionChanged(Frozen):
     policy: Words | None = None
     agent: Words | None = None
     who: Words
+    instead_of: Words | None = None
 
 
 ContextEvent: TypeAlias = ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged

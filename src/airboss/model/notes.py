@@ -58,7 +58,8 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             said = f"{event.who}: {event.question}\n\n{event.answer}"
             return "info", "Side question", said
         case SessionChanged():
-            return "info", "From the next turn on", _switched(event)
+            when = "From now on" if event.instead_of else "From the next turn on"
+            return "info", when, _switched(event)
         case AccountChanged():
             before = event.before or "the one before"
             return "warning", f"Account {event.to}", f"Instead of {before}: {event.why}."
@@ -85,8 +86,9 @@ def _forked(event: SessionForked) -> str:
 
 
 def _switched(event: SessionChanged) -> str:
+    limited = event.instead_of and f" ({event.instead_of} is at its rate limit)"
     said = [
-        event.model and f"model {event.model}",
+        event.model and f"model {event.model}{limited or ''}",
         event.reasoning_effort and f"effort {event.reasoning_effort}",
         event.policy and f"permissions {event.policy}",
     ]

@@ -78,6 +78,9 @@ class ServerSetup(Frozen):
     headers: dict[Words, Words] = Field(default_factory=dict)
     # The one that holds the token with which it is called.
     token_variable: Words | None = None
+    # Who we are where people sign in, and the variable with the secret of that.
+    client_id: Words | None = None
+    client_secret_variable: Words | None = None
     # Whether it may be on this machine or in this network.
     private: bool = False
     # So long a call may take; without it as long as the runtime waits.

@@ -130,6 +130,8 @@ class MissionEnded(Frozen):
     usage: Usage = Usage()
     # Of one that crashed: the tools that may have done something, which another try does again.
     effects: tuple[Words, ...] | None = None
+    # Of one that was done: what went wrong with MCP servers meanwhile.
+    troubles: tuple[Words, ...] | None = None
 
 
 class TaskChecked(Frozen):

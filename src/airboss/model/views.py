@@ -151,6 +151,8 @@ class SessionView(Frozen):
     # The agent that it is, of those that it has; and whether somebody chose that meanwhile.
     agent: str | None = None
     own_agent: Literal[True] | None = None
+    # The model that it returns to, while that one is at its rate limit.
+    instead_of: str | None = None
     # Of the settings' accounts of Copilot, the one that it uses.
     account: str | None = None
 
@@ -228,6 +230,7 @@ def _measured(
 def _switched(view: SessionView, event: SessionChanged) -> dict[str, object]:
     return {
         "model": event.model or view.model,
+        "instead_of": event.instead_of if event.model else view.instead_of,
         "reasoning_effort": event.reasoning_effort or view.reasoning_effort,
         "policy": event.policy or view.policy,
         "own_policy": view.own_policy or event.policy is not None,

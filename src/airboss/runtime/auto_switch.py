@@ -47,6 +47,7 @@ class AutoSwitch:
         self._tell = tell
         self._beside = beside
         self._failed: list[Told] = []
+        self._is_asked = False
         self._said_yes = False
         self._settled = asyncio.Event()
 
@@ -66,9 +67,11 @@ class AutoSwitch:
         data: Mapping[str, Any] = raw.get("data") or {}
         match raw.get("type"):
             case "auto_mode_switch.requested":
+                self._is_asked = True
                 self._settled.clear()
                 self._beside.start(self._answer(self._decide, data), "auto switch")
-            case "auto_mode_switch.completed":
+            case "auto_mode_switch.completed" if self._is_asked:
+                self._is_asked = False
                 self._said_yes = str(data.get("response")).startswith("yes")
                 self.release()
                 return [*said, Retrying(_SWITCHED)] if self._said_yes else said
@@ -76,7 +79,7 @@ class AutoSwitch:
                 self._failed = [one for one in said if isinstance(one, TurnFailed)]
                 return [one for one in said if not isinstance(one, TurnFailed)]
             case "assistant.turn_start":
-                self._failed, self._said_yes = [], False
+                self._failed, self._is_asked, self._said_yes = [], False, False
             case "session.idle":
                 return self._end(said)
             case _:
@@ -90,13 +93,17 @@ class AutoSwitch:
     def _end(self, said: Sequence[Told]) -> Sequence[Told]:
         failed, self._failed = self._failed, []
         goes_on, self._said_yes = self._said_yes, False
+        # On a busy machine the end of the turn comes before the word that our answer was heard.
+        is_untold, self._is_asked = self._is_asked, False
+        self.release()
         is_aborted = any(isinstance(one, TurnIdle) and one.aborted for one in said)
         if is_aborted:
             return said
         if not goes_on:
             return [*failed, *said]
         self._beside.start(self._go_on(), "goes on")
-        return [one for one in said if not isinstance(one, TurnIdle)]
+        told = [one for one in said if not isinstance(one, TurnIdle)]
+        return [*told, Retrying(_SWITCHED)] if is_untold else told
 
     async def _go_on(self) -> None:
         try:
@@ -115,6 +122,7 @@ class AutoSwitch:
             yes = await decide(offer) is True
         except Exception:  # noqa: BLE001  # the border: whatever failed, the answer is no
             yes = False
+        self._said_yes = yes
         word = rpc.UIAutoModeSwitchResponse.YES if yes else rpc.UIAutoModeSwitchResponse.NO
         answer = rpc.UIHandlePendingAutoModeSwitchRequest(str(data.get("requestId")), word)
         with contextlib.suppress(AirbossError):

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 from airboss.runtime.locate import Located
@@ -20,6 +21,8 @@ _NEW = ".new-"
 _PREBUILDS = "prebuilds"
 _LIBRARY = "runtime.node"
 _ELF = b"\x7fELF"
+# Several runtimes may be started at the same time, and one makes the copy for all.
+_MAKING = threading.Lock()
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +35,8 @@ def unreadable(located: Located, folder: Path) -> Path:
     try:
         if not _is_program(located.path):  # a script's interpreter has to read it
             return located.path
-        copy = _copy_of(located, folder)
+        with _MAKING:
+            copy = _copy_of(located, folder)
     except OSError as error:
         _log.warning(
             "The agent runtime cannot be copied into %s (%s): agents can read its memory.",

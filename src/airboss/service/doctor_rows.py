@@ -114,10 +114,11 @@ class DoctorRows:
         routes: dict[str, str | None] = {}
         without: list[str] = []
         async for view in self._resumable():
-            if view.model not in routes:
-                routes[view.model] = await self._why_no_route(view.model)
-            if routes[view.model] is not None:
-                without.append(f"{view.id} ({view.model})")
+            model = view.instead_of or view.model
+            if model not in routes:
+                routes[model] = await self._why_no_route(model)
+            if routes[model] is not None:
+                without.append(f"{view.id} ({model})")
         if without:
             summary = f"{_counted(len(without), 'session')} cannot go on: nobody offers the model."
             named = ", ".join(without[:_MOST_NAMED])

@@ -22,8 +22,10 @@ from airboss.harness.permissions import PolicyRule
 from airboss.harness.server_grants import ServerGrants
 from airboss.harness.session_state import SessionState, SharedBudgets
 from airboss.harness.session_terms import OpenSession, SessionTerms
+from airboss.harness.switching import AIRBOSS
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
+from airboss.model.context_events import SessionChanged
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.ids import SessionId, runtime_session_name
 from airboss.model.redaction import Redactor
@@ -208,7 +210,7 @@ class OpenSessions:
         with contextlib.suppress(AirbossError):
             row = await self.bindings.find(view) if self.bindings else None
             setup = await setup_of(self.log, view)
-            route = await self.catalog.route(view.model, setup.account)
+            route = await self.catalog.route(view.instead_of or view.model, setup.account)
             cwd = await asyncio.to_thread(self.folders.check, view.cwd)
             now = bound_to(route, str(cwd), self.holder(route, setup))
             fits = row is None or now.why_not(row.parts, wishes(view, row)) is None
@@ -228,13 +230,15 @@ class OpenSessions:
     ) -> AsyncGenerator[Conversation]:
         try:
             setup = await setup_of(self.log, view)
-            route = await self.catalog.route(view.model, setup.account)
+            route = await self.catalog.route(view.instead_of or view.model, setup.account)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
             # Checked anew, as the working directory is.
             beside = (*setup.directories, *setup.skills)
             await asyncio.to_thread(lambda: [self.folders.check(path) for path in beside])
             setup = await self._trusted(setup)
             rule = self._rule(_own_policy(view) or policy, folder, runtime_names(view), setup)
+            if view.instead_of is not None:
+                await writer.commit(SessionChanged(model=view.instead_of, who=AIRBOSS))
             with self._room():
                 talk = self._conversation(writer, route, setup, rule, again)
                 self._open[view.id] = talk

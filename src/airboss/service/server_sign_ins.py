@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from airboss.errors import AirbossError, Conflict, NotFound, SignInFailed
 from airboss.harness.server_grants import ServerGrants, may_sign_in, name_of
+from airboss.harness.server_launch import client_secret
 from airboss.model.audit_events import SecretChanged
 from airboss.model.ids import SessionId
 from airboss.model.inbox_events import SignInAsked
@@ -18,7 +19,7 @@ from airboss.service.session_setup import setup_of
 from airboss.service.sessions import Sessions
 
 if TYPE_CHECKING:
-    from airboss.harness.oauth import BegunServerSignIn
+    from airboss.harness.oauth import BegunServerSignIn, SetClient
 
 # So long a person may take at the authorization server.
 SECONDS: Final = 600.0
@@ -63,12 +64,22 @@ class ServerSignIns:
         described = await self._described(session, server)
         from airboss.harness.oauth import begin, secrets_in
 
-        begun = await begin(described.url or "", redirect_uri, allows_private=described.private)
+        private, known = described.private, self._known(server, described)
+        begun = await begin(described.url or "", redirect_uri, allows_private=private, known=known)
         self.grants.learn(*secrets_in(begun.client), begun.state, begun.verifier)
         self._tidy()
         until = time.monotonic() + SECONDS
         self._waiting[begun.state] = _BegunByPerson(begun, SessionId(session), server, who, until)
         return begun.address
+
+    def _known(self, server: str, described: ServerSetup) -> "SetClient | None":
+        """Who we are there, where the settings say so."""
+        from airboss.harness.oauth import SetClient
+
+        if described.client_id is None:
+            return None
+        secret = client_secret(server, described, self.sessions.environ)
+        return SetClient(described.client_id, secret, described.client_secret_variable)
 
     def _tidy(self) -> None:
         now = time.monotonic()

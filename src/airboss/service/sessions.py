@@ -258,7 +258,8 @@ class Sessions(ForkedSessions):
         """Another model, effort or policy, from the next turn on, also of one that was cut off."""
         async with self.alone(session):
             view = await self.show(session)
-            model = view.model if wanted.model is None else wanted.model
+            own = view.instead_of or view.model
+            model = own if wanted.model is None else wanted.model
             account = (await setup_of(self.log, view)).account
             route = await self.catalog.route(model, account)
             said = switched(view, wanted, route.efforts, who)

@@ -962,6 +962,7 @@ export type MissionEnded = {
   "by_person": boolean;
   "usage": Usage;
   "effects"?: readonly (string)[] | null;
+  "troubles"?: readonly (string)[] | null;
 };
 
 /** A session has the prompt of a mission, on disk. */
@@ -1712,13 +1713,15 @@ export type SentSelection = {
   "lastLine"?: number | null;
 };
 
-/** An MCP server: a program that is started (`command`), or an address that is called (`url`). An empty one names a server that is described elsewhere. What lets one in (`headers`, `tokenVariable`) and `private` are for the settings only. */
+/** An MCP server: a program that is started (`command`), or an address that is called (`url`). An empty one names a server that is described elsewhere. What lets one in (`headers`, `tokenVariable`, `clientId`) and `private` are for the settings only. */
 export type ServerKeys = {
   "command"?: readonly (string)[] | null;
   "env"?: Record<string, unknown> | null;
   "url"?: string | null;
   "headers"?: Record<string, string> | null;
   "tokenVariable"?: string | null;
+  "clientId"?: string | null;
+  "clientSecretVariable"?: string | null;
   "private"?: boolean | null;
   "tools"?: readonly (string)[] | null;
   "seconds"?: number | null;
@@ -1731,6 +1734,8 @@ export type ServerSetup = {
   "url"?: string | null;
   "headers": Record<string, string>;
   "token_variable"?: string | null;
+  "client_id"?: string | null;
+  "client_secret_variable"?: string | null;
   "private": boolean;
   "seconds"?: number | null;
   "scripts": readonly (string)[];
@@ -1761,7 +1766,7 @@ export type SessionBinding = {
   "fits"?: boolean | null;
 };
 
-/** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. */
+/** Somebody wants the session to go on with another model, effort, policy or agent, from its next turn on. What is left out stays; an agent of no letters is none of those that it has. With `instead_of` the model was at its rate limit: the turn goes on with another one now, and the session returns to it by itself. */
 export type SessionChanged = {
   "kind": "session.changed";
   "model"?: string | null;
@@ -1769,6 +1774,7 @@ export type SessionChanged = {
   "policy"?: string | null;
   "agent"?: string | null;
   "who": string;
+  "instead_of"?: string | null;
 };
 
 /** The session was ended on purpose, or could not be opened. */
@@ -1936,6 +1942,7 @@ export type SessionView = {
   "plan_approved"?: true | null;
   "agent"?: string | null;
   "own_agent"?: true | null;
+  "instead_of"?: string | null;
   "account"?: string | null;
 };
 

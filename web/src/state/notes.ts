@@ -13,8 +13,9 @@ const FORGOTTEN = "It knows nothing of what was said before.";
 export const FAILED = "The turn failed";
 
 function switched(event: Extract<Event, { kind: "session.changed" }>): string {
+  const limited = event.instead_of != null ? ` (${event.instead_of} is at its rate limit)` : "";
   const said = [
-    event.model && `model ${event.model}`,
+    event.model && `model ${event.model}${limited}`,
     event.reasoning_effort && `effort ${event.reasoning_effort}`,
     event.policy && `permissions ${event.policy}`,
   ];
@@ -95,7 +96,11 @@ export function noteOf(event: Event): Note | null {
     case "aside.answered":
       return told("info", "Side question", `${event.who}: ${event.question}\n\n${event.answer}`);
     case "session.changed":
-      return told("info", "From the next turn on", switched(event));
+      return told(
+        "info",
+        event.instead_of != null ? "From now on" : "From the next turn on",
+        switched(event),
+      );
     case "account.changed": {
       const before = event.from ?? "the one before";
       return told("warning", `Account ${event.to}`, `Instead of ${before}: ${event.why}.`);

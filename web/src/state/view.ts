@@ -232,6 +232,7 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "session.changed":
       return {
         model: event.model ?? view.model,
+        instead_of: event.model == null ? (view.instead_of ?? null) : (event.instead_of ?? null),
         reasoning_effort: event.reasoning_effort ?? view.reasoning_effort ?? null,
         policy: event.policy ?? view.policy,
         own_policy: view.own_policy || event.policy != null,
