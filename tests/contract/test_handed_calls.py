@@ -21,6 +21,7 @@ from airboss.harness.proxy_terms import ProxyLimits
 from airboss.harness.token_command import AccountToken
 from airboss.model.events import MessageDelta, MessageEnded
 from airboss.model.setup import AgentSetup, Setup
+from airboss.runtime.mcp_servers import ServerAddress
 from airboss.runtime.named_models import ServiceModel
 from airboss.runtime.rehearsal import RehearsalServer, parse_script
 from airboss.runtime.signals import TurnFailed, TurnIdle
@@ -28,6 +29,7 @@ from tests.contract.handed import KEY, HandedFlight, handed_flight, provider
 from tests.harness.upstream import Wire, providing
 from tests.runtime.conftest import Listener, soon
 from tests.runtime.copilot_service import Stage, on_stage
+from tests.trials import sampled
 
 pytestmark = pytest.mark.anyio
 
@@ -78,13 +80,16 @@ async def test_turns_stream_with_the_key_added_outside_and_go_on_after_a_resume(
 
 @pytest.mark.parametrize(
     ("path", "more"),
-    [
-        ("/v1", {"wire_api": "completions"}),
-        ("/v1", {"wire_api": "responses"}),
-        ("", {"type": "anthropic"}),
-        ("", {"type": "azure"}),
-        ("", {"type": "azure", "azure": {"api_version": "2024-10-21"}}),
-    ],
+    sampled(
+        3,
+        [
+            ("/v1", {"wire_api": "completions"}),
+            ("/v1", {"wire_api": "responses"}),
+            ("", {"type": "anthropic"}),
+            ("", {"type": "azure"}),
+            ("", {"type": "azure", "azure": {"api_version": "2024-10-21"}}),
+        ],
+    ),
 )
 async def test_every_wire_is_handed_over(
     handed: HandedFlight, listener: Listener, path: str, more: dict[str, Any]
@@ -149,7 +154,7 @@ async def test_answers_of_a_provider_arrive_as_they_are(
     assert handed.stage.broken == 2, "half an answer was asked for again"
 
 
-@pytest.mark.parametrize("status", [429, 500])
+@pytest.mark.parametrize("status", sampled(1, [429, 500]))
 async def test_a_passing_failure_is_tried_again(
     handed: HandedFlight, listener: Listener, status: int
 ) -> None:
@@ -176,11 +181,17 @@ async def test_a_passing_failure_is_tried_again(
 
 @pytest.mark.parametrize(
     ("said", "words"),
-    [
-        (b"SSH-2.0-somebody\r\n\r\n", "what it says is not HTTP"),
-        (b"HTTP/1.1 307 Go\r\nLocation: http://elsewhere.example/\r\n\r\n", "redirects"),
-        (b"HTTP/1.1 200 X\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\n.", "a web page"),
-    ],
+    sampled(
+        1,
+        [
+            (b"HTTP/1.1 307 Go\r\nLocation: http://elsewhere.example/\r\n\r\n", "redirects"),
+            (
+                b"HTTP/1.1 200 X\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\n.",
+                "a web page",
+            ),
+            (b"SSH-2.0-somebody\r\n\r\n", "what it says is not HTTP"),
+        ],
+    ),
 )
 async def test_what_is_no_answer_ends_the_turn_in_words(
     handed: HandedFlight, listener: Listener, said: bytes, words: str
@@ -247,6 +258,17 @@ async def test_a_session_on_copilot_has_a_word_and_its_calls_have_the_token(
     assert handed.knocks
     models = await handed.runtime.list_models(account.word)
     assert "gpt-5-mini" in [model.id for model in models]
+
+
+async def test_an_mcp_server_over_http_is_called_by_the_runtime_itself(
+    handed: HandedFlight, listener: Listener
+) -> None:
+    async with providing() as server:
+        lent = await handed.lend()
+        far = ServerAddress(server.url("/mcp"))
+        session = await handed.session(listener, provider=provider(lent), servers={"far": far})
+        assert await turn(session, listener, "say hello") == "hello "
+        assert await soon(lambda: server.got)
 
 
 async def test_a_session_goes_on_with_another_account(

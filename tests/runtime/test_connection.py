@@ -9,13 +9,14 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from airboss.errors import RuntimeUnavailable
 from airboss.model.events import MessageDelta, MessageEnded, ToolEnded, ToolStarted
 from airboss.runtime.agent_runtime import Runtime
-from airboss.runtime.connection import OutsideRuntime, shared_in
+from airboss.runtime.connection import OutsideRuntime, refusing_handler, shared_in
 from airboss.runtime.locate import CLI_VERSION
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from tests.runtime.conftest import Flight, Listener, running, soon
@@ -198,3 +199,11 @@ def _framed(message: dict[str, object]) -> bytes:
     body = json.dumps({**message, "id": "?"}).encode()
     length = len(body) - len(b'"?"') + len(json.dumps("0" * 36))
     return b"Content-Length: %d\r\n\r\n%b" % (length, body)
+
+
+async def test_a_call_that_comes_before_our_wire_goes_nowhere() -> None:
+    handler: Any = refusing_handler()
+    with pytest.raises(RuntimeUnavailable, match="too early"):
+        await handler.send_request(None, None)
+    with pytest.raises(RuntimeUnavailable, match="no websocket"):
+        await handler.open_websocket(None)

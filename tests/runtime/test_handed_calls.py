@@ -106,13 +106,20 @@ async def test_a_call_is_served_like_one_over_http_and_all_is_acknowledged() -> 
 
 
 async def test_a_body_comes_in_pieces_as_bytes_and_before_its_head() -> None:
-    house = House(echo)
+    is_said = asyncio.Event()
+
+    async def late(scope: Scope, receive: Receive, send: Send, cut: Callable[[Peer], None]) -> None:
+        await is_said.wait()
+        await echo(scope, receive, send, cut)
+
+    house = House(late)
     await house.body("r", base64.b64encode(b"\xff1").decode(), binary=True, end=False)
     await house.body("r", b"2", end=False)
     await house.body("r", "3")
     await house.head("r")
     await house.head("r")
     await house.body("r")
+    is_said.set()
     assert await soon(lambda: house.is_answered("r"))
     assert house.pipe.answer("r")[2].endswith(b"|\xff123")
     starts = [one for one in house.pipe.told if one["method"].endswith("Start")]

@@ -8,7 +8,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from airboss.errors import RuntimeUnavailable
 from airboss.runtime.handed_calls import ServeCall
@@ -19,7 +19,7 @@ from airboss.runtime.span_target import SpanTarget
 from airboss.runtime_settings import RUNTIME_TOKEN
 
 if TYPE_CHECKING:
-    from copilot import CopilotClient
+    from copilot import CopilotClient, CopilotRequestHandler
 
 # Where the address and the token of a shared runtime are, in the folder of notes.
 SHARED_SUFFIX: Final = ".shared"
@@ -64,7 +64,7 @@ def new_token() -> str:
 
 
 def own_client(plan: ClientPlan) -> "CopilotClient":
-    from copilot import CopilotClient, CopilotRequestHandler, RuntimeConnection
+    from copilot import CopilotClient, RuntimeConnection
 
     program, *more = plan.outer or (str(plan.program),)
     path, arguments = supervised(Path(program), plan.note) or (program, ())
@@ -81,9 +81,24 @@ def own_client(plan: ClientPlan) -> "CopilotClient":
         use_logged_in_user=plan.signed_in_user,
         log_level="error",
         telemetry=plan.spans and plan.spans.for_the_sdk(),
-        # With one the SDK asks for the calls; our wire takes them before it gets any.
-        request_handler=plan.request_handler and CopilotRequestHandler(),
+        request_handler=plan.request_handler and refusing_handler(),
     )
+
+
+def refusing_handler() -> "CopilotRequestHandler":
+    """With one the SDK asks for the calls of the runtime, and our wire takes them before it gets
+    any. What comes before the wire is there goes nowhere: the SDK's own would make any call that it
+    is told to, from this machine."""
+    from copilot import CopilotRequestHandler
+
+    class Refusing(CopilotRequestHandler):
+        async def send_request(self, request: object, ctx: object) -> NoReturn:
+            raise RuntimeUnavailable("This call came too early.")
+
+        async def open_websocket(self, ctx: object) -> NoReturn:
+            raise RuntimeUnavailable("Airboss passes on no websocket.")
+
+    return Refusing()
 
 
 class _Nobody(Exception):
