@@ -8,8 +8,8 @@ import pytest
 
 from airboss.cage_settings import CageProfile, CageUse
 from airboss.harness.cage_terms import (
-    Caged,
     CageWish,
+    InCage,
     PolicyWishes,
     Refused,
     Terms,
@@ -75,7 +75,7 @@ def test_in_no_combination_is_more_had_than_the_server_grants() -> None:
         assert not any(is_wider(policy, one) for one in wished)
         if policies.trusted and wished:
             continue
-        is_bounded = isinstance(terms, Caged) and policies.server == "ask" and policy == "caged"
+        is_bounded = isinstance(terms, InCage) and policies.server == "ask" and policy == "caged"
         assert not is_wider(policy, policies.server) or is_bounded
 
 
@@ -86,7 +86,7 @@ def test_in_no_combination_is_caged_run_outside_of_a_cage() -> None:
             assert terms.policy != "caged"
             assert wish.cage is None
             assert cages.use != "always"
-        if isinstance(terms, Caged):
+        if isinstance(terms, InCage):
             assert _holds(cages, ability)
             assert terms.kind == ability.kind
             assert terms.cage.profile == (wish.cage or wish.usual).profile
@@ -132,17 +132,17 @@ _BLIND = CageSetup(profile="web", terms=CageProfile())
 
 
 _CASES: list[tuple[tuple[CageUse, str, Policy, dict[str, Any]], Terms]] = [
-    (("offer", "strong", "caged", {}), Caged("caged", _USUAL, "strong")),
-    (("offer", "strong", "caged", {"cage": _NAMED}), Caged("caged", _NAMED, "strong")),
-    (("offer", "strong", "ask", {"cage": _NAMED}), Caged("ask", _NAMED, "strong")),
+    (("offer", "strong", "caged", {}), InCage("caged", _USUAL, "strong")),
+    (("offer", "strong", "caged", {"cage": _NAMED}), InCage("caged", _NAMED, "strong")),
+    (("offer", "strong", "ask", {"cage": _NAMED}), InCage("ask", _NAMED, "strong")),
     (("offer", "strong", "ask", {}), Uncaged("ask")),
     (("offer", "strong", "approve-all", {}), Uncaged("approve-all")),
-    (("always", "strong", "approve-all", {}), Caged("approve-all", _USUAL, "strong")),
-    (("always", "strong", "read-only", {}), Caged("read-only", _USUAL, "strong")),
-    (("offer", "narrow", "caged", {"narrow": True}), Caged("caged", _USUAL, "narrow")),
+    (("always", "strong", "approve-all", {}), InCage("approve-all", _USUAL, "strong")),
+    (("always", "strong", "read-only", {}), InCage("read-only", _USUAL, "strong")),
+    (("offer", "narrow", "caged", {"narrow": True}), InCage("caged", _USUAL, "narrow")),
     (
         ("offer", "narrow", "caged", {"narrow": True, "cage": _NAMED}),
-        Caged("caged", _BLIND, "narrow"),
+        InCage("caged", _BLIND, "narrow"),
     ),
     (("offer", "narrow", "caged", {}), Uncaged("ask", _ASKS + _SMALL)),
     (

@@ -17,7 +17,8 @@ ROW = re.compile(r"^ *\| `([\w-]+)`(, the default)? \| ([^|]+) \| ([^|]+) \|$", 
 
 def verdict(policy: Policy, kind: str, cwd: Path) -> str:
     request = PermissionRequest("req", None, kind, None, (str(cwd / "file"),), None, None, "", {})
-    answer = PolicyRule(policy, cwd).decide(request).answer
+    is_caged = policy == "caged"  # else it is never that
+    answer = PolicyRule(policy, cwd, is_caged=is_caged).decide(request).answer
     if isinstance(answer, MustAsk):
         return "asked"
     return "allowed" if answer.allowed else "refused"

@@ -30,7 +30,7 @@ class Uncaged:
 
 
 @dataclass(frozen=True)
-class Caged:
+class InCage:
     policy: Policy
     cage: CageSetup
     kind: CageKind
@@ -43,7 +43,7 @@ class Refused:
     reason: str
 
 
-Terms: TypeAlias = Uncaged | Caged | Refused
+Terms: TypeAlias = Uncaged | InCage | Refused
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def cage_terms(cages: ServerCages, ability: Ability, policy: Policy, wish: CageW
         return Uncaged(policy)
     held = held_here(cages, ability)
     if held.kind != "none":
-        return Caged(policy, _reaching(wish.cage or wish.usual, held.kind), held.kind)
+        return InCage(policy, _reaching(wish.cage or wish.usual, held.kind), held.kind)
     if is_named or wish.is_of_task:
         return Refused(_refusal(cages, held))
     return Uncaged("ask", f"It is not caged, and asks instead: {held.why}")

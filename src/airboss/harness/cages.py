@@ -7,8 +7,8 @@ from pathlib import Path
 
 from airboss.errors import CageRefused, Conflict
 from airboss.harness.cage_terms import (
-    Caged,
     CageWish,
+    InCage,
     Refused,
     Uncaged,
     cage_terms,
@@ -47,7 +47,7 @@ class Cages:
     said: ServerCages = field(default_factory=ServerCages)
     ability: Callable[[], Ability] = ability
 
-    async def terms(self, policy: Policy, wish: CageWish) -> Uncaged | Caged:
+    async def terms(self, policy: Policy, wish: CageWish) -> Uncaged | InCage:
         """For a session that is to be opened."""
         found = cage_terms(self.said, await self._ability(policy, wish.cage), policy, wish)
         if isinstance(found, Refused):
@@ -67,7 +67,7 @@ class Cages:
             return None
         wish = CageWish(setup.cage, setup.cage)
         terms = cage_terms(self.said, await self._ability("caged", setup.cage), "caged", wish)
-        if not isinstance(terms, Caged):
+        if not isinstance(terms, InCage):
             reason = terms.reason if isinstance(terms, Refused) else terms.why
             raise CageRefused(reason)
         key = cage_key(setup.identity, cwd, terms.cage.profile, owner)
@@ -81,7 +81,7 @@ class Cages:
         found = await self.terms(policy, wish)
         if isinstance(found, Uncaged) and is_caged:
             raise CageRefused(found.why)
-        return setup.model_copy(update={"cage": found.cage if isinstance(found, Caged) else None})
+        return setup.model_copy(update={"cage": found.cage if isinstance(found, InCage) else None})
 
     async def held(self) -> Ability:
         """What counts as a cage here, as the settings have it."""

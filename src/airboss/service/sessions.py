@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.harness.agents import must_have_agent, must_serve_agents
 from airboss.harness.cage_guests import check_guests
-from airboss.harness.cage_terms import Caged, Uncaged
+from airboss.harness.cage_terms import InCage, Uncaged
 from airboss.harness.cages import must_stay
 from airboss.harness.conversation import Conversation
 from airboss.harness.item_lines import with_inbox
@@ -89,7 +89,7 @@ class Sessions(ForkedSessions):
         plan = await planned_session(self, model, cwd, said, is_of_task=task is not None)
         session, setup = new_session_id(), await self._trusted(plan.setup)
         terms = await self.cages.terms(policy or self.policy, plan.wish)
-        if isinstance(terms, Caged):
+        if isinstance(terms, InCage):
             setup = setup.model_copy(update={"cage": terms.cage})
             check_guests(setup)
             check_cage(terms.cage, self.homes.folder.path)
