@@ -58,6 +58,11 @@ def test_a_client_loads_nothing_of_the_server(nowhere: Portal, words: list[str])
     assert modules_of(nowhere, *words).isdisjoint(HEAVY)
 
 
+def test_a_cage_is_looked_at_without_the_runtime_or_the_server(nowhere: Portal) -> None:
+    light = set(HEAVY) - {"pydantic"} | {"dbos"}
+    assert modules_of(nowhere, "cage").isdisjoint(light)
+
+
 def test_a_server_loads_neither_a_client_nor_what_the_first_task_needs(nowhere: Portal) -> None:
     loaded = modules_of(nowhere, "serve", "--host", "192.0.2.1")  # refused, once all is loaded
     assert "airboss.server" in loaded

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "The server": (
         *("serve", "setup", "doctor", "status", "stop", "settings", "models", "provider"),
-        *("accounts", "account"),
+        *("accounts", "account", "cage"),
     ),
     "Sessions": (
         *("chat", "sessions", "watch", "ask", "compact", "fork"),
@@ -75,6 +75,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "rules": "airboss rules",
     "rules add": 'airboss rules add allow --command "npm test*" --folder ~/work/shop',
     "rules remove": "airboss rules remove 7h2k",
+    "cage": "airboss cage",
+    "cage try": "airboss cage try --profile default -- npm test",
     "settings": "airboss settings",
     "settings set": "airboss settings set max_tasks 4",
     "settings reset": "airboss settings reset max_tasks",

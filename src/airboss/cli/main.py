@@ -10,6 +10,7 @@ import typer
 
 from airboss.cli.account import commands as account_commands
 from airboss.cli.audit import commands as audit_commands
+from airboss.cli.cage import commands as cage_commands
 from airboss.cli.doctor.options import Deep, Repair
 from airboss.cli.entry import commands as entry_commands
 from airboss.cli.help_pages import HelpedGroup
@@ -79,6 +80,7 @@ for part in (entry_commands, run_commands, inbox_commands, session_commands, aud
 app.add_typer(task_commands.app, name="task", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules", cls=HelpedGroup)
 app.add_typer(setting_commands.app, name="settings", cls=HelpedGroup)
+app.add_typer(cage_commands.app, name="cage", cls=HelpedGroup)
 
 
 class States(StrEnum):

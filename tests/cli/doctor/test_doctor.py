@@ -25,6 +25,7 @@ LOCAL = [
     "memory",
     "server",
     "mcp-servers",
+    "cage",
 ]
 
 

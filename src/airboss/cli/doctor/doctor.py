@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from airboss.cli.client import Client, Json, find
+from airboss.cli.doctor.cage import check_cage
 from airboss.cli.doctor.checks import CHECKS, Check, CheckedMachine, CheckResult, State
 from airboss.cli.doctor.mcp_servers import check_mcp_servers
 from airboss.cli.doctor.repairs import make_private
@@ -15,6 +16,8 @@ from airboss.cli.trouble import Exit, Trouble
 _LIMIT_SECONDS = 5.0
 # The server starts the agent runtime to examine it, and bounds its checks itself.
 _SERVER_SECONDS = 30.0
+# It starts a cage and many processes in it.
+_CAGE_SECONDS = 20.0
 _TELL_US = "This is a bug in Airboss. Please report it."
 _LOOK = "The machine may be very busy, or a disk or program may hang. Check these first."
 _SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
@@ -58,6 +61,7 @@ def run(data: Path | None, *, is_json: bool, deep: bool = False, repair: bool = 
 def _results(subject: CheckedMachine, *, deep: bool, repair: bool) -> Iterator[Result]:
     for name, check in (*CHECKS, ("mcp-servers", check_mcp_servers)):
         yield _timed(name, check, subject)
+    yield _timed("cage", check_cage, subject, _CAGE_SECONDS)
     if subject.folder.note() is not None:
         yield from _servers_own(subject, deep=deep, repair=repair)
 

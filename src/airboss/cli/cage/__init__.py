@@ -1,0 +1,1 @@
+"""Cages in the terminal."""

@@ -1,0 +1,108 @@
+"""Which cage holds on this machine, and the profiles of the settings."""
+
+import os
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from airboss.cage_settings import CageProfile
+from airboss.cli.folder import data_folder
+from airboss.cli.screen import out, print_json, print_table, visible_line
+from airboss.model.cage_bounds import ServerCages
+from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.group import group_version
+from airboss.runtime.cage.profile import refusals
+from airboss.settings import load_settings
+
+Given: TypeAlias = Literal["strong", "narrow", "none"]
+_HOLDS: Final = {
+    "strong": "A strong cage holds here.",
+    "narrow": "Only a narrow cage holds here, without any network.",
+    "none": "No cage holds here.",
+}
+_GIVEN: Final = {
+    "strong": "Sessions that wish a cage get a strong one",
+    "narrow": "Sessions that wish a cage get a narrow one",
+    "none": "Sessions get no cage",
+}
+_ROOT_ALONE: Final = (
+    "There is no control group for cages here, and the kernel does not bound the processes of "
+    "root: a watch alone ends a cage that is over its limits."
+)
+_WATCH: Final = (
+    "There is no control group for cages here: a watch ends a cage that is over its limits."
+)
+ORDINARY_USER: Final = (
+    "Run the server as an ordinary user: then the kernel bounds the processes of a strong cage."
+)
+
+
+def known_cages(data: Path | None) -> ServerCages:
+    """As a server would read them that is started without options."""
+    folder = data_folder(data)
+    return ServerCages.of(load_settings(folder.settings, {"data": folder.path}))
+
+
+def given(cages: ServerCages, found: Ability) -> Given:
+    """The cage that sessions get here, as the settings have it."""
+    if not cages.are_offered:
+        return "none"
+    return "none" if found.kind == "narrow" and not cages.narrow else found.kind
+
+
+def limits_in_words(version: int | None) -> str:
+    if version is not None:
+        return f"A control group (version {version}) bounds the memory and processes of a cage."
+    return _ROOT_ALONE if os.geteuid() == 0 else _WATCH
+
+
+def show_cage(data: Path | None, *, is_json: bool) -> None:
+    cages, found = known_cages(data), ability()
+    version = group_version() if found.kind != "none" else None
+    profiles = {name: cages.profile(name) or CageProfile() for name in cages.names}
+    wrong = {name: refusals(terms, *_places(data)) for name, terms in profiles.items()}
+    if is_json:
+        print_json(
+            {
+                "holds": found.kind,
+                "why": found.why,
+                "advice": found.advice,
+                "cage": cages.use,
+                "cage_narrow": cages.narrow,
+                "given": given(cages, found),
+                "control_group": version,
+                "profiles": [
+                    {"name": name, **terms.model_dump(mode="json"), "wrong": wrong[name]}
+                    for name, terms in profiles.items()
+                ],
+            }
+        )
+        return
+    pen = out()
+    pen.line(visible_line(f"{_HOLDS[found.kind]} {found.why}"))
+    if found.advice:
+        pen.line(visible_line(found.advice))
+    setting = f'cage = "{cages.use}", cage_narrow = {str(cages.narrow).lower()}'
+    pen.line(f"{_GIVEN[given(cages, found)]} ({setting}).")
+    if found.kind != "none":
+        pen.line(limits_in_words(version))
+    pen.line()
+    heads = ("Profile", "Also reads", "Also writes", "Hosts", "Other hosts", "Variables", "Limits")
+    print_table(heads, (_row(name, terms) for name, terms in profiles.items()), pen)
+    for name, reasons in wrong.items():
+        for reason in reasons:
+            pen.line(visible_line(f"Profile {name}: {reason}"))
+
+
+def _row(name: str, terms: CageProfile) -> tuple[str, ...]:
+    limits = f"{terms.memory_mb} MB, {terms.processes} processes, files of {terms.file_mb} MB"
+    return (
+        name,
+        *(", ".join(words) or "-" for words in (terms.read, terms.write, terms.hosts)),
+        {"refuse": "refused", "ask": "a person is asked"}[terms.unknown_hosts],
+        ", ".join(terms.variables) or "-",
+        f"{limits}, debuggers" if terms.debuggers else limits,
+    )
+
+
+def _places(data: Path | None) -> tuple[Path, Path]:
+    return Path.home(), data_folder(data).path
