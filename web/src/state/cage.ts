@@ -1,6 +1,6 @@
 /** A session's cage and its traffic, folded as the server folds them (`model/cage_events.py`). */
 
-import type { HostTraffic, CageView } from "../api/types.gen";
+import type { CageView, HostTraffic } from "../api/types.gen";
 import type { Event } from "./types";
 
 type Of<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
