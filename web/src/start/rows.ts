@@ -104,7 +104,11 @@ export function rowOfSession(session: SessionView, names: ReadonlyMap<string, st
     href: `/index.html?${new URLSearchParams({ session: session.id })}`,
     name: visible(session.title) || "Untitled",
     state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
-    about: [sessionWord(session), visible(session.cwd), waitOfSession(session) ?? visible(model)].join(" · "),
+    about: [
+      sessionWord(session),
+      visible(session.cwd),
+      waitOfSession(session) ?? visible(model),
+    ].join(" · "),
     at: goesOn ? session.created_at : session.updated_at,
     milliseconds: workedBySession(session),
     cost: cost(costOf(session.usage) + costOf(session.spending)),
