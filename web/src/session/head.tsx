@@ -4,6 +4,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { barred } from "../api/role";
 import type { SessionView } from "../api/types.gen";
+import { CageBadge } from "../parts/cage-badge";
 import { Icon } from "../parts/icon";
 import { useSaving } from "../parts/save";
 import { Status } from "../parts/status";
@@ -23,10 +24,11 @@ type Props = {
   onPin: () => void;
   onAside: () => void;
   onChanges: () => void;
+  onCage: () => void;
 };
 
 export function Head(props: Props) {
-  const { view, title, stale, changed, brief, naming, onAside, onChanges } = props;
+  const { view, title, stale, changed, brief, naming, onAside, onChanges, onCage } = props;
   const going = view.waiting_calls.length > 0 ? "waiting-for-another-session" : view.state;
   const state = view.items.length > 0 ? "asking" : going;
   const isOpen = view.state === "idle" || view.state === "working";
@@ -60,6 +62,7 @@ export function Head(props: Props) {
         </>
       )}
       <Status state={state} stale={stale} />
+      <CageBadge view={view} onOpen={onCage} />
       <span class="small faint mono cut desk">{visible(view.cwd)}</span>
       <span class="grow" />
       <span class="phone-only small muted num">{shortly(brief)}</span>

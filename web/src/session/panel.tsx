@@ -1,22 +1,25 @@
 /** Beside the conversation: what was changed, what it took, and what the session is. */
 
 import { useRef } from "preact/hooks";
-import type { SessionView } from "../api/types.gen";
+import type { CageProfile, SessionView } from "../api/types.gen";
 import { Diffs, isSplit } from "../parts/diffs";
 import { Icon } from "../parts/icon";
 import { clock, fully, visible } from "../words";
+import { CageFacts } from "./cage";
 import type { Changes } from "./changes";
 import { type FilePlace, FileView } from "./file";
 import { SetupFacts } from "./setup";
 import { type Brief, UsageFacts } from "./usage";
 
-export type PanelPart = "changes" | "usage" | "session" | "file";
+export type PanelPart = "changes" | "usage" | "session" | "cage" | "file";
 
 type Props = {
   view: SessionView;
   model: string;
   changes: Changes;
   brief: Brief;
+  /** What the profile of its cage says. */
+  terms: CageProfile | null;
   part: PanelPart;
   /** The file that somebody opened last. */
   file: FilePlace | null;
@@ -24,12 +27,14 @@ type Props = {
   onHide: () => void;
 };
 
-export function Panel({ view, model, changes, brief, part, file, onPart, onHide }: Props) {
+export function Panel(props: Props) {
+  const { view, model, changes, brief, terms, part, file, onPart, onHide } = props;
   const many = changes.files.length;
   const tabs: Tab<PanelPart>[] = [
     { name: "changes", word: "Changes", count: many },
     { name: "usage", word: "Usage" },
     { name: "session", word: "Session" },
+    ...(hasCageTab(view, part) ? [{ name: "cage" as const, word: "Cage" }] : []),
     ...(file === null ? [] : [{ name: "file" as const, word: nameOf(file.path) }]),
   ];
   const isWide = part === "changes" && many > 0 && isSplit();
@@ -63,6 +68,7 @@ export function Panel({ view, model, changes, brief, part, file, onPart, onHide 
       >
         {part === "changes" && <Changed changes={changes} />}
         {part === "file" && file !== null && <FileView session={view.id} place={file} />}
+        {part === "cage" && <CageFacts view={view} terms={terms} />}
         {part === "usage" && (
           <div class="pad">
             <UsageFacts brief={brief} />
@@ -86,6 +92,10 @@ export function Panel({ view, model, changes, brief, part, file, onPart, onHide 
     </aside>
   );
 }
+
+/** Where there is none, only who asks about it is told so. */
+export const hasCageTab = (view: SessionView, part: PanelPart): boolean =>
+  view.cage_profile != null || part === "cage";
 
 const nameOf = (path: string): string => visible(path.split("/").at(-1) ?? path).slice(0, 40);
 

@@ -34,7 +34,7 @@ import type { SlashCommand } from "./menu";
 import { once } from "./once";
 import { Closed, Interrupted } from "./over";
 import type { Parts } from "./page";
-import { Panel, type PanelPart, Tabs } from "./panel";
+import { hasCageTab, Panel, type PanelPart, Tabs } from "./panel";
 import { ForksBefore } from "./remember";
 import { TakesSelection } from "./selection";
 import { briefOf } from "./usage";
@@ -196,6 +196,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
   ];
   useCommands([
     { id: "changes", label: "Changed files", icon: "file", run: () => show("changes") },
+    { id: "cage", label: "Cage of the session", icon: "lock", run: () => show("cage") },
     { id: "usage", label: "Session usage", icon: "info", run: () => show("usage") },
     {
       id: "rename",
@@ -247,6 +248,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
         onPin={() => void turnPin()}
         onAside={ask}
         onChanges={() => show("changes")}
+        onCage={() => show("cage")}
       />
       <Tabs
         class="parts"
@@ -256,6 +258,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
           { name: "talk", word: "Conversation" },
           { name: "changes", word: "Changes", count: changed },
           { name: "session", word: "Session" },
+          ...(hasCageTab(view, part.value) ? [{ name: "cage" as const, word: "Cage" }] : []),
           ...(file.value === null ? [] : [{ name: "file" as const, word: "File" }]),
         ]}
         chosen={place.value === "talk" ? "talk" : part.value === "usage" ? "session" : part.value}
@@ -336,6 +339,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
             model={model?.name ?? view.model}
             changes={changes.changes.value}
             brief={brief}
+            terms={setup.value?.setup.cage?.terms ?? null}
             part={part.value}
             file={file.value}
             onPart={show}

@@ -165,6 +165,9 @@ test("a session has its model's name, and no hidden character", () => {
     goesOn: true,
   });
   expect(rowOfSession({ ...SESSION, title: "" }, NAMES).name).toBe("Untitled");
+  expect(rowOfSession({ ...SESSION, cage_profile: "default" }, NAMES).about).toBe(
+    "Session, caged · /w · GPT-5.2",
+  );
 });
 
 test("a session at rest is over for now, and worked as long as its turns took", () => {

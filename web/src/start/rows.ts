@@ -1,6 +1,7 @@
 /** Runs, tasks and sessions as rows of one list: what goes on, and what was. Pure. */
 
 import type { RunView, SessionView, TaskRunView } from "../api/types.gen";
+import { CAGE_WORDS, cageLook } from "../parts/cage-words";
 import { waitOfSession } from "../parts/waits";
 import { costOf, taskRunsOf, workedByRun, workedBySession, workedByTask } from "../state/figures";
 import { cost, visible } from "../words";
@@ -103,13 +104,23 @@ export function rowOfSession(session: SessionView, names: ReadonlyMap<string, st
     href: `/index.html?${new URLSearchParams({ session: session.id })}`,
     name: visible(session.title) || "Untitled",
     state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
-    about: ["Session", visible(session.cwd), waitOfSession(session) ?? visible(model)].join(" · "),
+    about: [
+      sessionWord(session),
+      visible(session.cwd),
+      waitOfSession(session) ?? visible(model),
+    ].join(" · "),
     at: goesOn ? session.created_at : session.updated_at,
     milliseconds: workedBySession(session),
     cost: cost(costOf(session.usage) + costOf(session.spending)),
     goesOn,
     pinned: session.pinned,
   };
+}
+
+/** Of most nobody needs to know that they have no cage. */
+function sessionWord(session: SessionView): string {
+  const look = cageLook(session);
+  return look === "free" ? "Session" : `Session, ${CAGE_WORDS[look]}`;
 }
 
 /** What waits for a person comes first, then what is pinned, then the newest. A row that came twice is

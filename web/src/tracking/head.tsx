@@ -130,6 +130,7 @@ function subOf(run: RunDetail, works: number, progress: Progress): string {
     `worked ${duration(workedByRun(run, past.value ?? Math.max(now.value, run.updated_at)))}`,
     requests(requestsOf(run.usage)),
     cost(costOf(run.usage)),
+    ...(run.cage == null ? [] : [`cage ${visible(run.cage)}`]),
     end === null ? run.id : `ended ${fully(end).slice(-8)}`,
   ];
   return parts.join(" · ");

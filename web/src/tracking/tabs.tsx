@@ -1,6 +1,7 @@
 /** The sessions of a task: what drives it, then each attempt. */
 
 import { useEffect, useMemo } from "preact/hooks";
+import { CageBadge } from "../parts/cage-badge";
 import { Icon } from "../parts/icon";
 import { PastAsks, type PastMoment } from "../parts/past-ask";
 import { Conversation } from "../session/conversation";
@@ -125,6 +126,7 @@ function Session({ tab, task, began }: SessionProps) {
     );
   }
   const last = tab.sessions.at(-1);
+  const view = states?.at(-1)?.view;
   return (
     <>
       {whole !== undefined && (
@@ -136,7 +138,7 @@ function Session({ tab, task, began }: SessionProps) {
       )}
       {last !== undefined && (
         <a class="small open-session" href={`/index.html?session=${last}`}>
-          Open this session
+          Open this session {view != null && <CageBadge view={view} />}
         </a>
       )}
     </>

@@ -1,0 +1,27 @@
+/** Whether a session works in a cage: icon and words. */
+
+import type { SessionView } from "../api/types.gen";
+import { CAGE_WORDS, cageAbout, cageLook } from "./cage-words";
+import { Icon } from "./icon";
+
+type Props = {
+  view: Pick<SessionView, "cage_profile" | "cage">;
+  /** Shows what is behind it; without this it only tells. */
+  onOpen?: () => void;
+};
+
+export function CageBadge({ view, onOpen }: Props) {
+  const look = cageLook(view);
+  const inside = (
+    <>
+      <Icon name={look === "free" ? "circle" : "lock"} size="s" />
+      {CAGE_WORDS[look]}
+    </>
+  );
+  if (onOpen === undefined) return <span class={`cagebadge ${look}`}>{inside}</span>;
+  return (
+    <button type="button" class={`cagebadge ${look}`} title={cageAbout(view)} onClick={onOpen}>
+      {inside}
+    </button>
+  );
+}

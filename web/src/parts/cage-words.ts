@@ -1,0 +1,168 @@
+/** What a session's cage is called, and what of it can be told in words and figures. Pure. */
+
+import type { CageLimits, CageProfile, CageView, HostTraffic, SessionView } from "../api/types.gen";
+import { visible, visibleWhole } from "../words";
+
+type Caged = Pick<SessionView, "cage_profile" | "cage">;
+
+export type CageLook = "caged" | "narrow" | "free";
+
+export const cageLook = ({ cage_profile, cage }: Caged): CageLook => {
+  if (cage_profile == null) return "free";
+  return cage?.strength === "narrow" ? "narrow" : "caged";
+};
+
+export const CAGE_WORDS: Record<CageLook, string> = {
+  caged: "caged",
+  narrow: "caged, narrow",
+  free: "not caged",
+};
+
+/** Only Airboss looks after the limits then, and not the kernel. */
+const WATCHED = "watched limits";
+
+/** How it stands, in one line: `Strong · profile default · open`. */
+export function cageState({ cage_profile, cage }: Caged): string {
+  const profile = `profile ${visible(cage_profile ?? "")}`;
+  if (cage == null) return `Has not opened yet · ${profile}`;
+  const strength = cage.strength === "narrow" ? "Narrow" : "Strong";
+  return `${strength} · ${profile} · ${cage.is_open ? "open" : "ended"}`;
+}
+
+export function cageAbout({ cage_profile, cage }: Caged): string {
+  if (cage_profile == null) {
+    return "No walls are around this agent. Its permissions alone say what it may do.";
+  }
+  const held = "Inside, the agent may do what its permissions allow. Outside, nothing:";
+  const by = `${held} the kernel enforces it.`;
+  const narrow =
+    cage?.strength === "narrow"
+      ? " A narrow cage has fewer walls: it shares the machine’s processes, and has no network."
+      : "";
+  const watched = cage?.walls.includes(WATCHED)
+    ? " Its limits are only watched by Airboss, since the kernel gives no control group."
+    : "";
+  return by + narrow + watched;
+}
+
+const WALLS: Record<string, string> = {
+  namespaces: "Processes, network, users and mounts of its own",
+  seccomp: "Mounts, keyrings, BPF and other system calls are refused",
+  "read-only system": "The system can be read, and not changed",
+  "unreadable runtime": "Programs cannot read or dump the agent runtime",
+  landlock: "Only the folders below can be opened",
+  "no network": "No host can be reached",
+  [WATCHED]: "Airboss ends the cage when it goes over its limits",
+};
+
+export type Wall = { name: string; about: string };
+
+/** What a newer server calls otherwise is shown as it says it. */
+export const wallsOf = (cage: CageView): Wall[] =>
+  cage.walls.map((wall) => {
+    const said = visible(wall);
+    const about = WALLS[wall.toLowerCase()];
+    const group = wall.startsWith("control group") ? "The kernel holds it to its limits" : "";
+    return { name: said.charAt(0).toUpperCase() + said.slice(1), about: about ?? group };
+  });
+
+export type Folder = {
+  name: string;
+  isPath: boolean;
+  may: "read and write" | "read" | "its own" | "closed" | "not there";
+};
+
+export function foldersOf(cwd: string, terms: CageProfile, isNarrow: boolean): Folder[] {
+  const path = (name: string, may: Folder["may"]): Folder => ({
+    name: visibleWhole(name),
+    isPath: true,
+    may,
+  });
+  const words = (name: string, may: Folder["may"]): Folder => ({ name, isPath: false, may });
+  return [
+    path(cwd, "read and write"),
+    // Landlock alone cannot close a part of an open folder.
+    words("Git’s configuration and hooks in it", isNarrow ? "read and write" : "read"),
+    ...terms.write.map((name) => path(name, "read and write")),
+    ...terms.read.map((name) => path(name, "read")),
+    words("Temporary files", "its own"),
+    words("The system and known toolchains", "read"),
+    words("The rest of your home folder", isNarrow ? "closed" : "not there"),
+  ];
+}
+
+export type HostRow = { name: string; connections: string; received: string; sent: string };
+
+const NONE = "–";
+
+/** Those that were connected to, then those of the profile that were not. */
+export function hostsOf(listed: readonly string[], traffic: readonly HostTraffic[]): HostRow[] {
+  const used = traffic.filter(({ is_open, connections }) => is_open || connections > 0);
+  const names = new Set(used.flatMap((one) => [one.host, `${one.host}:${one.port}`]));
+  return [
+    ...used.map((one) => ({
+      name: hostName(one),
+      connections: one.is_open ? `${one.connections || ""} open`.trim() : String(one.connections),
+      received: one.connections > 0 ? bytes(one.received) : NONE,
+      sent: one.connections > 0 ? bytes(one.sent) : NONE,
+    })),
+    ...listed
+      .filter((name) => !names.has(name))
+      .map((name) => ({
+        name: visibleWhole(name),
+        connections: NONE,
+        received: NONE,
+        sent: NONE,
+      })),
+  ];
+}
+
+export function hostsWords(terms: CageProfile): string {
+  const many = terms.hosts.length;
+  const listed = many === 0 ? "none allowed" : `${many} allowed`;
+  const others = terms.unknown_hosts === "ask" ? "asked about" : "refused";
+  return `${listed} by the profile, ${many === 0 ? "all" : "all others"} are ${others}`;
+}
+
+export type Refusal = { name: string; why: string; times: string };
+
+export const refusalsOf = (traffic: readonly HostTraffic[]): Refusal[] =>
+  traffic
+    .filter(({ refused }) => refused > 0)
+    .map((one) => ({
+      name: hostName(one),
+      why: visible(one.why ?? ""),
+      times: `× ${one.refused.toLocaleString("en")}`,
+    }));
+
+export function refusedWords(traffic: readonly HostTraffic[]): string {
+  const refused = traffic.filter((one) => one.refused > 0);
+  const times = refused.reduce((sum, one) => sum + one.refused, 0);
+  if (times === 0) return "nothing so far";
+  const attempts = times === 1 ? "1 attempt" : `${times.toLocaleString("en")} attempts`;
+  return `${attempts} at ${refused.length === 1 ? "1 host" : `${refused.length} hosts`}`;
+}
+
+/** Without the port that is the usual one. */
+const hostName = ({ host, port }: HostTraffic): string =>
+  visibleWhole(port == null || port === 443 ? host : `${host}:${port}`);
+
+export const limitsOf = ({ memory_mb, processes, file_mb }: CageLimits): [string, string][] => [
+  ["Memory", bytes(memory_mb * MB)],
+  ["Processes", processes.toLocaleString("en")],
+  ["Largest file", bytes(file_mb * MB)],
+];
+
+const MB = 1 << 20;
+const UNITS = ["KB", "MB", "GB", "TB"] as const;
+
+/** For a glance: 812 B, 14 KB, 2.1 MB. */
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  let [size, unit] = [count / 1024, 0];
+  while (size >= 999.5 && unit < UNITS.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  return `${size < 9.95 ? size.toFixed(1).replace(/\.0$/, "") : Math.round(size)} ${UNITS[unit]}`;
+}

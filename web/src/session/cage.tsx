@@ -1,0 +1,193 @@
+/** Behind the badge: what the cage lets through, what it refused, and what holds it. */
+
+import { Fragment } from "preact";
+import type { CageProfile, SessionView } from "../api/types.gen";
+import { CageBadge } from "../parts/cage-badge";
+import {
+  cageAbout,
+  cageState,
+  foldersOf,
+  hostsOf,
+  hostsWords,
+  limitsOf,
+  refusalsOf,
+  refusedWords,
+  wallsOf,
+} from "../parts/cage-words";
+import { Icon } from "../parts/icon";
+import { Note } from "../parts/note";
+import { visible } from "../words";
+
+type Props = {
+  view: SessionView;
+  /** What its profile says; null while nobody has told. */
+  terms: CageProfile | null;
+};
+
+export function CageFacts({ view, terms }: Props) {
+  if (view.cage_profile == null) return <NotCaged view={view} />;
+  const cage = view.cage ?? null;
+  const isNarrow = cage?.strength === "narrow";
+  const limits = cage?.limits ?? terms;
+  return (
+    <div class="cage">
+      <section>
+        <p class="row">
+          <CageBadge view={view} />
+          <span class="small">{cageState(view)}</span>
+        </p>
+        <p class="small muted">{cageAbout(view)}</p>
+        {cage?.limit != null && (
+          <Note
+            kind="err"
+            title={`The cage ended: its limit of ${visible(cage.limit)} was reached.`}
+          />
+        )}
+      </section>
+      {isNarrow ? (
+        <section>
+          <h2>
+            Hosts <small>none: a narrow cage has no network</small>
+          </h2>
+        </section>
+      ) : (
+        <>
+          <Hosts view={view} terms={terms} />
+          <Refused view={view} />
+        </>
+      )}
+      {terms !== null && (
+        <section>
+          <h2>Folders</h2>
+          <dl class="facts">
+            {foldersOf(view.cwd, terms, isNarrow).map(({ name, isPath, may }) => (
+              <Fragment key={`${name} ${may}`}>
+                <dt class={isPath ? "mono" : ""}>{name}</dt>
+                <dd>{may}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </section>
+      )}
+      {limits !== null && (
+        <section>
+          <h2>
+            Limits <small>of all that runs inside</small>
+          </h2>
+          <dl class="facts">
+            {limitsOf(limits).map(([name, most]) => (
+              <Fragment key={name}>
+                <dt>{name}</dt>
+                <dd>{most}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </section>
+      )}
+      {cage !== null && (
+        <section>
+          <h2>
+            Walls{" "}
+            <small>{cage.is_open ? `${cage.walls.length} hold` : "held until it ended"}</small>
+          </h2>
+          <ul>
+            {wallsOf(cage).map(({ name, about }) => (
+              <li key={name}>
+                <Icon name="tick" size="s" />
+                <strong>{name}</strong>
+                <span class="muted">{about}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <p class="small muted">
+        No cage holds back what an allowed host is sent, files that people run later (read the
+        changes first), or mistakes in the kernel.
+      </p>
+    </div>
+  );
+}
+
+function Hosts({ view, terms }: Props) {
+  const rows = hostsOf(terms?.hosts ?? [], view.egress ?? []);
+  return (
+    <section>
+      <h2>
+        Hosts <small>{terms !== null && hostsWords(terms)}</small>
+      </h2>
+      {rows.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Host</th>
+              <th scope="col" class="right">
+                Connections
+              </th>
+              <th scope="col" class="right">
+                In
+              </th>
+              <th scope="col" class="right">
+                Out
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ name, connections, received, sent }) => (
+              <tr key={name}>
+                <td class="mono">{name}</td>
+                <td class="right num">{connections}</td>
+                <td class="right num">{received}</td>
+                <td class="right num">{sent}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class="small muted">Requests to the model go through Airboss, and are not counted here.</p>
+    </section>
+  );
+}
+
+function Refused({ view }: Pick<Props, "view">) {
+  const traffic = view.egress ?? [];
+  return (
+    <section>
+      <h2>
+        Refused <small>{refusedWords(traffic)}</small>
+      </h2>
+      <ul>
+        {refusalsOf(traffic).map(({ name, why, times }) => (
+          <li key={name}>
+            <Icon name="slashed" size="s" />
+            <span class="grow">
+              <span class="mono">{name}</span>
+              <span class="small muted why">{why}</span>
+            </span>
+            <span class="num">{times}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const NotCaged = ({ view }: Pick<Props, "view">) => (
+  <div class="cage">
+    <section>
+      <p class="row">
+        <CageBadge view={view} />
+      </p>
+      <p class="small muted">{cageAbout(view)}</p>
+      <dl class="facts">
+        <dt>Permissions</dt>
+        <dd>{view.policy}</dd>
+      </dl>
+      <p class="small muted">
+        A session enters a cage only as a copy of itself:
+        <br />
+        <code>airboss fork {view.id} --permissions caged</code>
+      </p>
+    </section>
+  </div>
+);
