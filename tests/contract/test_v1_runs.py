@@ -101,6 +101,7 @@ async def test_a_run_starts_and_its_place_is_told(guest: JobGuest) -> None:
         "waits_for": "a worker to begin it",
         "ending": None,
         "trusted": False,
+        "cage": None,
         "redo": [],
         "reason": None,
         "ended_at": None,

@@ -121,7 +121,7 @@ async def test_what_cannot_be_started_is_refused_in_words(
     assert await start(tasker, task="input", input=" \n") == (422, "invalid", needs)
     takes = "The task plan takes no input. Start it without input."
     assert await start(tasker, task="plan", input="this") == (422, "invalid", takes)
-    keeps = "A session keeps its model and its folder. With a session, send neither."
+    keeps = "A session keeps its model, folder and cage. With a session, send none."
     for more in ({"model": "coder"}, {"cwd": str(tasker.portal.work)}):
         told = await start(tasker, task="plan", session=session, **more)
         assert told == (422, "invalid", keeps)

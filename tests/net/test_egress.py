@@ -6,7 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from airboss.net.egress import AddressBlocked, Egress, NameNotFound, guarded_client
+from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
+from airboss.net.egress import guarded_client
 from tests.service.receiver import receiving
 
 pytestmark = pytest.mark.anyio

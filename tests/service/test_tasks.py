@@ -360,7 +360,7 @@ async def test_input_must_fit_the_task(tasks: TaskHouse) -> None:
         await tasks.begin("takes none", "this")
     session = await tasks.lend()
     for more in ({"model": "coder"}, {"cwd": str(tasks.work)}):
-        with pytest.raises(Invalid, match="A session keeps its model and its folder"):
+        with pytest.raises(Invalid, match="A session keeps its model, folder and cage"):
             await tasks.begin("takes none", session=session, **more)
     assert not tasks.services.runs.is_busy
 

@@ -31,7 +31,8 @@ from airboss.harness.oauth_metadata import (
     read,
     resource_places,
 )
-from airboss.net.egress import AddressBlocked, Egress, NameNotFound, guarded_client
+from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
+from airboss.net.egress import guarded_client
 
 _SECONDS: Final = 20.0
 _MOST_BYTES: Final = 256 * 1024

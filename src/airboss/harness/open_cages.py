@@ -15,7 +15,7 @@ from airboss.model.cage_events import (
     EgressEvent,
 )
 from airboss.model.excerpt import excerpt
-from airboss.net.egress import Egress
+from airboss.net.address_guard import Egress
 from airboss.runtime.cage.doors import CageDoors, ConnectionHandler
 from airboss.runtime.cage.host_request import HostAnswer, HostPermission, HostRequest
 from airboss.runtime.cage.launch import CageNews

@@ -19,13 +19,8 @@ from airboss.harness.providers import Upstream
 from airboss.harness.trial_result import MEGABYTE, TrialCause, TrialLimits, TrialResult
 from airboss.harness.wire_events import has_word, is_end, usage_in
 from airboss.model.redaction import Redactor
-from airboss.net.egress import (
-    AddressBlocked,
-    Egress,
-    NameNotFound,
-    guarded_client,
-    redirect_host,
-)
+from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
+from airboss.net.egress import guarded_client, redirect_host
 from airboss.provider_settings import Provider
 
 _ASKED: Final = "Reply with the single word: ready"

@@ -185,7 +185,8 @@ class ProviderProxy:
     def _client(self, upstream: Upstream) -> "httpx2.AsyncClient":
         import httpx2
 
-        from airboss.net.egress import Egress, guarded_client
+        from airboss.net.address_guard import Egress
+        from airboss.net.egress import guarded_client
 
         allows = upstream.allows_private
         if allows not in self._clients:

@@ -19,7 +19,8 @@ from airboss.harness.lent_address import CallPass, LentAddress
 from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import answer_headers, request_headers
 from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse
-from airboss.net.egress import AddressBlocked, NameNotFound, redirect_host
+from airboss.net.address_guard import AddressBlocked, NameNotFound
+from airboss.net.egress import redirect_host
 from airboss.net.loopback import Peer, Receive, Scope, Send
 
 _MEGABYTE: Final = 1024 * 1024

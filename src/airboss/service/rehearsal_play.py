@@ -182,7 +182,8 @@ async def _started(stage: "Stage", process: asyncio.subprocess.Process) -> None:
 async def _followed(stage: "Stage", plan: PlannedPlay, progress: Progress) -> End:
     import httpx2
 
-    from airboss.net.egress import Egress, guarded_client
+    from airboss.net.address_guard import Egress
+    from airboss.net.egress import guarded_client
 
     note = await in_thread(stage.data.note)
     if note is None:

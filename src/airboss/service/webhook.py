@@ -11,7 +11,8 @@ from typing import Final
 import httpx2
 
 from airboss.model.inbox_events import InboxArrived, InboxSettled
-from airboss.net.egress import AddressBlocked, Egress, NameNotFound, guarded_client
+from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
+from airboss.net.egress import guarded_client
 from airboss.service.notices import Notice, NotSent
 
 WAITS: Final = (1.0, 5.0, 30.0, 120.0, 600.0)

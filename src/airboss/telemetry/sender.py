@@ -12,7 +12,8 @@ import httpx2
 
 from airboss.background import Background
 from airboss.errors import AirbossError
-from airboss.net.egress import AddressBlocked, Egress, guarded_client
+from airboss.net.address_guard import AddressBlocked, Egress
+from airboss.net.egress import guarded_client
 from airboss.telemetry.wire import as_json, count_spans
 from airboss.telemetry_settings import Telemetry
 

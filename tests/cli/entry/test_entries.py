@@ -168,7 +168,7 @@ def test_what_a_beginner_gets_wrong_is_told_all_at_once(nowhere: Portal) -> None
         '10:13: entry.tasks["look"].prompt: Should be a list.',
         '13:12: entry.tasks["greet"].model: Should have either category or id.',
         '16:18: entry.tasks["greet"].permissions: '
-        'Should be "ask", "approve-all", "read-only" or "deny-all".',
+        'Should be "ask", "caged", "approve-all", "read-only" or "deny-all".',
         '18:18: entry.tasks["greet"].criteria.condition: '
         "Boolean tool (job_boolean_true or job_boolean_false) must be mentioned.",
         '19:35: entry.tasks["greet"].criteria.failureAction.retryTimes: Should be 0 or more.',

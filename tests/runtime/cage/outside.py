@@ -12,7 +12,7 @@ import pytest
 
 from airboss.cage_settings import CageProfile
 from airboss.model.cage_events import EgressEvent, EgressRefused
-from airboss.net.egress import Egress
+from airboss.net.address_guard import Egress
 from airboss.runtime.cage.host_request import HostAnswer, HostPermission, HostRequest
 from airboss.runtime.cage.way_out import Bounds, WayOut
 from tests.pauses import pauses

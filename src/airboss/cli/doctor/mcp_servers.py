@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from airboss.cli.doctor.checks import CheckedMachine, CheckResult
 from airboss.errors import AirbossError
-from airboss.net.egress import Egress
+from airboss.net.address_guard import Egress
 from airboss.provider_settings import is_loopback
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from airboss.cage_settings import CageProfile
 from airboss.errors import AirbossError
-from airboss.net.egress import AddressBlocked, Egress, NameNotFound
+from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
 from airboss.net.host_lists import WEB_PORTS, HostList, host_list
 from airboss.net.package_hosts import PackageHosts, PackageHostsUnknown
 from airboss.runtime.cage.host_request import HostPermission, HostRequest
