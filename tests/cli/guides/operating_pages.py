@@ -3,6 +3,7 @@
 import hmac
 import json
 import queue
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -95,9 +96,20 @@ def wrong_answer(visit: Visit, shown: str) -> None:
     assert answer.json() == json.loads(shown)
 
 
+def caged_listing(visit: Visit) -> None:
+    """By an interpreter of its own: the quick command's is a script, which no cage has."""
+    said = visit.said(f"{sys.executable} -P -m airboss cage try -- ls -a")
+    assert said.split()[:2] == [".", ".."]
+
+
 _HOOKS = Webhooks()
 
 GUIDES = {
+    "docs/cage.md": Guide(
+        is_served=False,
+        needs=("bwrap",),
+        instead={"airboss cage try -- ls -a": caged_listing},
+    ),
     "docs/operating.md": Guide(
         script=SCRIPT,
         before={"airboss token signout ID": signed_in_browser},
