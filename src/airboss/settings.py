@@ -245,7 +245,7 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
     if settings.notify_command:
         said["notify_command"] = [settings.notify_command[0], "…"]
     _show_session(settings, said)
-    if settings.cages:
+    if "cages" in said:
         said["cages"] = list(settings.cages)
     if settings.telemetry.is_on:
         said["telemetry"]["endpoint"] = f"{settings.telemetry.host}/…"
