@@ -142,5 +142,6 @@ def _inherited(bases: list[ast.expr], foreign: set[str]) -> Generator[str]:
 
 
 def _is_open(root: ast.Name, base: ast.expr) -> bool:
-    """What asyncio makes to be inherited from."""
-    return root.id == "asyncio" and ast.unparse(base).endswith("Protocol")
+    """What asyncio and the SDK make to be inherited from."""
+    is_protocol = root.id == "asyncio" and ast.unparse(base).endswith("Protocol")
+    return is_protocol or ast.unparse(base) == "CopilotRequestHandler"

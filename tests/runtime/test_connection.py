@@ -16,9 +16,8 @@ import pytest
 from airboss.errors import RuntimeUnavailable
 from airboss.model.events import MessageDelta, MessageEnded, ToolEnded, ToolStarted
 from airboss.runtime.agent_runtime import Runtime
-from airboss.runtime.connection import OutsideRuntime, shared_in
+from airboss.runtime.connection import OutsideRuntime, refusing_handler, shared_in
 from airboss.runtime.locate import CLI_VERSION
-from airboss.runtime.sdk_internals import refusing_handler
 from airboss.runtime.signals import RuntimeLost, TurnIdle
 from tests.runtime.conftest import Flight, Listener, running, soon
 from tests.runtime.others_runtime import TOKEN, OthersRuntime, others_runtime

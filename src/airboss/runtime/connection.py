@@ -8,18 +8,18 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from airboss.errors import RuntimeUnavailable
 from airboss.runtime.handed_calls import ServeCall
 from airboss.runtime.locate import CLI_VERSION
 from airboss.runtime.pids import supervised
-from airboss.runtime.sdk_internals import buffered, refusing_handler
+from airboss.runtime.sdk_internals import buffered
 from airboss.runtime.span_target import SpanTarget
 from airboss.runtime_settings import RUNTIME_TOKEN
 
 if TYPE_CHECKING:
-    from copilot import CopilotClient
+    from copilot import CopilotClient, CopilotRequestHandler
 
 # Where the address and the token of a shared runtime are, in the folder of notes.
 SHARED_SUFFIX: Final = ".shared"
@@ -83,6 +83,22 @@ def own_client(plan: ClientPlan) -> "CopilotClient":
         telemetry=plan.spans and plan.spans.for_the_sdk(),
         request_handler=plan.request_handler and refusing_handler(),
     )
+
+
+def refusing_handler() -> "CopilotRequestHandler":
+    """With one the SDK asks for the calls of the runtime, and our wire takes them before it gets
+    any. What comes before the wire is there goes nowhere: the SDK's own would make any call that it
+    is told to, from this machine."""
+    from copilot import CopilotRequestHandler
+
+    class Refusing(CopilotRequestHandler):
+        async def send_request(self, request: object, ctx: object) -> NoReturn:
+            raise RuntimeUnavailable("This call came too early.")
+
+        async def open_websocket(self, ctx: object) -> NoReturn:
+            raise RuntimeUnavailable("Airboss passes on no websocket.")
+
+    return Refusing()
 
 
 class _Nobody(Exception):

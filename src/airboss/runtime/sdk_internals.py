@@ -14,12 +14,10 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
-
-from airboss.errors import RuntimeUnavailable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 if TYPE_CHECKING:
-    from copilot import CopilotClient, CopilotRequestHandler
+    from copilot import CopilotClient
 
     from airboss.runtime.frames import Pipe
 
@@ -233,19 +231,3 @@ def close_pipes(process: "subprocess.Popen[bytes]") -> None:
         if pipe is not None:
             with contextlib.suppress(OSError, ValueError):
                 pipe.close()
-
-
-def refusing_handler() -> "CopilotRequestHandler":
-    """With one the SDK asks for the calls of the runtime, and our wire takes them before it gets
-    any. What comes before the wire is there goes nowhere: the SDK's own would make any call that it
-    is told to, from this machine."""
-    from copilot import CopilotRequestHandler
-
-    class Refusing(CopilotRequestHandler):
-        async def send_request(self, request: object, ctx: object) -> NoReturn:
-            raise RuntimeUnavailable("This call came too early.")
-
-        async def open_websocket(self, ctx: object) -> NoReturn:
-            raise RuntimeUnavailable("Airboss passes on no websocket.")
-
-    return Refusing()
