@@ -205,4 +205,5 @@ def accounts_of(settings: Settings, environ: Mapping[str, str]) -> Accounts:
 def runtime_pool(settings: Settings, plan: RuntimePlan, homes: Homes, accounts: Accounts) -> Pool:
     first = accounts.unread(accounts.logins()[0])
     forget_shared(plan.notes)
-    return Pool(plan, homes.key(DEFAULT_IDENTITY, first), settings.max_runtimes)
+    default = homes.key(DEFAULT_IDENTITY, first)
+    return Pool(plan, default, settings.max_runtimes, most_cages=settings.max_cages)

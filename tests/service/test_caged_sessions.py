@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airboss.cage_keys import CageKeys
-from airboss.errors import CageRefused, Conflict
+from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
 from airboss.model.cage_events import CageOpened
@@ -177,6 +177,14 @@ async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) ->
         assert story.view.state == "succeeded", story.view.reason
         assert (house.work / "made").exists()
         assert {(one.policy, one.cage_profile) for one in story.sessions} == {("caged", "default")}
+
+
+@strong
+async def test_there_are_no_more_cages_than_the_settings_allow(tmp_path: Path) -> None:
+    async with house_in(tmp_path, permissions="ask", max_cages=1) as house:
+        await start(house, policy="caged")
+        with pytest.raises(RuntimesBusy, match="raise max_cages in the settings"):
+            await start(house, policy="caged")
 
 
 async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -> None:
