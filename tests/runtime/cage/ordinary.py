@@ -1,6 +1,7 @@
 """Commands as an ordinary user who has nothing of root's: what a server should be run as."""
 
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -35,11 +36,13 @@ def as_ordinary_user(home: Path) -> tuple[str, ...]:
         return ()
     home.mkdir(parents=True, exist_ok=True)
     os.chown(home, int(USER), int(USER))
-    cache, root = cache_folder().parents[1], Path.home()
-    prefix = Path(os.path.realpath(sys.base_prefix))
-    if not shutil.which("setpriv") or root in Path(__file__).resolve().parents:
+    cache, prefix = cache_folder().parents[1], Path(os.path.realpath(sys.base_prefix))
+    # HOME may be another folder than root's own.
+    homes = (Path(pwd.getpwuid(0).pw_dir), Path.home())
+    if not shutil.which("setpriv") or {*homes} & {*Path(__file__).resolve().parents}:
         pytest.skip("no ordinary user can run these tests here")
-    closed = str(root) if root in prefix.parents or root in cache.parents else ""
+    inside = {*prefix.parents, *cache.parents}
+    closed = next((str(root) for root in homes if root in inside), "")
     words = (closed, str(prefix), str(cache), str(home))
     command = ("unshare", "--mount", "--propagation", "private", "sh", "-euc", _BECOME, "-", *words)
     tried = subprocess.run(

@@ -44,6 +44,13 @@ class SystemFacts:
     variables: tuple[tuple[str, str], ...] = ()
 
 
+def _interpreter(prefix: Path) -> Path:
+    """What runs the warden: the program itself, and no script around it, which no cage has."""
+    started = Path(os.path.realpath(sys.executable))
+    own = prefix / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return own if own.exists() and not started.is_relative_to(prefix) else started
+
+
 @functools.cache
 def system_facts() -> SystemFacts:
     """Blocking. What is installed later is seen by the next server."""
@@ -61,7 +68,7 @@ def system_facts() -> SystemFacts:
         ),
         links=tuple((root, str(root.readlink())) for root in roots if root.is_symlink()),
         etc=tuple(path for name in _ETC if (path := Path("/etc") / name).exists()),
-        python=Path(os.path.realpath(sys.executable)),
+        python=_interpreter(prefix),
         toolchains=_apart((prefix, *chains, *((rust,) if rust.is_dir() else ()))),
         programs=tuple(dict.fromkeys(path for path in programs if not _is_of_the_system(path))),
         author=(_git_says("user.name"), _git_says("user.email")),
